@@ -25,8 +25,8 @@ $(VENV)/.installed: pyproject.toml
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-$(VENV)/generators/requirements.txt: tests/service/generated_clients/requirements.txt $(VENV)/.installed
-	$(RUN) -m tests.service.generated_clients.environment
+$(VENV)/generators/requirements.txt: tests/faces/service/generated_clients/requirements.txt $(VENV)/.installed
+	$(RUN) -m tests.faces.service.generated_clients.environment
 	@touch $@
 
 $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json
@@ -65,8 +65,8 @@ markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
 completions: setup ## Write the command tree that completion reads, the scripts of the shells, and the manual page.
-	$(RUN) -m swapcli.cli.completion.command_tree
-	$(RUN) -m swapcli.cli.man_page man/swapcli.1
+	$(RUN) -m swapcli.faces.cli.completion.command_tree
+	$(RUN) -m swapcli.faces.cli.man_page man/swapcli.1
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish
@@ -75,7 +75,7 @@ exactness: setup ## Replay the recorded swaps of contracts, and write docs/exact
 	$(RUN) -m tests.generate.exactness
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
-	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py tests/pictures/test_svg.py
+	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/faces/pictures/test_svg.py
 
 clean: ## Remove everything that was installed or built in this folder.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,49 +15,49 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
-    from swapcli.api.route_result import RouteResult
-    from swapcli.engine.quote_results import LocalQuote, RemoteQuote
-    from swapcli.errors import SwapcliError
-    from swapcli.library.async_market import AsyncMarket, aquote
-    from swapcli.library.market import Market, quote
-    from swapcli.library.prepared_swap import PreparedSwap
-    from swapcli.library.swap_quote import SwapQuote
-    from swapcli.model.api_version import ApiVersion
-    from swapcli.model.block_tag import BlockTag
-    from swapcli.model.network import Network
-    from swapcli.model.order import Order
-    from swapcli.model.price_impact import PriceImpact
-    from swapcli.model.quote import Certificate
-    from swapcli.model.quote_figures import QuoteFigures
-    from swapcli.model.quote_request import QuoteRequest
-    from swapcli.model.state_source import StateSource
-    from swapcli.model.swap_terms import SwapTerms
-    from swapcli.model.token import Token
-    from swapcli.model.warning import QuoteWarning
+    from swapcli.core.errors import SwapcliError
+    from swapcli.core.model.api_version import ApiVersion
+    from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.order import Order
+    from swapcli.core.model.price_impact import PriceImpact
+    from swapcli.core.model.quote import Certificate
+    from swapcli.core.model.quote_figures import QuoteFigures
+    from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.core.model.state_source import StateSource
+    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.token import Token
+    from swapcli.core.model.warning import QuoteWarning
+    from swapcli.interface.route_result import RouteResult
+    from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.prepared_swap import PreparedSwap
+    from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
+    from swapcli.quoting.swap_quote import SwapQuote
 
 _MODULES = {
-    "ApiVersion": "swapcli.model.api_version",
-    "AsyncMarket": "swapcli.library.async_market",
-    "BlockTag": "swapcli.model.block_tag",
-    "Certificate": "swapcli.model.quote",
-    "LocalQuote": "swapcli.engine.quote_results",
-    "Market": "swapcli.library.market",
-    "Network": "swapcli.model.network",
-    "Order": "swapcli.model.order",
-    "PreparedSwap": "swapcli.library.prepared_swap",
-    "PriceImpact": "swapcli.model.price_impact",
-    "QuoteFigures": "swapcli.model.quote_figures",
-    "QuoteRequest": "swapcli.model.quote_request",
-    "QuoteWarning": "swapcli.model.warning",
-    "RemoteQuote": "swapcli.engine.quote_results",
-    "RouteResult": "swapcli.api.route_result",
-    "StateSource": "swapcli.model.state_source",
-    "SwapQuote": "swapcli.library.swap_quote",
-    "SwapTerms": "swapcli.model.swap_terms",
-    "SwapcliError": "swapcli.errors",
-    "Token": "swapcli.model.token",
-    "aquote": "swapcli.library.async_market",
-    "quote": "swapcli.library.market",
+    "ApiVersion": "swapcli.core.model.api_version",
+    "AsyncMarket": "swapcli.quoting.async_market",
+    "BlockTag": "swapcli.core.model.block_tag",
+    "Certificate": "swapcli.core.model.quote",
+    "LocalQuote": "swapcli.quoting.quote_results",
+    "Market": "swapcli.quoting.market",
+    "Network": "swapcli.core.model.network",
+    "Order": "swapcli.core.model.order",
+    "PreparedSwap": "swapcli.quoting.prepared_swap",
+    "PriceImpact": "swapcli.core.model.price_impact",
+    "QuoteFigures": "swapcli.core.model.quote_figures",
+    "QuoteRequest": "swapcli.core.model.quote_request",
+    "QuoteWarning": "swapcli.core.model.warning",
+    "RemoteQuote": "swapcli.quoting.quote_results",
+    "RouteResult": "swapcli.interface.route_result",
+    "StateSource": "swapcli.core.model.state_source",
+    "SwapQuote": "swapcli.quoting.swap_quote",
+    "SwapTerms": "swapcli.core.model.swap_terms",
+    "SwapcliError": "swapcli.core.errors",
+    "Token": "swapcli.core.model.token",
+    "aquote": "swapcli.quoting.async_market",
+    "quote": "swapcli.quoting.market",
 }
 
 __all__ = [

@@ -7,17 +7,18 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
   collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
-  `swapcli.cli.app.run` has flushed the streams by then, and every command closes what it opened.
-* A command line without mistakes and without --help is parsed without Typer (`swapcli.cli.command_app`).
+  `swapcli.faces.cli.app.run` has flushed the streams by then, and every command closes what it opened.
+* A command line without mistakes and without --help is parsed without Typer (`swapcli.faces.cli.command_app`).
 * Only the module of the command that runs is imported (`load_app`). A command imports inside its functions what only
   some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
-* Embedded markets come in a compiled form as well, which needs no parser (`swapcli.markets.compiled`).
+* Embedded markets come in a compiled form as well, which needs no parser (`swapcli.state.markets.compiled`).
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
 * Typer is imported without `uuid` (`import_typer`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
   would have to be evaluated from their text.
-* Records on the path of a quote are named tuples of `swapcli.records`: the standard library generates and compiles code
+* Records on the path of a quote are named tuples of `swapcli.core.records`: the standard library generates and compiles
+code
   for each of its named tuples, and more for a `dataclass`.
 
 `tests/test_startup.py` lists the modules that a one-shot command may not import.
@@ -33,7 +34,7 @@ TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Any, Never
 
-    from swapcli.cli.command_app import CommandApp
+    from swapcli.faces.cli.command_app import CommandApp
 
 _DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma", "inspect")
 """Modules that libraries import at once, and need only in functions that a quote does not call."""
@@ -53,7 +54,7 @@ def main() -> None:
     gc.disable()
     _defer_imports()
     try:
-        from swapcli.cli.app import run
+        from swapcli.faces.cli.app import run
 
         status = run(sys.argv[1:])
     except KeyboardInterrupt:  # during the imports; later ones are handled by `run`
@@ -106,8 +107,8 @@ def import_typer() -> None:
 
 def _print_overview() -> bool:
     """Print the page of `swapcli --help`; return False if that fails, which `run` then reports."""
-    from swapcli.cli.overview import overview
-    from swapcli.cli.terminal import terminal_width
+    from swapcli.faces.cli.overview import overview
+    from swapcli.faces.cli.terminal import terminal_width
 
     try:
         print(overview(terminal_width(sys.stdout)), flush=True)
@@ -120,7 +121,7 @@ def _complete(words: list[str]) -> Never:
     """Print what can follow the words of a command line, for the completion scripts."""
     import os
 
-    from swapcli.cli.completion.candidates import completion_text
+    from swapcli.faces.cli.completion.candidates import completion_text
 
     # Bytes: a shell expects UTF-8 in any locale.
     sys.stdout.buffer.write((completion_text(words, os.environ) + "\n").encode(errors="replace"))

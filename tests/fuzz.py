@@ -2,7 +2,7 @@
 seed each.
 
     python -m tests.fuzz --minutes 10
-    python -m tests.fuzz --seed 17 tests/cli/test_fuzz.py    # repeat one round, of these tests
+    python -m tests.fuzz --seed 17 tests/faces/cli/test_fuzz.py    # repeat one round, of these tests
 
 Ends with status 1 after a round in which something failed. Each failure prints its example, and the last line how to
 repeat the test. Failing examples also stay in `.hypothesis/`, and later rounds begin with them.

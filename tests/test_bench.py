@@ -256,7 +256,7 @@ def test_banned_packages_are_seen_in_any_of_their_modules() -> None:
 
 def test_the_modules_of_a_quote_are_those_of_the_program() -> None:
     modules = modules_of_a_quote()
-    assert {"swapcli.routing.router", "swapcli.cli.commands.route"} <= set(modules)
+    assert {"swapcli.core.routing.router", "swapcli.faces.cli.commands.route"} <= set(modules)
     assert not set(modules) & set(BANNED)
 
 

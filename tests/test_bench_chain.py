@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.constant_product import ConstantProduct
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.constant_product import ConstantProduct
 from tests.bench.chain.block_to_quote import SERVE, WATCH, measure_block_to_quote
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.chain.first_sync import measure_first_sync
@@ -25,7 +25,7 @@ from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import Trader
 from tests.contracts.evm import RevertedError
-from tests.store.build import reopen
+from tests.state.store.build import reopen
 from tests.support.chain import connected
 
 PAIRS, POOLS = 12, 7

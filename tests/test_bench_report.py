@@ -54,7 +54,7 @@ from tests.bench.store import Part, StoreResult
 from tests.bench.thresholds import Check
 from tests.bench.whole_process import Runs, WholeProcess
 from tests.bench.workers_figures import Throughput, WorkersFigures, WorkersRound
-from tests.service.soak import Outcome
+from tests.faces.service.soak import Outcome
 
 
 @given(st.floats(-1e6, 1e6))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.networks.catalogue import find_network
-from swapcli.store import open_store
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.store import open_store
 from tests.bench.cases import SIZES, generated_case
 from tests.bench.running import BenchmarkFailed
 from tests.bench.store import Part, StoreResult, _command, _file, measure_store

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from swapcli.cli.help_topics import topic_text
-from swapcli.service.endpoint_table import READY
+from swapcli.faces.cli.help_topics import topic_text
+from swapcli.faces.service.endpoint_table import READY
 from tests.support.command import run_swapcli
 from tests.support.dockerfile import (
     Instruction,

@@ -17,15 +17,15 @@ from typing import IO
 
 import pytest
 
-from swapcli.cli.completion.command_tree import SHELLS, command_nodes
-from swapcli.cli.exit_codes import MEANING
-from swapcli.cli.help_topics import ORDER, TOPICS, topic_text
-from swapcli.cli.root import Root
-from swapcli.config.display import example_config
-from swapcli.engine.open_market import open_market
-from swapcli.model.warning import WarningCode
-from swapcli.networks.catalogue import find_network
-from swapcli.payload.dangers import DANGEROUS_CODES
+from swapcli.core.model.warning import WarningCode
+from swapcli.core.networks.catalogue import find_network
+from swapcli.faces.cli.completion.command_tree import SHELLS, command_nodes
+from swapcli.faces.cli.exit_codes import MEANING
+from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
+from swapcli.faces.cli.root import Root
+from swapcli.payload.checks.dangers import DANGEROUS_CODES
+from swapcli.quoting.config.display import example_config
+from swapcli.quoting.open_market import open_market
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
 from tests.support.command import run_swapcli

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from inspect import isabstract
 from itertools import pairwise
@@ -12,60 +12,59 @@ from pathlib import Path
 
 import pytest
 
-from swapcli import pools
-from swapcli.model.pool import Pool
+import swapcli
+from swapcli.core import pools
+from swapcli.core.model.pool import Pool
 
-PACKAGE = Path(pools.__file__).parents[1]
+PACKAGE = Path(swapcli.__file__).parent
 REMOTE_STATE_MODULES = (
-    "engine/sources/remote.py", "engine/sources/stored.py", "engine/sources/live.py", "engine/block_snapshot.py",
-    "engine/sync/", "engine/presign_checks.py", "engine/swap_rehearsal.py", "engine/reading_memory.py",
-    "engine/signing_fields.py",
-    "engine/market_follower.py", "engine/feed/", "engine/swap_verification.py", "engine/transaction_verification.py",
-    "cli/commands/market.py", "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
-    "cli/render/sync_view.py", "cli/sync_publish.py",
+    "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py", "quoting/followers/",
+    "quoting/review/swap_rehearsal.py", "quoting/review/transaction_verification.py",
+    "quoting/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
+    "payload/checks/swap_verification.py", "payload/simulation/", "payload/signing/permit_reader.py",
+    "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
+    "faces/cli/commands/sync.py", "faces/cli/sync_filter_options.py", "faces/cli/render/store_view.py",
+    "faces/cli/render/sync_view.py", "faces/cli/sync_publish.py",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"records", "environment"}),
-    frozenset({"errors", "startup", "user_folders"}),
-    frozenset({"encoding", "backoff"}),
-    frozenset({"validation"}),
-    frozenset({"model"}),
-    frozenset({"networks", "pools"}),
-    frozenset({"routing"}),
-    frozenset({"selection", "api", "evm", "starknet", "markets"}),
-    frozenset({"state"}),
-    frozenset({"chain", "store", "remote", "config"}),
+    frozenset({"startup"}),
+    frozenset({"core"}),
+    frozenset({"state", "interface", "errors"}),
     frozenset({"payload"}),
-    frozenset({"engine"}),
-    frozenset({"pictures"}),
-    frozenset({"library"}),
-    frozenset({"service"}),
-    frozenset({"cli"}),
+    frozenset({"quoting"}),
+    frozenset({"faces"}),
 )
-"""The layers from the bottom up. A package may import itself and lower layers, but not other packages of its layer."""
+"""The packages from the bottom up. A package may import itself and lower layers, but not other packages of its layer.
+The folders and modules inside a package form layers too: none of them import each other."""
 
 STRICTER = {
-    "routing": {"errors", "model", "pools"},
-    "api": {"errors", "model", "networks"},
-    "pools": {"errors", "model"},
-    "networks": {"errors", "model"},
-    "evm": {"errors", "model", "networks"},
-    "starknet": {"errors", "model", "networks"},
-    "pictures": {"errors", "engine", "api", "model", "networks"},
-}
-"""Packages that may import only these packages of the layers below, and those of `SHARED`."""
-SHARED = {"encoding", "records", "validation"}
+    "core.encoding": {"core.errors", "core.records"},
+    "core.validation": {"core.errors", "core.encoding", "core.records"},
+    "core.model": {"core.errors", "core.encoding", "core.records", "core.validation"},
+    "core.pools": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model"},
+    "core.networks": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model"},
+    "core.routing": {"core.errors", "core.records", "core.model", "core.pools"},
+    "interface": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks"},
+    "payload.evm": {
+        "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
+    },
+    "payload.starknet": {
+        "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
+    },
+    "faces.pictures": {
+        "core.errors", "core.encoding", "core.records", "core.model", "core.networks", "interface",
+        "quoting.quote_results",
+    },
+}  # fmt: skip
+"""Packages that may import, besides themselves, only these."""
 
-NARROWER = {
-    "api": {"swapcli.networks": "swapcli.networks.address."},
-    "pictures": {"swapcli.networks": "swapcli.networks.address.", "swapcli.engine": "swapcli.engine.quote_results."},
-}
-"""Packages that may import only one module of another package.
+NARROWER = {"interface": "core.networks.address", "faces.pictures": "core.networks.address"}
+"""Packages that may import only one module of `core.networks`.
 
-The format of an address depends on the kind of network, so `api` uses `networks.address`. Callers pass every other
-property of a network to `api`."""
+The format of an address depends on the kind of network, so `interface` uses `address`. Callers pass every other
+property of a network to `interface`."""
 
 HEAVY = {
     "rich",
@@ -83,8 +82,11 @@ HEAVY = {
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "cli/render/terminal_tables.py", "cli/render/progress.py", "cli/serve_workers.py", "config/yaml_parser.py",
-    "remote/", "service/", "state/", "chain/", "store/",
+    "faces/cli/render/terminal_tables.py", "faces/cli/render/progress.py", "faces/cli/serve_workers.py",
+    "faces/service/", "quoting/config/yaml_parser.py", "quoting/remote/", "state/rpc/", "state/readers/",
+    "state/discovery/", "state/sync/", "state/feed/", "state/store/", "state/transfers/", "state/names.py",
+    "state/tokens.py", "state/block_snapshot.py", "state/settler_registry.py", "state/json_file.py",
+    "state/router_findings_file.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 
@@ -131,25 +133,47 @@ def imports(file: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
-def imported_packages(file: Path) -> set[str]:
-    own = (name.split(".") for name in imports(file) if name.startswith("swapcli."))
-    return {name[1] for name in own if name[1] != "__version__"}
+def own_imports(file: Path) -> set[str]:
+    """Return what a file imports of this program, without the program's name."""
+    own = {name.removeprefix("swapcli.") for name in imports(file) if name.startswith("swapcli.")}
+    return own - {"__version__"}
+
+
+def is_in(name: str, packages: Iterable[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
 @pytest.mark.parametrize("package", packages())
 def test_imports_go_down_only(package: str) -> None:
-    allowed = STRICTER.get(package)
     for file in modules_of(package):
-        for other in imported_packages(file) - {package}:
-            assert layer_index(other) < layer_index(package), f"{file} imports {other}"
-            assert allowed is None or other in allowed | SHARED, f"{file} must not know {other}"
+        for name in own_imports(file):
+            other = name.split(".")[0]
+            assert other == package or layer_index(other) < layer_index(package), f"{file} imports {name}"
 
 
-@pytest.mark.parametrize("package", NARROWER)
-def test_a_package_imports_only_its_allowed_modules(package: str) -> None:
-    for file in modules_of(package):
-        for other, allowed in NARROWER[package].items():
-            assert all(name.startswith(allowed) for name in imports(file) if name.startswith(f"{other}.")), file
+@pytest.mark.parametrize("package", STRICTER)
+def test_a_package_imports_only_what_it_may(package: str) -> None:
+    for file in PACKAGE.joinpath(*package.split(".")).rglob("*.py"):
+        for name in own_imports(file):
+            assert is_in(name, {package} | STRICTER[package]), f"{file} must not know {name}"
+            narrow = NARROWER.get(package)
+            assert narrow is None or not is_in(name, {"core.networks"}) or is_in(name, {narrow}), file
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a module inside its package; the module itself if it lies directly in the package."""
+    return ".".join(name.split(".")[:2])
+
+
+@pytest.mark.parametrize("package", ["core", "state", "interface", "payload", "quoting", "faces"])
+def test_folders_of_a_package_do_not_import_each_other(package: str) -> None:
+    graph: dict[str, set[str]] = {}
+    for name, targets in import_graph().items():
+        if is_in(name, {package}) and name != package:
+            below = {folder_of(each) for each in targets if is_in(each, {package}) and each != package}
+            graph.setdefault(folder_of(name), set()).update(below - {folder_of(name)})
+    known = [{folder_of(name) for name in cycle if is_in(name, {package})} for cycle in KNOWN_CYCLES]
+    assert [cycle for cycle in cycles(graph) if not any(cycle <= each for each in known)] == []
 
 
 def test_every_package_is_in_one_layer() -> None:
@@ -182,33 +206,33 @@ def test_heavy_libraries_are_imported_on_demand(package: str) -> None:
 
 def test_two_modules_import_web3() -> None:
     """One for lasting connections, with what web3 depends on, and one for names. Others import them on demand."""
-    connection, names = PACKAGE / "state/rpc/subscribed_connection.py", PACKAGE / "chain/names.py"
+    connection, names = PACKAGE / "state/rpc/subscribed_connection.py", PACKAGE / "state/names.py"
     libraries = {"web3": {connection, names}, "websockets": {connection}, "ens": {names}}
     for library, users in libraries.items():
         assert {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}} == users
-    on_demand = {"swapcli.state.rpc.subscribed_connection", "swapcli.chain.names"}
+    on_demand = {"swapcli.state.rpc.subscribed_connection", "swapcli.state.names"}
     assert not [file for file in modules() if on_demand & set(top_level_imports(file))]
 
 
 def test_one_module_imports_redis_and_only_on_demand() -> None:
     found = {file for file in modules() if any(re.match(r"redis(\.|$)", name) for name in imports(file))}
-    assert found == {PACKAGE / "remote" / "redis_client.py"}
+    assert found == {PACKAGE / "state" / "feed" / "redis_client.py"}
     assert not [file for file in modules() if "redis" in {name.split(".")[0] for name in top_level_imports(file)}]
 
 
 @pytest.mark.parametrize("package", packages())
 def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
-    on_demand_packages = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}
+    on_demand = {name.rstrip("/").removesuffix(".py").replace("/", ".") for name in LOADED_ON_DEMAND}
     for file in modules_of(package):
         if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *REMOTE_STATE_MODULES)):
-            imported = {part for name in top_level_imports(file) for part in name.split(".")[1:2]}
-            assert not imported & on_demand_packages, file
+            for name in top_level_imports(file):
+                assert not is_in(name.removeprefix("swapcli."), on_demand), f"{file} imports {name}"
 
 
 KNOWN_CYCLES = [
-    {"cli.app", "cli.lazy_group", "cli.root", "startup"},
-    {"engine.pool_listing", "engine.sources.in_memory", "engine.sources.quote_source"},
-    {"library.market", "library.prepared_swap", "library.swap_quote"},
+    {"faces.cli.app", "faces.cli.lazy_group", "faces.cli.root", "startup"},
+    {"quoting.market", "quoting.prepared_swap", "quoting.swap_quote"},
+    {"quoting.pool_listing", "quoting.sources.in_memory", "quoting.sources.quote_source"},
 ]
 """Modules that import each other, at any level. The list may only become shorter."""
 
@@ -247,23 +271,34 @@ def test_no_modules_import_each_other_but_the_known_ones() -> None:
     assert cycles(import_graph()) == KNOWN_CYCLES
 
 
-PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet", "pictures")
+PURE = (
+    "core/model",
+    "core/networks",
+    "core/pools",
+    "core/routing",
+    "core/selection",
+    "interface",
+    "state/markets",
+    "payload/evm",
+    "payload/starknet",
+    "faces/pictures",
+)
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 
 
 @pytest.mark.parametrize("package", PURE)
 def test_pure_packages_read_no_clock_and_no_environment(package: str) -> None:
-    for file in modules_of(package):
+    for file in (PACKAGE / package).rglob("*.py"):
         attributes = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
         assert not ({name.split(".")[0] for name in imports(file)} | attributes) & IMPURE, file
 
 
 def families() -> dict[str, type[Pool]]:
     """Return every pool class in `pools/`, by family."""
-    for file in (PACKAGE / "pools").glob("*.py"):
-        __import__(f"swapcli.pools.{file.stem}")
+    for file in (PACKAGE / "core/pools").glob("*.py"):
+        __import__(f"swapcli.core.pools.{file.stem}")
     classes = [cls for derived in Pool.__subclasses__() for cls in concrete_classes(derived)]
-    return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.pools.")}
+    return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.core.pools.")}
 
 
 def concrete_classes(cls: type[Pool]) -> list[type[Pool]]:
@@ -280,9 +315,9 @@ def test_the_list_of_families_is_complete() -> None:
 
 
 def test_every_family_is_read_and_encoded() -> None:
-    from swapcli.chain.contract_kinds import KINDS, ContractKind
-    from swapcli.chain.loaders import pool_reader
-    from swapcli.evm.extra_data import BY_FAMILY
+    from swapcli.payload.evm.extra_data import BY_FAMILY
+    from swapcli.state.readers import pool_reader
+    from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 
     read = {name for traits in KINDS.values() for name in traits.families}
     assert read == set(pools.FAMILIES) - {"wrapper"}
@@ -296,7 +331,7 @@ def test_every_family_is_read_and_encoded() -> None:
 
 
 def test_every_family_of_the_catalogue_exists() -> None:
-    from swapcli.networks.catalogue import find_network, network_names
+    from swapcli.core.networks.catalogue import find_network, network_names
 
     used = {protocol.family for name in network_names() for protocol in find_network(name).protocols}
     assert used - {None} <= set(pools.FAMILIES)
@@ -309,11 +344,11 @@ ROUTING_LAYERS = ("graph", "solver", "search")
 @pytest.mark.parametrize("folder", ROUTING_LAYERS)
 def test_routing_imports_go_down_only(folder: str) -> None:
     higher = ROUTING_LAYERS[ROUTING_LAYERS.index(folder) + 1 :]
-    for file in (PACKAGE / "routing" / folder).rglob("*.py"):
-        imported = {name.split(".")[2] for name in imports(file) if name.startswith("swapcli.routing.")}
+    for file in (PACKAGE / "core/routing" / folder).rglob("*.py"):
+        imported = {name.split(".")[3] for name in imports(file) if name.startswith("swapcli.core.routing.")}
         assert not imported.intersection(higher), file
 
 
 def test_routing_names_no_family() -> None:
-    for file in (PACKAGE / "routing").rglob("*.py"):
-        assert not any(name.startswith("swapcli.pools.") for name in imports(file)), file
+    for file in (PACKAGE / "core/routing").rglob("*.py"):
+        assert not any(name.startswith("swapcli.core.pools.") for name in imports(file)), file

@@ -15,9 +15,9 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-MOST_MODULES = {"route": 163, "calldata": 188}
+MOST_MODULES = {"route": 174, "calldata": 200}
 """Modules of the project that a quote and its payload may load; a module takes about 0.2 ms."""
-MOST_MORE = {"calldata": 28, "execute": 28}
+MOST_MORE = {"calldata": 29, "execute": 29}
 """Modules of the project that a payload may load beyond a quote."""
 
 BANNED = {
@@ -28,24 +28,26 @@ LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account
 """Libraries of lasting connections."""
 UNNEEDED = {
     "what people see": (
-        "cli.render.route_view", "cli.render.plain", "cli.render.terminal_tables", "cli.render.list_view", "cli.errors",
-        "cli.render.columns", "cli.terminal", "pictures", "pictures.picture_width",
+        "faces.cli.render.route_view", "faces.cli.render.plain", "faces.cli.render.terminal_tables",
+        "faces.cli.render.list_view", "faces.cli.errors", "faces.cli.render.columns", "faces.cli.terminal",
+        "faces.pictures", "faces.pictures.picture_width",
     ),
     "other commands": (
-        "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",
-        "cli.commands.protocols", "cli.commands.completion",
+        "faces.cli.order_batch", "faces.cli.commands.config", "faces.cli.commands.networks",
+        "faces.cli.commands.tokens", "faces.cli.commands.protocols", "faces.cli.commands.completion",
     ),
-    "files of settings": ("config.yaml_parser", "config.display"),
+    "files of settings": ("quoting.config.yaml_parser", "quoting.config.display"),
     "other orders": (
-        "routing.exact_output", "routing.least_input", "routing.competing_routes", "pools.wrapper", "pools.weighted",
-        "pools.log_exp", "engine.amount_notation", "engine.order_amounts",
+        "core.routing.exact_output", "core.routing.least_input", "core.routing.competing_routes",
+        "core.pools.wrapper", "core.pools.weighted", "core.pools.log_exp", "quoting.amount_notation",
+        "quoting.order_amounts",
     ),
-    "health": ("engine.health",),
-    "what only annotations name": ("library.quote_keywords", "api.json_types"),
-    "addresses of pools": ("networks.pool_addresses",),
+    "health": ("quoting.health",),
+    "what only annotations name": ("quoting.quote_keywords", "interface.json_types"),
+    "addresses of pools": ("core.networks.pool_addresses",),
     "transactions": (
-        "model.transaction", "model.router_dialect", "model.router_findings", "networks.name_services",
-        "library.prepared_swap",
+        "core.model.transaction", "core.model.router_dialect", "core.model.router_findings",
+        "core.networks.name_services", "quoting.prepared_swap",
     ),
 }  # fmt: skip
 """Modules of the project that the JSON of one quote on the embedded market of Base has no use for."""
@@ -66,7 +68,7 @@ def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
     """The modules of a fresh interpreter after a command line without settings."""
     return modules_after(
         "import sys, json\n"
-        "from swapcli.cli.app import run\n"
+        "from swapcli.faces.cli.app import run\n"
         f"status = run({list(arguments)!r})\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
         "sys.exit(status)",
@@ -102,7 +104,12 @@ def test_what_programs_run_loads_nothing_heavy(command: str) -> None:
 
 @pytest.mark.parametrize("command", ONE_SHOT)
 def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
-    layers = ("swapcli.service", "swapcli.remote", "swapcli.engine.sources.remote", "swapcli.starknet")
+    layers = (
+        "swapcli.faces.service",
+        "swapcli.quoting.remote",
+        "swapcli.quoting.sources.remote",
+        "swapcli.payload.starknet",
+    )
     assert not [name for name in loaded_by(command) if name.startswith(layers)]
 
 
@@ -110,7 +117,7 @@ def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
 def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
     """The hash function, for one: the checksum of the recipient is not in the catalogue."""
     own = {name for name in loaded_by(command) - loaded_by("route") if name.startswith("swapcli.")}
-    allowed = {"cli", "evm", "api", "engine", "encoding", "model", "library", "payload"}
+    allowed = {"core", "interface", "payload", "quoting", "faces"}
     assert {name.split(".")[1] for name in own} <= allowed
     assert len(own) <= MOST_MORE[command]
 
@@ -127,7 +134,7 @@ def test_a_payload_starts_no_process_and_skips_uuid() -> None:
         "events = set()\n"
         "sys.addaudithook(lambda event, _: events.add(event))\n"
         "startup._defer_imports(); startup.import_typer()\n"
-        "from swapcli.cli.app import run\n"
+        "from swapcli.faces.cli.app import run\n"
         f"assert run({list(ONE_SHOT['calldata'])!r}) == 0\n"
         "loaded = {'_posixsubprocess', '_random', '_uuid', 'Crypto'} & set(sys.modules)\n"
         "started = ('subprocess', 'os.exec', 'os.fork', 'os.posix_spawn')\n"
@@ -155,7 +162,7 @@ def test_one_shot_commands_need_no_websocket_client(command: str, url: str) -> N
     """They refuse a node that they cannot read over http, in one sentence, before anything heavy is loaded."""
     script = (
         "import sys, json\n"
-        "from swapcli.cli.app import run\n"
+        "from swapcli.faces.cli.app import run\n"
         f"assert run({list(ONE_SHOT[command])!r}) in (1, 2)\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
@@ -170,10 +177,10 @@ def test_one_shot_commands_need_no_websocket_client(command: str, url: str) -> N
 def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_needed: bool) -> None:
     script = (
         "import sys, json\n"
-        "from swapcli.cli.options import OutputOptions\n"
-        "from swapcli.cli.session import open_session\n"
-        "from swapcli.cli.service_sources import open_service_sources\n"
-        "import swapcli.service.app, swapcli.service.server, swapcli.service.market_followers\n"
+        "from swapcli.faces.cli.options import OutputOptions\n"
+        "from swapcli.faces.cli.session import open_session\n"
+        "from swapcli.faces.cli.service_sources import open_service_sources\n"
+        "import swapcli.faces.service.app, swapcli.faces.service.server, swapcli.faces.service.market_followers\n"
         "sources = open_service_sources(open_session(OutputOptions()), ['base'], skip_bad_pools=False)\n"
         f"assert len(sources.followed) == {int(url is not None)}\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
@@ -190,13 +197,16 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
     )
     loaded = modules_after(script)
     assert {name for name in loaded if name.startswith("swapcli.")} == {
-        "swapcli.cli",
-        "swapcli.cli.overview",
-        "swapcli.cli.render",
-        "swapcli.cli.render.columns",
-        "swapcli.cli.terminal",
-        "swapcli.environment",
-        "swapcli.records",
+        "swapcli.core",
+        "swapcli.faces",
+        "swapcli.faces.cli",
+        "swapcli.faces.cli.overview",
+        "swapcli.faces.cli.render",
+        "swapcli.faces.cli.render.columns",
+        "swapcli.faces.cli.terminal",
+        "swapcli.state",
+        "swapcli.state.environment",
+        "swapcli.core.records",
         "swapcli.startup",
     }
     assert not loaded & {"typer", "inspect", "pathlib", "dataclasses"}

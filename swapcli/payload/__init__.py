@@ -1,1 +1,6 @@
-"""What is signed: reading payloads, checking them, and the verdict on them."""
+"""What is signed: router calls are built, decoded, simulated and checked.
+
+`dialects` choose the router of a network, `evm` and `starknet` encode its calls, and `payloads` build them from routes.
+`decode` reads what a user gives, in any form. `checks` say what makes a payload dangerous, `simulation` runs it on a
+node, and `signing` adds what only a node knows of it.
+"""

@@ -18,15 +18,15 @@ from itertools import cycle
 from statistics import median
 from typing import NamedTuple
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.open_market import open_market
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import SwapcliError
-from swapcli.model.token import Token
-from swapcli.networks.catalogue import find_network
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.token import Token
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.open_market import open_market
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.bench.running import BenchmarkFailed
 from tests.bench.service import NETWORK, parse_request, route_request
-from tests.service.soak import Client, Request, Service, orders, served
+from tests.faces.service.soak import Client, Request, Service, orders, served
 
 ABUSERS = 8
 ABUSIVE_CONNECTIONS = 4

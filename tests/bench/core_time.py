@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
-from swapcli.engine.open_market import open_market
-from swapcli.errors import NoRoute
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.networks.catalogue import find_network
-from swapcli.routing import Router
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.routing import Router
+from swapcli.quoting.open_market import open_market
 from tests.bench.cases import Case
 from tests.bench.running import run
 

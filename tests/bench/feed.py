@@ -25,15 +25,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.feed.publisher import FeedPublisher
-from swapcli.engine.open_market import open_market
-from swapcli.errors import PoolError
-from swapcli.model.market import MarketState
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
-from swapcli.remote.feed_stream import FeedWriter
-from swapcli.store import Store, create_store
+from swapcli.core.errors import PoolError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.open_market import open_market
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.feed.feed_stream import FeedWriter
+from swapcli.state.feed.publisher import FeedPublisher
+from swapcli.state.store import Store, create_store
 from tests.bench.baselines import find_folder
 from tests.bench.cases import Case, generated_case
 from tests.bench.feed_figures import FeedFigures
@@ -41,7 +41,7 @@ from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from tests.bench.running import BenchmarkFailed, run
 from tests.chain.settings import write_settings
-from tests.service.soak import Client, Request
+from tests.faces.service.soak import Client, Request
 from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service_process import ServiceProcess, run_service
 

@@ -19,22 +19,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.open_market import open_market
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import NoRoute
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.networks.catalogue import find_network
-from swapcli.routing import Router
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.routing import Router
+from swapcli.quoting.open_market import open_market
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.bench.cases import orders_beside
 from tests.bench.hostile_figures import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from tests.bench.thresholds import MAX_DUST_LOSS_BPS, MAX_SOLVE_S
-from tests.routing.dust_pools import DustAmounts, with_dust
+from tests.core.routing.dust_pools import DustAmounts, with_dust
 
 _SEED = 5
 _DUST_USD = 1e-4

@@ -16,11 +16,11 @@ from statistics import median
 from time import process_time
 from typing import NamedTuple
 
-from swapcli.errors import NoRoute
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.quote import Quote
-from swapcli.routing import Router
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote import Quote
+from swapcli.core.routing import Router
 from tests.bench.mixed_market import mixed_market, plain_market, random_orders
 
 _MIN_AMOUNT = 10**5

@@ -12,14 +12,14 @@ from decimal import Decimal
 from math import exp, expm1, log, sqrt
 from typing import NamedTuple
 
-from swapcli.model.market import MarketState
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.token import Token
-from swapcli.pools import family
-from swapcli.pools.bin_math import BASE_ID
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.token import Token
+from swapcli.core.pools import family
+from swapcli.core.pools.bin_math import BASE_ID
+from tests.core.pools.recorded import read_vectors
 from tests.generate.modelling.shapes import cryptoswap_state
-from tests.pools.recorded import read_vectors
 from tests.support.pools import build_concentrated, build_constant_product, build_market, build_token
 
 WAD = 10**18

@@ -15,15 +15,15 @@ from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.live_search import LiveSearch
-from swapcli.errors import NoRoute, PoolError
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.pool import Pool
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.core.errors import NoRoute, PoolError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live_search import LiveSearch
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import build_wide_market
 
 _SEED = 5

@@ -11,15 +11,15 @@ from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.open_market import open_market
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.networks.catalogue import find_network
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.open_market import open_market
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.bench.running import BenchmarkFailed
-from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
+from tests.faces.service.soak import Client, Outcome, Request, Service, orders, served, soak
 
 if TYPE_CHECKING:
     from tests.bench.abuse import AbuseFigures

@@ -17,13 +17,13 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.engine.open_market import open_market
-from swapcli.errors import NoRoute
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.networks.catalogue import find_network
-from swapcli.routing import Router
-from swapcli.store import Store, create_store, open_store
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.routing import Router
+from swapcli.quoting.open_market import open_market
+from swapcli.state.store import Store, create_store, open_store
 from tests.bench.cases import Case, generated_case
 from tests.bench.cases import Order as CaseOrder
 from tests.bench.figures import gap_bps

@@ -16,11 +16,11 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from swapcli.engine.open_market import open_market
-from swapcli.errors import NoRoute
-from swapcli.model.order import Order
-from swapcli.networks.catalogue import find_network
-from swapcli.routing import Router
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.order import Order
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.routing import Router
+from swapcli.quoting.open_market import open_market
 from swapcli.startup import enable_garbage_collection
 
 

@@ -24,15 +24,15 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import NamedTuple
 
-from swapcli.engine.open_market import open_market
-from swapcli.errors import NoRoute, PoolError
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
-from swapcli.routing import Router
-from swapcli.routing.search.route_search import SearchResult
-from swapcli.routing.search_memory import SearchMemory
+from swapcli.core.errors import NoRoute, PoolError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.routing import Router
+from swapcli.core.routing.search.route_search import SearchResult
+from swapcli.core.routing.search_memory import SearchMemory
+from swapcli.quoting.open_market import open_market
 from tests.bench.baselines import find_folder
 from tests.bench.cases import generated_case
 from tests.bench.random_orders import RandomOrder, random_orders

@@ -17,7 +17,7 @@ QUOTE = ("route", "base", "ETH", "USDC", "1", "--json")
 _STOPWATCH = Path(__file__).with_name("stopwatch.py")
 _LIST_MODULES = """
 import json, sys
-from swapcli.cli.app import run
+from swapcli.faces.cli.app import run
 status = run(sys.argv[1:])
 print(json.dumps(sorted(sys.modules)))
 sys.exit(status)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tests.bench.running import BenchmarkFailed
 from tests.bench.workers_figures import Throughput, WorkersFigures, WorkersRound
-from tests.service.soak import Service, orders, served
+from tests.faces.service.soak import Service, orders, served
 from tests.support.service_process import child_ids
 
 WORKERS = 2

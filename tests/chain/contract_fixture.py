@@ -13,14 +13,14 @@ from math import isqrt, log
 
 from eth_abi.abi import encode
 
-from swapcli.evm.router import build_deployment, read_artifact
-from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.token import Token
-from swapcli.networks.pool_addresses import v4_pool_id
-from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.payload.evm.router import build_deployment, read_artifact
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
-from tests.pools.real_pools import slipstream_pool
+from tests.core.pools.real_pools import slipstream_pool
 
 WETH = "WETH"
 DECIMALS = {WETH: 18, "USDC": 6, "USDT": 6, "DAI": 18, "WBTC": 8, "TKN": 18}

@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from statistics import mean
 
-from swapcli.evm.extra_data import RouterPoolKind
-from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import RouterRouteParam, RouterSwapParam
-from swapcli.pools.constant_product import ConstantProduct
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import RouterRouteParam, RouterSwapParam
+from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.payload.evm.extra_data import RouterPoolKind
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.contracts.evm import DEPLOYER
-from tests.evm.router.driving import ALICE, BOB
-from tests.evm.router.vault_pools import FAMILIES, VaultPools
+from tests.payload.evm.router.driving import ALICE, BOB
+from tests.payload.evm.router.vault_pools import FAMILIES, VaultPools
 
 PAIR = "constant_product"
 _SAVINGS = "savings"

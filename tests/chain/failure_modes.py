@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from random import Random
 from typing import NamedTuple
 
-from swapcli.errors import (
+from swapcli.core.errors import (
     ChainReorganized,
     InvalidUpstreamResponse,
     Unreachable,

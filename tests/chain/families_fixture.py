@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from swapcli.model.network import ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import DECIMALS, POOL_DOLLARS, PROTOCOLS, WETH, ContractFixture, Place
 from tests.chain.market_reader import READERS, build_read_pool, question, read_market
 from tests.chain.trader import Trader
 from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact
-from tests.pools.balancer_v2_chain import RealStable, StableChain, StableParameters
+from tests.core.pools.balancer_v2_chain import RealStable, StableChain, StableParameters
 
 SHARE, ASSET = "sDAI", "DAI"
 SHARE_RATE = 1_069 * 10**15

@@ -14,15 +14,15 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from swapcli.engine.dialects import execution_of
-from swapcli.model.execution import OWN_ROUTER_GAS
-from swapcli.model.swap_type import SwapType
-from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
-from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
-from swapcli.pools.solidly_stable import SolidlyStable
-from swapcli.pools.stableswap import StableSwap
-from swapcli.pools.weighted import Weighted
-from swapcli.routing.gas import gas_of_terms, route_gas
+from swapcli.core.model.execution import OWN_ROUTER_GAS
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.pools.concentrated import CROSSING_GAS, Concentrated
+from swapcli.core.pools.constant_product import SOLIDLY_GAS, ConstantProduct
+from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.core.pools.stableswap import StableSwap
+from swapcli.core.pools.weighted import Weighted
+from swapcli.core.routing.gas import gas_of_terms, route_gas
+from swapcli.payload.dialects import execution_of
 from tests.chain.market_reader import GAS_PRICE_WEI
 from tests.chain.trader import Trade, Trader, open_trader
 

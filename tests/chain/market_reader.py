@@ -8,10 +8,10 @@ from typing import Any
 
 from eth_abi.abi import decode
 
-from swapcli.model.market import MarketState, Provenance
-from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.networks.address import keccak256
-from swapcli.pools import family
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.networks.address import keccak256
+from swapcli.core.pools import family
 from tests.chain.contract_fixture import ContractFixture, Place
 from tests.contracts.evm import Contract, selector
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.model.token import Token
+from swapcli.core.model.token import Token
 from tests.chain.contract_fixture import DECIMALS, ContractFixture, Place
 from tests.contracts.evm import DEPLOYER, Artifact, Contract, compile_solidity, load_artifact
 

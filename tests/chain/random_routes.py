@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from swapcli.errors import InvalidRoute
-from swapcli.model.pool import Pool
-from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.replay import flatten
+from swapcli.core.errors import InvalidRoute
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.core.routing.replay import flatten
 
 MAX_SEGMENTS = 8
 MAX_HOPS = 4

@@ -8,24 +8,24 @@ from typing import NamedTuple
 
 from eth_abi.abi import encode
 
-from swapcli.api.route_result import build_result
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payloads_by_reading import RoutePayloads
-from swapcli.engine.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
-from swapcli.errors import NoRoute, PoolError
-from swapcli.evm import build_transactions, router
-from swapcli.evm.router import build_deployment, read_artifact
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Provenance
-from swapcli.model.network import Network
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote import Quote, Route
-from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
-from swapcli.model.token import Token
-from swapcli.model.transaction import UnsignedTransaction
-from swapcli.routing.replay import replay
+from swapcli.core.errors import NoRoute, PoolError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote import Quote, Route
+from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms
+from swapcli.core.model.token import Token
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.routing.replay import replay
+from swapcli.interface.route_result import build_result
+from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
+from swapcli.payload.evm import build_transactions, router
+from swapcli.payload.evm.router import build_deployment, read_artifact
+from swapcli.payload.payloads_by_reading import RoutePayloads
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.random_routes import random_route

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from swapcli.model.network import Deployment, Network, ProtocolInfo
-from swapcli.model.token import Token
+from swapcli.core.model.network import Deployment, Network, ProtocolInfo
+from swapcli.core.model.token import Token
 from tests.chain.anvil import AnvilChain
 
 

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from swapcli.engine.dialects import executable_market
-from swapcli.model.network import SETTLER, Deployment, DialectRouter
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote import Route
-from swapcli.model.swap_terms import Integrator
+from swapcli.core.model.network import SETTLER, Deployment, DialectRouter
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote import Route
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.payload.dialects import executable_market
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.market_reader import read_market

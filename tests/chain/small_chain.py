@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from copy import copy
 from random import Random
 
-from swapcli.model.network import Deployment, Network
-from swapcli.model.order import ZERO_ADDRESS
+from swapcli.core.model.network import Deployment, Network
+from swapcli.core.model.order import ZERO_ADDRESS
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall

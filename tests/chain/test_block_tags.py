@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.live import LiveSource
-from swapcli.engine.sources.stored import StoreSource
-from swapcli.errors import BlockMismatch, MarketUnavailable, SimulationError, UpstreamRejected
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.block_tag import BlockTag
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.model.transaction import UnsignedTransaction
+from swapcli.core.errors import BlockMismatch, MarketUnavailable, SimulationError, UpstreamRejected
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.stored import StoreSource
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses
@@ -30,7 +30,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import Failure, RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.trader import USER, Trader
-from tests.store.build import create
+from tests.state.store.build import create
 from tests.support.chain import connected
 
 SAFE_BLOCKS, FINALIZED_BLOCKS = 32, 64

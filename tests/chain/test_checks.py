@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
-from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
-from swapcli.evm import build_transaction
-from swapcli.model.market import Provenance
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import Integrator
+from swapcli.core.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.payload.checks.presign_checks import CheckOptions, TradedTokens, check_payload
+from swapcli.payload.evm import build_transaction
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from swapcli.evm import build_approval
-from swapcli.markets.format import render_market
-from swapcli.model.market import Provenance
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.token import whole_tokens
-from swapcli.model.transaction import Transaction
-from swapcli.store import create_store
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.token import whole_tokens
+from swapcli.core.model.transaction import Transaction
+from swapcli.payload.evm import build_approval
+from swapcli.state.markets.format import render_market
+from swapcli.state.store import create_store
 from tests.chain.contract_fixture import WETH
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import INTEGRATOR, USER, Trader
-from tests.store.build import only
+from tests.state.store.build import only
 from tests.support.chain import restored
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND

@@ -6,7 +6,7 @@ from random import Random
 
 from eth_account import Account
 
-from swapcli.evm.router import build_deployment
+from swapcli.payload.evm.router import build_deployment
 from tests.chain.trader import GAS_PRICE_WEI, KEY, Trader
 
 MOST_GAS = 5_500_000

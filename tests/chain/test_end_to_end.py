@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from swapcli.evm import build_approval, build_transactions
-from swapcli.model.order import Order
-from swapcli.model.swap_terms import Integrator
-from swapcli.model.swap_type import SwapType
+from swapcli.core.model.order import Order
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.model.swap_type import SwapType
+from swapcli.payload.evm import build_approval, build_transactions
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.trader import (
     USER,

@@ -8,19 +8,19 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.depth import measure_depth
-from swapcli.engine.pool_listing import list_pools
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.live import LiveSource
-from swapcli.engine.sources.live_search import Limits
-from swapcli.errors import NoRoute, PoolError
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.core.errors import NoRoute, PoolError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.quoting.depth import measure_depth
+from swapcli.quoting.pool_listing import list_pools
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.live_search import Limits
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture, Place
 from tests.chain.market_reader import read_market

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from swapcli.model.execution import OWN_ROUTER_GAS
-from swapcli.model.order import Order
-from swapcli.pools import family
+from swapcli.core.model.execution import OWN_ROUTER_GAS
+from swapcli.core.model.order import Order
+from swapcli.core.pools import family
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import WETH
 from tests.chain.converter_gas import PAIR, measure_converters

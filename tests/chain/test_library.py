@@ -14,8 +14,8 @@ from web3.middleware import SignAndSendRawMiddlewareBuilder
 from web3.types import TxParams
 
 from swapcli import AsyncMarket, Market, SwapQuote
-from swapcli.errors import InsufficientBalance, PriceImpactTooHigh
-from swapcli.model.market import Provenance
+from swapcli.core.errors import InsufficientBalance, PriceImpactTooHigh
+from swapcli.core.model.market import Provenance
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import BOB, POOR, Client, address_of

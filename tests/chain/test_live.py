@@ -10,14 +10,7 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.amount_notation import parse_notation
-from swapcli.engine.clock import SYSTEM_CLOCK, Clock
-from swapcli.engine.order_amounts import quote_balance_part, read_balance
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.live import LiveSource
-from swapcli.engine.sources.live_search import Limits
-from swapcli.errors import (
+from swapcli.core.errors import (
     BlockMismatch,
     ChainReorganized,
     InvalidRoute,
@@ -27,17 +20,24 @@ from swapcli.errors import (
     SlippageExceeded,
     UpstreamTimeout,
 )
-from swapcli.evm.l1_fee import L1FeeParams
-from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState, Provenance
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.pool import Pool
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.model.transaction import Transaction, UnsignedTransaction
-from swapcli.model.transfer_behaviour import ORDINARY
-from swapcli.pools.constant_product import ConstantProduct
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.model.transfer_behaviour import ORDINARY
+from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
+from swapcli.quoting.amount_notation import parse_notation
+from swapcli.quoting.order_amounts import quote_balance_part, read_balance
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.live_search import Limits
+from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -48,7 +48,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.random_routes import random_route
 from tests.chain.trader import USER, Trade, Trader, random_amount
-from tests.evm.l1_oracle import ORACLE, RealOracle
+from tests.payload.evm.l1_oracle import ORACLE, RealOracle
 from tests.support.chain import connected
 
 LIVE_TRADES = 24

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from swapcli import Market
-from swapcli.store import create_store
+from swapcli.state.store import create_store
 from tests.chain.anvil import running_anvil
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.settings import describe_network, url_of
 from tests.chain.trader import Trader
-from tests.store.build import only
+from tests.state.store.build import only
 from tests.support.chain import restored
 from tests.support.command import CommandResult, run_swapcli
 

@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from swapcli.engine.market_follower import FollowedStore
-from swapcli.service.market_followers import FollowerThreads
-from swapcli.service.market_registry import MarketRegistry
+from swapcli.faces.service.market_followers import FollowerThreads
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.quoting.followers.market_follower import FollowedStore
 from swapcli.state.rpc.head_source import POLLING_HINT, FollowMode, SubscribedHeads
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
@@ -26,7 +26,7 @@ from tests.chain.node.server import SECRET
 from tests.chain.settings import url_of, websocket_url, write_settings
 from tests.chain.small_chain import SmallTestChain, open_small_chain
 from tests.chain.sync.expected_state import fresh, store_at, synced
-from tests.store.build import only
+from tests.state.store.build import only
 from tests.support.chain import connected
 from tests.support.command import clean_environment
 from tests.support.service_process import SWAPCLI_COMMAND, ServiceProcess, run_service

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli import Market
-from swapcli.errors import UnusualFees
+from swapcli.core.errors import UnusualFees
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import RpcAnswer, RpcRequest
 from tests.chain.proxy import Proxy, open_proxy, rewrites

@@ -10,17 +10,17 @@ from threading import Thread
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_follower import FollowedStore, MarketFollower, open_follower
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sync import Progress, follow
-from swapcli.errors import UpstreamError
-from swapcli.model.market import Provenance
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.market import Provenance
+from swapcli.quoting.followers.market_follower import FollowedStore, MarketFollower, open_follower
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.node import Node
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.sync import Progress, follow
 from tests.chain.small_chain import SmallTestChain
 from tests.chain.sync.expected_state import fresh, store_at, synced
-from tests.store.build import only
+from tests.state.store.build import only
 from tests.support.chain import connected
 
 STEPS = 25

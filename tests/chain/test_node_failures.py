@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.loaders import load_pools, ref_of_pool
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.log_scan import scan_logs
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.tokens import load_tokens
-from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
-from swapcli.networks.catalogue import find_network
+from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.state.rpc.rpc_node import ATTEMPTS
+from swapcli.state.tokens import load_tokens
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import (
     FAST_MODES,

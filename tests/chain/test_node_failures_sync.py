@@ -10,15 +10,15 @@ from shutil import copyfile
 
 import pytest
 
-from swapcli.chain.loaders import load_pools, ref_of_pool
-from swapcli.chain.multicall import BlockReader
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import SyncFilter, follow, sync
-from swapcli.errors import InvalidUpstreamResponse, UpstreamError
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
+from swapcli.core.errors import InvalidUpstreamResponse, UpstreamError
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import SyncFilter, follow, sync
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import FAST_MODES, MODES, NOWHERE, FailureMode, check_error, connect_without_pauses
 from tests.chain.node.server import SECRET
@@ -26,7 +26,7 @@ from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
 from tests.chain.small_chain import SmallTestChain
 from tests.examples import examples
-from tests.store.build import create, reopen
+from tests.state.store.build import create, reopen
 from tests.support.chain import restored
 
 BASE = find_network("base")

@@ -10,30 +10,30 @@ from typing import Any
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.live import LiveSource
-from swapcli.engine.sources.stored import StoreSource
-from swapcli.engine.sync import follow, import_pools, transfer_check_error
-from swapcli.engine.transfer_rules import rounding_of, transfer_warnings
-from swapcli.engine.warnings import is_exact
-from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.model.transaction import UnsignedTransaction
-from swapcli.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
+from swapcli.core.errors import FeeOnTransfer, InvalidRoute, NoRoute
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.stored import StoreSource
+from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
+from swapcli.quoting.warnings import is_exact
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.sync import follow, import_pools, transfer_check_error
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
 from tests.chain.trader import USER, Trader
 from tests.examples import examples
-from tests.store.build import create, reopen
+from tests.state.store.build import create, reopen
 from tests.support.chain import restored
 
 ROUNDING = 2

@@ -11,11 +11,12 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-from swapcli.evm import build_approval
-from swapcli.evm.permit2_allowance import PERMIT2, build_permit2_approval
-from swapcli.model.network import UNIVERSAL_ROUTER
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.transaction import Approval, Transaction
+from swapcli.core.model.network import UNIVERSAL_ROUTER
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.transaction import Approval, Transaction
+from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.payload.evm import build_approval
+from swapcli.payload.evm.permit2_allowance import build_permit2_approval
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.test_signing import unsigned

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.router_findings_file import RouterFindingsFile
-from swapcli.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
-from swapcli.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
+from swapcli.core.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.state.router_findings_file import RouterFindingsFile
 
 ROUTER, OTHER = "0x" + "aB" * 20, "0x" + "cd" * 20
 

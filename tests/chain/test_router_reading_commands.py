@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from swapcli.evm import decode_call
-from swapcli.markets.format import render_market
-from swapcli.model.market import Provenance
-from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.payload.evm import decode_call
+from swapcli.state.markets.format import render_market
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.reading_routers import deploy_reading_router

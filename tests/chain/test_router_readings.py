@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.router_findings_file import RouterFindingsFile
-from swapcli.engine.payloads_by_reading import ReadingCertainty, ReadPayload
-from swapcli.engine.reading_memory import ReadingMemory
-from swapcli.errors import SimulationError
-from swapcli.model.order import Order
-from swapcli.model.quote import Route, Segment, Swap
-from swapcli.model.router_findings import READINGS, Finding, RouterFindings
-from swapcli.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.core.errors import SimulationError
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote import Route, Segment, Swap
+from swapcli.core.model.router_findings import READINGS, Finding, RouterFindings
+from swapcli.core.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.payload.payloads_by_reading import ReadingCertainty, ReadPayload
+from swapcli.payload.reading_memory import ReadingMemory
+from swapcli.state.router_findings_file import RouterFindingsFile
 from swapcli.state.rpc.node import BlockId, HypotheticalCall
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from swapcli.model.market import MarketState
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.token import Token
-from swapcli.payload.verdict import VerdictStatus
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token
+from swapcli.payload.checks.verdict import VerdictStatus
 from tests.chain.contract_fixture import WETH
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
@@ -22,7 +22,7 @@ from tests.chain.settings import url_of
 from tests.chain.test_wallet_check import DETAILED, PLAIN, Service, market, node_at
 from tests.chain.trader import USER, Trader
 from tests.contracts.evm import compile_solidity
-from tests.service.openapi_operations import openapi_document
+from tests.faces.service.openapi_operations import openapi_document
 from tests.support.chain import restored
 
 __all__ = ["market"]

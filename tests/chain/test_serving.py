@@ -22,14 +22,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sync import import_pools
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Provenance
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote_request import QuoteRequest, SharePrecision
-from swapcli.store import create_store
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.store import create_store
+from swapcli.state.sync import import_pools
 from tests.chain.anvil import AnvilChain, Node, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.market_reader import read_market
@@ -39,7 +39,7 @@ from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import describe_network, url_of, write_settings
 from tests.chain.trader import USER, Trader, random_amount
 from tests.examples import examples
-from tests.store.build import only
+from tests.state.store.build import only
 from tests.support.chain import connected
 from tests.support.service_process import ServiceProcess, child_ids, run_service
 from tests.support.waiting import until

@@ -9,19 +9,19 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.revert_reason import describe_revert
-from swapcli.chain.sender_balances import read_sender_balances
-from swapcli.chain.simulation import simulate_swap
-from swapcli.engine.dialects import router_dialect
-from swapcli.evm import build_transactions
-from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
-from swapcli.model.order import Order
-from swapcli.model.pool import Pool
-from swapcli.model.router_dialect import ReplayedSwap
-from swapcli.model.swap_terms import Integrator
-from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import Transaction, UnsignedTransaction
-from swapcli.pools.constant_product import ConstantProduct
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.router_dialect import ReplayedSwap
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.payload.dialects import router_dialect
+from swapcli.payload.evm import build_transactions
+from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
+from swapcli.payload.simulation.revert_reason import describe_revert
+from swapcli.payload.simulation.sender_balances import read_sender_balances
+from swapcli.payload.simulation.swap_simulation import simulate_swap
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.gas import measure, share_within

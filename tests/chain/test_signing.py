@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from swapcli.evm import build_approval
-from swapcli.markets.format import render_market
+from swapcli.payload.evm import build_approval
+from swapcli.state.markets.format import render_market
 from tests.chain.anvil import Receipt
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.market_reader import read_market

@@ -8,18 +8,18 @@ from itertools import permutations
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.presign_checks import TradedTokens
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Provenance
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.model.token import Token
-from swapcli.payload.verdict import ReasonCode, Verdict, VerdictStatus
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.token import Token
+from swapcli.payload.checks.presign_checks import TradedTokens
+from swapcli.payload.checks.verdict import ReasonCode, Verdict, VerdictStatus
+from swapcli.quoting.review.swap_rehearsal import JudgedSwap, judge_swap
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, UNIT, add_token, open_pair

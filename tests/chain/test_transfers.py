@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
-from swapcli.errors import UpstreamRejected
-from swapcli.evm.transfer_probe import (
-    TransferTrial,
-    classify_transfers,
-    decode_trials,
-    delegating_code,
-    encode_try_all,
-    runtime_code,
-)
-from swapcli.model.transfer_behaviour import (
+from swapcli.core.errors import UpstreamRejected
+from swapcli.core.model.transfer_behaviour import (
     IRREGULAR,
     ORDINARY,
     REFUSED,
@@ -30,6 +21,15 @@ from swapcli.model.transfer_behaviour import (
 )
 from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.transfers.transfer_probe import (
+    TransferTrial,
+    classify_transfers,
+    decode_trials,
+    delegating_code,
+    encode_try_all,
+    runtime_code,
+)
+from swapcli.state.transfers.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode

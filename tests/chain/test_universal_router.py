@@ -12,28 +12,27 @@ from eth_abi.abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-from swapcli.chain.permit_reader import check_signer, read_message
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.dialects import router_dialect
-from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import InvalidOption
-from swapcli.evm import build_transactions
-from swapcli.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
-from swapcli.evm.permit2_allowance import PERMIT2
-from swapcli.evm.typed_data import TypedData
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Provenance
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.router_dialect import PermitKind, ReplayedSwap
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import Integrator, SignedPermit
-from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import Integrator, SignedPermit
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.payload.checks.presign_checks import CheckOptions, TradedTokens, check_payload
+from swapcli.payload.dialects import router_dialect
+from swapcli.payload.evm import build_transactions
+from swapcli.payload.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
+from swapcli.payload.evm.typed_data import TypedData
+from swapcli.payload.signing.permit_reader import check_signer, read_message
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.chain.contract_fixture import WETH
 from tests.chain.gas import measure, share_within
-from tests.chain.test_signing_values import check_gas_after_approvals
 from tests.chain.trader import INTEGRATOR, KEY, USER, V4_FEATURES, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import (
     CHAIN_ID,
@@ -44,6 +43,7 @@ from tests.chain.universal_fixture import (
 )
 from tests.contracts.evm import selector
 from tests.examples import examples, seeds
+from tests.payload.signing.test_signing_values import check_gas_after_approvals
 from tests.support.chain import connected, restored
 
 DEADLINE_S = 1_900_000_000

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from swapcli import Market
-from swapcli.errors import VerdictBlocks
-from swapcli.payload.verdict import VerdictStatus
+from swapcli.core.errors import VerdictBlocks
+from swapcli.payload.checks.verdict import VerdictStatus
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import add_token, open_pair

@@ -14,23 +14,23 @@ import pytest
 from eth_account import Account
 from jsonschema_rs import Draft202012Validator
 
-from swapcli.api.json_schemas import build_document_schema
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.swap_events import find_swaps
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.swap_verification import KnownPool, Outcome, VerifiedSwap, verify_swaps
-from swapcli.engine.transaction_verification import Verification, quote_at_block, verify_transaction
-from swapcli.errors import InvalidInput, UpstreamRejected
-from swapcli.evm import build_transactions
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.network import Deployment
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import SwapTerms
-from swapcli.pools.concentrated import Concentrated
+from swapcli.core.errors import InvalidInput, UpstreamRejected
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import Deployment
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.interface.json_schemas import build_document_schema
+from swapcli.payload.checks.swap_verification import KnownPool, Outcome, VerifiedSwap, verify_swaps
+from swapcli.payload.evm import build_transactions
+from swapcli.quoting.review.transaction_verification import Verification, quote_at_block, verify_transaction
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.swap_events import find_swaps
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import create_store
+from swapcli.state.store import create_store
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall

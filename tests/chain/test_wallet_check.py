@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.config.settings import ServiceSettings
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import InsufficientBalance, UpstreamTimeout
-from swapcli.model.market import MarketState
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks.catalogue import find_network
-from swapcli.service.app import create_app
-from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
-from swapcli.service.market_registry import MarketRegistry
+from swapcli.core.errors import InsufficientBalance, UpstreamTimeout
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.catalogue import find_network
+from swapcli.faces.service.app import create_app
+from swapcli.faces.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.rpc.node import StateOverrideNode
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
@@ -166,8 +166,8 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
 
 
 def test_only_hyperevm_checks() -> None:
-    from swapcli.api.interface_by_network import network_variant
-    from swapcli.networks.catalogue import network_names
+    from swapcli.core.networks.catalogue import network_names
+    from swapcli.interface.interface_by_network import network_variant
 
     assert [name for name in network_names() if network_variant(name).execute_checks_balance] == [DETAILED]
     assert find_network(DETAILED).name == DETAILED

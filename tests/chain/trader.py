@@ -11,24 +11,24 @@ from typing import NamedTuple, Self
 
 from eth_account import Account
 
-from swapcli.api.route_result import RouteResult, build_result
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.dialects import executable_market, execution_of
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import NoRoute, PoolError
-from swapcli.evm import build_transaction, build_transactions
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.network import INTERFACE_DIALECTS
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.pool import Pool
-from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import Integrator, SwapTerms
-from swapcli.model.swap_type import SwapType
-from swapcli.model.token import Token
-from swapcli.model.transaction import Transaction, UnsignedTransaction
-from swapcli.routing.replay import Replay, replay
+from swapcli.core.errors import NoRoute, PoolError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import INTERFACE_DIALECTS
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import Integrator, SwapTerms
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
+from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.routing.replay import Replay, replay
+from swapcli.interface.route_result import RouteResult, build_result
+from swapcli.payload.dialects import executable_market, execution_of
+from swapcli.payload.evm import build_transaction, build_transactions
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.market_reader import read_market, read_pools

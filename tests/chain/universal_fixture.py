@@ -8,9 +8,9 @@ from typing import Final
 
 from eth_abi.abi import encode
 
-from swapcli.evm.permit2_allowance import PERMIT2
-from swapcli.model.network import UNIVERSAL_ROUTER, DialectRouter
-from swapcli.model.order import ZERO_ADDRESS
+from swapcli.core.model.network import UNIVERSAL_ROUTER, DialectRouter
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.permit2 import PERMIT2
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import CALLED_AFTER_CREATION, CALLED_AFTER_SWAPS, WETH, ContractFixture, Place
 from tests.chain.market_reader import read_market

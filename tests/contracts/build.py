@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from swapcli.evm import router, simulation, transfer_probe
-from swapcli.evm.router.versions import without_arguments
-from swapcli.networks.address import hash_code
+from swapcli.core.networks.address import hash_code
+from swapcli.payload.evm import router, simulation
+from swapcli.payload.evm.router.versions import without_arguments
+from swapcli.state.transfers import transfer_probe
 from tests.contracts.evm import NODE_MODULES, Artifact, Chain, run_solc
 
 SETTINGS = {

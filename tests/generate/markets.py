@@ -13,13 +13,19 @@ import sys
 from collections.abc import Iterable, Sequence
 from decimal import localcontext
 
-from swapcli.errors import MarketError
-from swapcli.markets.compiled import compile_market
-from swapcli.markets.embedded import checksummed_addresses, compiled_path, embedded_market, market_path, read_compiled
-from swapcli.markets.format import parse_market
-from swapcli.model.network import Network
-from swapcli.networks.address import display_address
-from swapcli.networks.catalogue import find_network
+from swapcli.core.errors import MarketError
+from swapcli.core.model.network import Network
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.markets.compiled import compile_market
+from swapcli.state.markets.embedded import (
+    checksummed_addresses,
+    compiled_path,
+    embedded_market,
+    market_path,
+    read_compiled,
+)
+from swapcli.state.markets.format import parse_market
 from tests.generate.modelling.exact import PRECISION
 from tests.generate.modelling.pools import pool_entry
 from tests.generate.modelling.tables import Table, load_table, table_names

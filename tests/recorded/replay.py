@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from swapcli.errors import InvalidPoolState, PoolError
-from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools import family
+from swapcli.core.errors import InvalidPoolState, PoolError
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.pools import family
 
 FOLDER = Path(__file__).parent
 ADDRESS = "0x" + "11" * 20

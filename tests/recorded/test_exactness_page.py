@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.core.pools.recorded import VECTORS
+from tests.core.pools.vector_replay import REPLAYS, replay_vectors
 from tests.generate.exactness import PAGE, render_page
-from tests.pools.recorded import VECTORS
-from tests.pools.vector_replay import REPLAYS, replay_vectors
 
 
 @pytest.mark.slow
@@ -18,7 +18,7 @@ def test_every_file_of_recorded_swaps_is_counted() -> None:
     files = {file.name.partition(".")[0] for file in VECTORS.iterdir()}
     assert files - REPLAYS.keys() == {"curve_virtual_prices"}  # no swaps
     page = PAGE.read_text()
-    assert [name for name in REPLAYS if f"tests/pools/vectors/{name}" not in page] == []
+    assert [name for name in REPLAYS if f"tests/core/pools/vectors/{name}" not in page] == []
 
 
 @pytest.mark.parametrize("name", ["solidly_v1", "liquidity_book", "gyro_v2_eclp"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from swapcli.cli.root import app
+from swapcli.faces.cli.root import app
 
 
 @dataclass(frozen=True, slots=True)

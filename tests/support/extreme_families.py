@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from swapcli.errors import PoolError, SwapcliError
-from swapcli.model.market import MarketState
-from swapcli.model.network import ProtocolInfo
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
-from swapcli.pools import FAMILIES, family
-from tests.pools.test_contradictory_states import FIXED, changed, member, places, valid_pool
+from swapcli.core.errors import PoolError, SwapcliError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
+from swapcli.core.pools import FAMILIES, family
+from tests.core.pools.test_contradictory_states import FIXED, changed, member, places, valid_pool
 from tests.support.extreme_pools import BUILDERS
 from tests.support.pools import build_market, build_random_market, build_token
 

@@ -8,9 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from swapcli.api.health import render_health_v1, render_health_v2
-from swapcli.api.listings import ListedToken, render_token, render_tokens
-from swapcli.api.requests import (
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import Integrator, SwapTerms
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.networks.catalogue import find_network
+from swapcli.interface.health import render_health_v1, render_health_v2
+from swapcli.interface.listings import ListedToken, render_token, render_tokens
+from swapcli.interface.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
     PAYLOAD_HYPEREVM,
@@ -24,26 +31,19 @@ from swapcli.api.requests import (
     parse_execute_body,
     parse_order,
 )
-from swapcli.api.route import render_result
-from swapcli.api.route_result import RouteResult
-from swapcli.api.transaction_responses import (
+from swapcli.interface.route import render_result
+from swapcli.interface.route_result import RouteResult
+from swapcli.interface.transaction_responses import (
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
     render_network_calldata,
     render_route_and_calldata,
 )
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.resolve import find_protocols
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.remote import RemoteSource
-from swapcli.errors import SwapcliError
-from swapcli.model.network import Network
-from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.swap_terms import Integrator, SwapTerms
-from swapcli.model.transaction import UnsignedTransaction
-from swapcli.networks.catalogue import find_network
+from swapcli.quoting.resolve import find_protocols
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.remote import RemoteSource
+from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
 from tests.support.markets import embedded_source
 

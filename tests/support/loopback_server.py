@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from swapcli.remote.client import RevealKey, ServiceClient
-from swapcli.remote.retry import RetryPolicy
-from swapcli.remote.service_url import ServiceUrl
+from swapcli.quoting.remote.client import RevealKey, ServiceClient
+from swapcli.quoting.remote.retry import RetryPolicy
+from swapcli.quoting.remote.service_url import ServiceUrl
 
 HOST = "127.0.0.1"
 TIMEOUT_S = 5.0

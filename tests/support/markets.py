@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.open_market import open_market
-from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.model.market import MarketState
-from swapcli.networks.catalogue import find_network
+from swapcli.core.model.market import MarketState
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.open_market import open_market
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK
 
 
 @cache

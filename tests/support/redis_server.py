@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from swapcli.encoding.redis_url import RedisUrl
+from swapcli.core.encoding.redis_url import RedisUrl
 
-CERTIFICATE = Path(__file__).parents[1] / "remote" / "certificates" / "loopback.pem"
+CERTIFICATE = Path(__file__).parents[1] / "quoting" / "remote" / "certificates" / "loopback.pem"
 PASSWORD = "hunter2/%"
 """Its characters are to be quoted in an address."""
 TIMEOUT_S = 10.0

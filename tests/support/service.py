@@ -16,18 +16,18 @@ import httpx
 import uvicorn
 from starlette.applications import Starlette
 
-from swapcli.api.timestamps import format_iso_utc
-from swapcli.config.settings import ServiceSettings
-from swapcli.engine.clock import Clock
-from swapcli.model.market import MarketState
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks.address import display_address
-from swapcli.networks.catalogue import find_network, network_names
-from swapcli.service.access_log import AccessLog
-from swapcli.service.access_policy import KeyLookup, NoKeys
-from swapcli.service.app import create_app
-from swapcli.service.market_registry import MarketOpener, MarketRegistry
-from swapcli.service.redis_state import RedisState
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.faces.service.access_log import AccessLog
+from swapcli.faces.service.access_policy import KeyLookup, NoKeys
+from swapcli.faces.service.app import create_app
+from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.faces.service.redis_state import RedisState
+from swapcli.interface.timestamps import format_iso_utc
+from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.state.clock import Clock
 from tests.support.markets import embedded_market
 from tests.support.testnet import NOW_S, USDC, build_market_document, build_testnet_market
 

@@ -160,14 +160,14 @@ def main(
     networks: tuple[str, ...] = ("testnet",),
 ) -> int:
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long."""
-    from swapcli.config.settings import ServiceSettings
-    from swapcli.engine.clock import SYSTEM_CLOCK
-    from swapcli.model.market import MarketState
-    from swapcli.service.access_log import AccessLog
-    from swapcli.service.app import create_app
-    from swapcli.service.log_writer import log_stream
-    from swapcli.service.market_registry import MarketRegistry
-    from swapcli.service.server import serve
+    from swapcli.core.model.market import MarketState
+    from swapcli.faces.service.access_log import AccessLog
+    from swapcli.faces.service.app import create_app
+    from swapcli.faces.service.log_writer import log_stream
+    from swapcli.faces.service.market_registry import MarketRegistry
+    from swapcli.faces.service.server import serve
+    from swapcli.quoting.config.settings import ServiceSettings
+    from swapcli.state.clock import SYSTEM_CLOCK
     from tests.support.service import market_opener, open_testnet_market
 
     def open_slowly() -> MarketState:

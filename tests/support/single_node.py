@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.errors import UpstreamError
+from swapcli.core.errors import UpstreamError
 from swapcli.state.rpc.node import BlockHeader, Node
 from swapcli.state.rpc.node_limits import NodeLimits
 

@@ -6,18 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from swapcli.api.route_result import build_result
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.errors import UnknownNetwork
-from swapcli.markets.format import parse_market
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.network import Network
-from swapcli.model.order import Order
-from swapcli.model.quote import Certificate, Quote, Route, Segment, Swap
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import Integrator
-from swapcli.routing.replay import replay
+from swapcli.core.errors import UnknownNetwork
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote import Certificate, Quote, Route, Segment, Swap
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.routing.replay import replay
+from swapcli.interface.route_result import build_result
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.state.markets.format import parse_market
 
 NOW_S = 1_800_000_000.5
 WETH = "0x" + "11" * 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 
-from swapcli.cli.help_topics import topic_text
+from swapcli.faces.cli.help_topics import topic_text
 
 _BLOCK = re.compile(r"(?:^    .*\n|^\n(?=    ))+", re.MULTILINE)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.errors import UpstreamError
-from swapcli.model.block_tag import BlockTag
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.block_tag import BlockTag
 from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, Node, ReturnData
 from swapcli.state.rpc.node_limits import NodeLimits
 

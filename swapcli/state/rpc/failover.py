@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from swapcli.errors import UpstreamError
+from swapcli.core.errors import UpstreamError
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.refusals import TREATMENTS, Refusal, refusal_of

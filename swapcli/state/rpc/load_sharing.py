@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
-from swapcli.backoff import backoff_s
-from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError
+from swapcli.core.errors import BlockMismatch, ChainReorganized, UpstreamError
+from swapcli.state.backoff import backoff_s
 from swapcli.state.rpc.refusals import TREATMENTS, refusal_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
-from swapcli.errors import UpstreamError
-from swapcli.model.block_tag import BlockTag
-from swapcli.records import NamedTuple
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node_limits import NodeLimits
 
 ReturnData = bytes | None

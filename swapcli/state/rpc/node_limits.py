@@ -13,7 +13,7 @@ from copy import copy
 from math import inf
 from typing import Final
 
-from swapcli.model.network import PublicNode
+from swapcli.core.model.network import PublicNode
 
 FIRST_LOG_BLOCKS: Final = 4_096
 MAX_LOG_BLOCKS: Final = 1 << 17

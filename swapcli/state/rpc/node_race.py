@@ -8,8 +8,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Final, Generic, Protocol, TypeVar
 
-from swapcli.errors import UpstreamError, UpstreamTimeout
-from swapcli.records import NamedTuple
+from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.reachability import Reachability
 
 MAX_BLOCKS_BEHIND: Final = 3

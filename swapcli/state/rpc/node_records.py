@@ -12,8 +12,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
-from swapcli.backoff import backoff_s
-from swapcli.records import NamedTuple
+from swapcli.core.records import NamedTuple
+from swapcli.state.backoff import backoff_s
 from swapcli.state.rpc.node_limits_file import node_key, read_node_entries, update_node_entries
 
 UNREACHABLE_S: Final = 60.0

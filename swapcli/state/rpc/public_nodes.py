@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
-from swapcli.errors import LiveUnavailable, StaleNode
-from swapcli.model.block_tag import BlockTag
-from swapcli.model.network import Kind, PublicNode
-from swapcli.records import NamedTuple
+from swapcli.core.errors import LiveUnavailable, StaleNode
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.network import Kind, PublicNode
+from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall

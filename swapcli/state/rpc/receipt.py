@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from swapcli.records import NamedTuple
+from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node import Log, Node
 
 

@@ -18,8 +18,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
-from swapcli.records import NamedTuple
+from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.core.records import NamedTuple
 
 
 class Refusal(StrEnum):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Final
 
-from swapcli.errors import RequestBudgetSpent, UpstreamTimeout
+from swapcli.core.errors import RequestBudgetSpent, UpstreamTimeout
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.rpc_connection import RpcResponse
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qsl, unquote
 
-from swapcli.encoding.text import ELLIPSIS, single_line
-from swapcli.records import NamedTuple
+from swapcli.core.encoding.text import ELLIPSIS, single_line
+from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult

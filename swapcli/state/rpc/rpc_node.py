@@ -8,10 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, NoReturn
 
-from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
-from swapcli.model.block_tag import BlockTag
-from swapcli.model.network import PublicNode
-from swapcli.records import NamedTuple
+from swapcli.core.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidUpstreamResponse,
+    UpstreamError,
+    UpstreamRejected,
+)
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.network import PublicNode
+from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import (

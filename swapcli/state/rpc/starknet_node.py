@@ -16,9 +16,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
-from swapcli.encoding.abi import WORD
-from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError, UpstreamRejected
-from swapcli.model.block_tag import BlockTag
+from swapcli.core.encoding.abi import WORD
+from swapcli.core.errors import BlockMismatch, ChainReorganized, UpstreamError, UpstreamRejected
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.validation.values import MAX_FELT
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import (
@@ -32,7 +33,6 @@ from swapcli.state.rpc.node import (
     block_number,
 )
 from swapcli.state.rpc.rpc_node import FailoverNode, JsonRpcNode
-from swapcli.validation.values import MAX_FELT
 
 _CHAIN_ID: Final = "starknet_chainId"
 _BLOCK: Final = "starknet_getBlockWithTxHashes"

@@ -16,9 +16,9 @@ from threading import Thread
 from time import perf_counter
 from urllib.parse import urlencode
 
-from swapcli.api.state_headers import STATE_HEADER, parse_state
-from swapcli.engine.sync import import_pools
-from swapcli.model.market import MarketState
+from swapcli.core.model.market import MarketState
+from swapcli.interface.state_headers import STATE_HEADER, parse_state
+from swapcli.state.sync import import_pools
 from tests.bench.chain.crowd import Crowd
 from tests.bench.chain.following import open_fixture
 from tests.bench.running import BenchmarkFailed
@@ -26,7 +26,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.settings import websocket_url, write_settings
-from tests.store.build import create
+from tests.state.store.build import create
 from tests.support.chain import connected
 from tests.support.command import clean_environment
 from tests.support.service_process import SWAPCLI_COMMAND, run_service

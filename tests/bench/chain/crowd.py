@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from swapcli.evm import build_call, build_transaction
-from swapcli.model.market import MarketState
-from swapcli.model.quote import RATE_SCALE, Step
-from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import RouterRouteParam
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.quote import RATE_SCALE, Step
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import RouterRouteParam
+from swapcli.payload.evm import build_call, build_transaction
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain
 from tests.chain.contract_fixture import CENTS, ContractFixture

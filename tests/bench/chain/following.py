@@ -12,16 +12,16 @@ from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.live import LiveSource
-from swapcli.engine.sources.stored import StoreSource
-from swapcli.engine.sync import follow, import_pools
-from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import MarketState
-from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.stored import StoreSource
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import follow, import_pools
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
@@ -29,7 +29,7 @@ from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.sync.expected_state import fresh
-from tests.store.build import create
+from tests.state.store.build import create
 from tests.support.chain import connected
 
 EVERY = (1, 10)

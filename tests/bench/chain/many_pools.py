@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from eth_abi.abi import encode
 
-from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.token import Token
+from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.factories import uniswap_v2, uniswap_v3

@@ -15,11 +15,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.config import load_settings, networks_from
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import SyncFilter, sync
+from swapcli.quoting.config import load_settings, networks_from
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import create_store
+from swapcli.state.store import create_store
+from swapcli.state.sync import SyncFilter, sync
 
 
 class Synced(NamedTuple):

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 from threading import Event, Thread
 
-from swapcli.engine.sync import import_pools
-from swapcli.model.market import MarketState
+from swapcli.core.model.market import MarketState
+from swapcli.state.sync import import_pools
 from tests.bench.chain.crowd import Crowd
 from tests.bench.chain.following import open_fixture
 from tests.chain.anvil import AnvilChain, running_anvil
@@ -20,7 +20,7 @@ from tests.chain.market_reader import read_market
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import write_settings
 from tests.chain.trader import USER, Trader
-from tests.store.build import create
+from tests.state.store.build import create
 from tests.support.chain import connected
 
 BLOCK_S = 1.0

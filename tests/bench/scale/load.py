@@ -13,8 +13,8 @@ from random import Random
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
-from swapcli.api.state_headers import STATE_HEADER, parse_state
-from swapcli.model.order import ZERO_ADDRESS
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.interface.state_headers import STATE_HEADER, parse_state
 from tests.bench.scale.chain import TradingChain
 from tests.bench.scale.cluster import CLIENT_HEADER
 from tests.chain.contract_fixture import DECIMALS, WETH

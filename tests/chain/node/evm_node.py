@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from swapcli.chain.multicall import BlockReader
-from swapcli.encoding.abi import WORD
-from swapcli.model.block_tag import BlockTag
+from swapcli.core.encoding.abi import WORD
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import (
     Account,
     BlockHeader,

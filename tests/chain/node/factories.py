@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.factory import Factory
-from swapcli.model.network import ProtocolInfo
-from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.factory import Factory
 from tests.chain.node.evm_node import sources
 from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
-from tests.pools.real_pools import slipstream_pool
+from tests.core.pools.real_pools import slipstream_pool
 
 V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
 V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import balancer_v2, ref_of_pool
-from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.networks.catalogue import find_network
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.readers import balancer_v2, ref_of_pool
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
-from tests.pools.random_pools import ADDRESS, TOKENS
-from tests.pools.recorded import read_vectors
-from tests.pools.test_balancer_v2_eclp import POOL_ID, build
+from tests.core.pools.random_pools import ADDRESS, TOKENS
+from tests.core.pools.recorded import read_vectors
+from tests.core.pools.test_balancer_v2_eclp import POOL_ID, build
 
 VAULT = "0xba12222222228d8ba445958a75a0704d566bf2c8"
 ZERO, PROVIDER = "0x" + "00" * 20, "0x" + "9a" * 20

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.loaders.boosted_shares import vault_of
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_discovery import read_created_pools
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.network import ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.pool import Pool
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.state.discovery.pool_discovery import read_created_pools
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.boosted_shares import vault_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources
 from tests.contracts.evm import Chain

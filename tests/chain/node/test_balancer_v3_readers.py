@@ -12,26 +12,26 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import balancer_v3, ref_of_pool
-from swapcli.chain.loaders.boosted_shares import with_vault
-from swapcli.chain.loaders.share_price import share_price_calls
-from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.networks.catalogue import find_network
-from swapcli.pools.balancer_v3 import BalancerV3
-from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
-from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
-from swapcli.pools.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.pools.balancer_v3 import BalancerV3
+from swapcli.core.pools.balancer_v3_2clp import BalancerV3TwoClp
+from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.balancer_v3_eclp import BalancerV3Eclp
+from swapcli.core.pools.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.state.readers import balancer_v3, ref_of_pool
+from swapcli.state.readers.boosted_shares import with_vault
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.share_price import share_price_calls
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
-from tests.pools.balancer_v3_steps import Build, replay_steps
-from tests.pools.recorded import read_vectors
-from tests.pools.test_balancer_v3_boosted import build_boosted
-from tests.pools.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm
+from tests.core.pools.balancer_v3_steps import Build, replay_steps
+from tests.core.pools.recorded import read_vectors
+from tests.core.pools.test_balancer_v3_boosted import build_boosted
+from tests.core.pools.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm
 
 VAULT = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 ZERO = "0x" + "00" * 20

@@ -9,7 +9,9 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.call_encoding import (
+from swapcli.core.encoding.abi import to_signed
+from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.call_encoding import (
     SELECTORS,
     encode_call,
     encode_list_call,
@@ -20,9 +22,7 @@ from swapcli.chain.call_encoding import (
     read_words,
     to_address,
 )
-from swapcli.chain.multicall import decode_aggregate, encode_aggregate
-from swapcli.encoding.abi import to_signed
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.multicall import decode_aggregate, encode_aggregate
 from swapcli.state.rpc.node import ContractCall
 from tests.contracts.evm import selector
 

@@ -8,30 +8,35 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.log_scan import scan_logs
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import AlgebraConstants, BalancerV2Constants, LastTicks, TickConstants, V4Constants
-from swapcli.chain.pool_discovery import (
+from swapcli.core.model.network import Deployment, ProtocolInfo
+from swapcli.core.model.token import Token
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,
     find_factories,
     read_created_pools,
     read_listed_pools,
     read_pool_lists,
-    with_decimals,
 )
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.network import Deployment, ProtocolInfo
-from swapcli.model.token import Token
-from swapcli.networks.catalogue import find_network
-from swapcli.networks.pool_addresses import v4_pool_id
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_constants import (
+    AlgebraConstants,
+    BalancerV2Constants,
+    LastTicks,
+    TickConstants,
+    V4Constants,
+)
+from swapcli.state.readers.pool_ref import PoolRef, with_decimals
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
@@ -42,7 +47,7 @@ from tests.contracts.evm import (
     compile_solidity,
     load_artifact,
 )
-from tests.pools.test_weighted_differential import Balancer, random_pool
+from tests.core.pools.test_weighted_differential import Balancer, random_pool
 
 INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM, CUSTOM_POOL = (
     topic_of(signature)

@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import pool_reader
-from swapcli.chain.loaders.share_price import share_price_calls
-from swapcli.chain.lockstep_reads import SkippedItem, run_batched
-from swapcli.chain.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.network import ProtocolInfo
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
-from swapcli.pools.bridge import StablecoinBridge
-from swapcli.pools.psm import RAY, PegStabilityModule
-from swapcli.pools.vault import ShareVault
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.pools.bridge import StablecoinBridge
+from swapcli.core.pools.psm import RAY, PegStabilityModule
+from swapcli.core.pools.vault import ShareVault
+from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
+from swapcli.state.readers import pool_reader
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.share_price import share_price_calls
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.chain.node.recorded_curve import RecordedContracts
-from tests.pools.random_pools import ADDRESS, TOKENS
+from tests.core.pools.random_pools import ADDRESS, TOKENS
 
 POCKET = "0x" + "0c" * 20
 RATE = 1_047_305_891_731_284_733_117_501_234

@@ -11,24 +11,24 @@ from typing import Final, TypeVar
 import pytest
 from eth_abi.abi import decode, encode
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import pool_reader, ref_of_pool
-from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.pool_constants import InfinityConstants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import InvalidPoolState, InvalidUpstreamResponse
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.pool import Pool
-from swapcli.networks.address import keccak256
-from swapcli.networks.catalogue import find_network
-from swapcli.networks.pool_addresses import infinity_pool_id
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.infinity_bin import InfinityBin
-from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.address import keccak256
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.pool_addresses import infinity_pool_id
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.infinity_bin import InfinityBin
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.state.readers import pool_reader, ref_of_pool
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_constants import InfinityConstants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log
-from tests.pools.test_infinity_bin_vectors import bin_steps
-from tests.pools.test_infinity_vectors import concentrated_steps
+from tests.core.pools.test_infinity_bin_vectors import bin_steps
+from tests.core.pools.test_infinity_vectors import concentrated_steps
 
 BASE = find_network("base")
 INFINITY = next(each for each in BASE.protocols if each.amm_name == "PancakeSwapV4")

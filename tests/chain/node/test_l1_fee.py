@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.l1_fee_params import read_l1_fee_params
-from swapcli.chain.lockstep_reads import SkippedItem, run_batched
-from swapcli.chain.multicall import BlockReader
-from swapcli.evm.l1_fee import L1FeeParams
-from swapcli.networks.catalogue import find_network
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.state.readers.l1_fee_params import read_l1_fee_params
+from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
 from tests.contracts.evm import BaseChain, Chain
-from tests.evm.l1_oracle import ORACLE, RealOracle, l1_block
+from tests.payload.evm.l1_oracle import ORACLE, RealOracle, l1_block
 
 WORD = st.integers(0, 2**256 - 1)
 SCALAR = st.integers(0, 2**32 - 1)

@@ -9,21 +9,21 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.loaders import load_pools, ref_of_pool
-from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import AlgebraConstants, LastTicks, PoolConstants, TickConstants, V4Constants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import InsufficientLiquidity, PoolError
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from swapcli.core.errors import InsufficientLiquidity, PoolError
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.pool_constants import AlgebraConstants, LastTicks, PoolConstants, TickConstants, V4Constants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.tick_bitmap import REACH, all_words, words_around
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.multicall import BlockReader
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
 from tests.contracts.evm import BaseChain, RevertedError, load_artifact
-from tests.pools.real_pools import (
+from tests.core.pools.real_pools import (
     AlgebraIntegral,
     ContractFixture,
     PancakeV3,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
-from swapcli.errors import InvalidUpstreamResponse, RequestBudgetSpent
+from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.log_scan import find_first_available_block, scan_logs
-from swapcli.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.log_scan import find_first_available_block, scan_logs
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter
 from tests.chain.node.evm_node import EvmNode
 from tests.contracts.evm import Chain

@@ -6,21 +6,21 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import BalancerV2Constants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import PoolError
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network, network_names
-from swapcli.pools import FAMILIES
-from swapcli.pools.weighted import Weighted
+from swapcli.core.errors import PoolError
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.pools import FAMILIES
+from swapcli.core.pools.weighted import Weighted
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds
+from swapcli.state.readers.pool_constants import BalancerV2Constants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.multicall import BlockReader
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
 from tests.contracts.evm import BaseChain, Chain
-from tests.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
+from tests.core.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
 
 def read(chain: BaseChain, place: PoolRef) -> Pool:

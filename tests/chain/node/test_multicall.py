@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.multicall import BlockReader
-from swapcli.errors import Unreachable, UpstreamRejected
+from swapcli.core.errors import Unreachable, UpstreamRejected
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain

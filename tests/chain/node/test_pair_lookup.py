@@ -11,24 +11,23 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind
-from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
-from swapcli.chain.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
-from swapcli.chain.pool_discovery import (
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.discovery.pair_lookup import USUAL_SPACINGS, find_pair_pools
+from swapcli.state.discovery.pool_discovery import (
     PoolList,
     find_factories,
     read_listed_pools,
     read_pool_lists,
-    with_decimals,
 )
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.network import ProtocolInfo
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
+from swapcli.state.readers.pool_ref import PoolRef, with_decimals
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.chain.node.factories import (
@@ -334,7 +333,7 @@ WITH_PAIR_LOOKUP = {
     *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
 }
 ON_STARKNET = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
-"""Kinds with pair lookup that `tests.starknet` covers."""
+"""Kinds with pair lookup that `tests.payload.starknet` covers."""
 WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in (*WITH_PAIR_LOOKUP, *ON_STARKNET))
 
 

@@ -7,7 +7,12 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.contract_kinds import (
+from swapcli.core.model.network import Kind
+from swapcli.core.networks.address import keccak256
+from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.core.networks.pool_addresses import hash_pool_key
+from swapcli.core.pools import FAMILIES
+from swapcli.state.readers.contract_kinds import (
     KINDS,
     ContractKind,
     KeyOfEvent,
@@ -20,12 +25,7 @@ from swapcli.chain.contract_kinds import (
     kinds_of_family,
     topic_of,
 )
-from swapcli.chain.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
-from swapcli.model.network import Kind
-from swapcli.networks.address import keccak256
-from swapcli.networks.catalogue import find_network, network_names
-from swapcli.networks.pool_addresses import hash_pool_key
-from swapcli.pools import FAMILIES
+from swapcli.state.readers.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
 from swapcli.state.rpc.node import Log
 from tests.contracts.evm import compile_solidity, load_artifact
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.multicall import BlockReader
-from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter, ReturnData
 from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil

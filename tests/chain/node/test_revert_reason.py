@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.revert_reason import describe_revert
-from swapcli.evm.router import read_artifact
+from swapcli.payload.evm.router import read_artifact
+from swapcli.payload.simulation.revert_reason import describe_revert
 from tests.contracts.evm import load_artifact, selector
 
 ERROR, PANIC = selector("Error(string)"), selector("Panic(uint256)")

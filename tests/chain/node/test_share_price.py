@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.loaders.share_price import read_share_price, share_price_calls
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.state.readers.share_price import read_share_price, share_price_calls
+from swapcli.state.rpc.call_encoding import encode_call
 
 SHARE = "0x" + "5a" * 20
 RAY = 10**27

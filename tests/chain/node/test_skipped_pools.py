@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.call_encoding import SELECTORS
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.loaders.tick_bitmap import (
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.stableswap import StableSwap
+from swapcli.core.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.tick_bitmap import (
     PriceState,
     WordRange,
     all_words,
@@ -16,17 +22,11 @@ from swapcli.chain.loaders.tick_bitmap import (
     initialized_ticks,
     words_around,
 )
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.errors import InvalidPoolState
-from swapcli.model.pool import Pool
-from swapcli.networks.pool_addresses import v4_pool_id
-from swapcli.pools.stableswap import StableSwap
-from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.state.rpc.call_encoding import SELECTORS
+from swapcli.state.rpc.lockstep_reads import SkippedItem
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
-from tests.pools.real_pools import ContractFixture, UniswapV4
+from tests.core.pools.real_pools import ContractFixture, UniswapV4
 
 COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
 WAD = 10**18

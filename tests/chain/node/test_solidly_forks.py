@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.pool_constants import FactoryConstants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.model.pool import Pool
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.solidly_stable import SolidlyStable
+from swapcli.core.model.pool import Pool
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.pool_constants import FactoryConstants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import SkippedItem
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 

@@ -9,9 +9,9 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.tokens import load_tokens, sanitize_text
-from swapcli.model.token import Token
+from swapcli.core.model.token import Token
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.tokens import load_tokens, sanitize_text
 from tests.chain.node.evm_node import deploy_multicall, sources, view_of
 from tests.contracts.evm import Chain, compile_solidity, load_artifact
 

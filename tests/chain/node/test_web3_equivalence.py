@@ -11,9 +11,9 @@ import requests
 from web3 import HTTPProvider, Web3
 from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
-from swapcli.chain.call_encoding import SELECTORS
-from swapcli.chain.multicall import BlockReader
-from swapcli.encoding.abi import encode_word
+from swapcli.core.encoding.abi import encode_word
+from swapcli.state.rpc.call_encoding import SELECTORS
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID

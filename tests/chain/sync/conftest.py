@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.expected_state import store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.chain.loaders import load_pools, ref_of_pool
-from swapcli.chain.multicall import BlockReader
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Progress, SyncFilter, follow, sync
-from swapcli.model.network import Network
-from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import find_network
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Node
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import Progress, SyncFilter, follow, sync
 from tests.chain.sync.factory_chain import CreatedPool
-from tests.store.build import create
+from tests.state.store.build import create
 
 BASE = find_network("base")
 """Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.errors import UpstreamRejected
-from swapcli.model.block_tag import BlockTag
+from swapcli.core.errors import UpstreamRejected
+from swapcli.core.model.block_tag import BlockTag
 from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.support.single_node import SingleNode

@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import SyncFilter, count_skipped, follow, sync
 from tests.chain.sync.expected_state import check_true, synced
 from tests.chain.sync.factory_chain import CreatedPool, TestChain
 from tests.contracts.evm import compile_solidity, selector

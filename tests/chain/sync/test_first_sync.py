@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import SyncFilter, sync
-from swapcli.model.market import Provenance
+from swapcli.core.model.market import Provenance
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.sync import SyncFilter, sync
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
 from tests.support.chain import restored

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.sync import follow
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import follow
 from tests.chain.sync.expected_state import check_true
 from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
 

@@ -13,31 +13,31 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.contract_kinds import ContractKind
-from swapcli.chain.loaders import load_pools
-from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import AlgebraConstants
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.market_follower import FollowedStore, open_follower
-from swapcli.engine.sync import Advance, follow, import_pools
-from swapcli.model.market import MarketState, Provenance
-from swapcli.model.network import Deployment, Network, ProtocolInfo
-from swapcli.model.network import Kind as NetworkKind
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
-from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.network import Deployment, Network, ProtocolInfo
+from swapcli.core.model.network import Kind as NetworkKind
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.readers import load_pools
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.pool_constants import AlgebraConstants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import Advance, follow, import_pools
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.factories import algebra
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
-from tests.pools.real_pools import slipstream_pool
-from tests.store.build import create, only
+from tests.core.pools.real_pools import slipstream_pool
+from tests.state.store.build import create, only
 from tests.support.chain import connected
 
 UNIT = 10**18

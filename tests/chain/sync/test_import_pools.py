@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.sync import SyncFilter, count_skipped, follow, import_pools
-from swapcli.errors import ConfigError, MarketUnavailable
-from swapcli.model.market import MarketState, Provenance
-from swapcli.model.token import Token
+from swapcli.core.errors import ConfigError, MarketUnavailable
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.token import Token
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import SyncFilter, count_skipped, follow, import_pools
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.trader import Trader
-from tests.store.build import pool
+from tests.state.store.build import pool
 from tests.support.chain import connected
 
 

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.engine.clock import Clock
-from swapcli.engine.sync import SyncFilter, follow, sync
-from swapcli.errors import ConfigError, UpstreamError
+from swapcli.core.errors import ConfigError, UpstreamError
+from swapcli.state.clock import Clock
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.sync import SyncFilter, follow, sync
 from tests.chain.sync.expected_state import check_true, followed, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
 from tests.chain.sync.nodes import LockedNode, turn
 from tests.examples import examples
-from tests.store.build import is_sound
+from tests.state.store.build import is_sound
 from tests.support.chain import connected, restored
 
 EVEN_CLOCK = Clock(time.time, count().__next__)

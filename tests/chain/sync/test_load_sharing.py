@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.engine.sync import count_skipped
-from swapcli.errors import UpstreamTimeout
+from swapcli.core.errors import UpstreamTimeout
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import count_skipped
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID, running_anvil
 from tests.chain.node.server import Failure, Handler, hangs_up, limits_requests, says, stays_silent

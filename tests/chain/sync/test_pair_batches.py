@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import SyncFilter, discovery_method, follow, sync
+from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import SyncFilter, discovery_method, follow, sync
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import PAIRS, CreatedPool, TestChain
 from tests.chain.sync.nodes import LimitedNode

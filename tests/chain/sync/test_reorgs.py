@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.sync import count_skipped, follow
-from swapcli.errors import ChainReorganized, StaleNode
-from swapcli.model.block_tag import BlockTag
+from swapcli.core.errors import ChainReorganized, StaleNode
+from swapcli.core.model.block_tag import BlockTag
 from swapcli.state.rpc.node import BlockHeader, ChainHead
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
-from swapcli.store.undo_log import MAX_UNDO_BLOCKS
+from swapcli.state.store import Store
+from swapcli.state.store.undo_log import MAX_UNDO_BLOCKS
+from swapcli.state.sync import count_skipped, follow
 from tests.chain.sync.expected_state import check_true, followed, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
 from tests.chain.sync.nodes import LaggingNode, LimitedNode

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.state.rpc.rpc_node import RpcNode
-from swapcli.store import Store
+from swapcli.state.store import Store
+from swapcli.state.sync import SyncFilter, count_skipped, follow
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, TestChain
 from tests.chain.sync.nodes import FlakyNode, LimitedNode, NoLogsNode

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.chain.loaders.ekubo import RECORDED_FEES_X128
-from swapcli.model.contract_kind import ContractKind
-from swapcli.model.network import Kind, Network, ProtocolInfo
-from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.token import Token
-from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
-from swapcli.networks.pool_addresses import deployment_of, ekubo_pool_id, is_solidly, pool_address, v4_pool_id
-from swapcli.pools.ekubo import fee_ppm_of
+from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.network import Kind, Network, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
+from swapcli.core.networks.pool_addresses import deployment_of, ekubo_pool_id, is_solidly, pool_address, v4_pool_id
+from swapcli.core.pools.ekubo import fee_ppm_of
+from swapcli.state.readers.ekubo import RECORDED_FEES_X128
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import SeededRandom
 from tests.generate.modelling.positions import EKUBO_TICKS, concentrated_state

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
+from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.http_proxy import find_proxy
 from swapcli.state.rpc.node import LogFilter

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from swapcli.encoding.connect_failure import USER_AGENT
-from swapcli.errors import Unreachable, UpstreamError, UpstreamRejected
+from swapcli.core.encoding.connect_failure import USER_AGENT
+from swapcli.core.errors import Unreachable, UpstreamError, UpstreamRejected
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import CHAIN_ID, Failure, Handler, Pauses, Refused, Server, hangs_up, says, serving
-from tests.remote.test_client import server_tls
+from tests.quoting.remote.test_client import server_tls
 from tests.support.loopback_server import http_response, loopback_server, respond_with
 
 ECHOED = [call.calldata for call in echo_calls(9)]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.errors import ChainReorganized, LiveUnavailable, RequestBudgetSpent
-from swapcli.model.network import Kind, PublicNode
+from swapcli.core.errors import ChainReorganized, LiveUnavailable, RequestBudgetSpent
+from swapcli.core.model.network import Kind, PublicNode
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_records import NodeRecords
 from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicEndpoint, open_public_node
@@ -265,7 +265,7 @@ def test_losers_do_not_delay_the_end_of_the_process() -> None:
     with zoo("hangs", "good", "hangs") as nodes:
         program = f"""
 import json, sys, time
-from swapcli.model.network import Kind, PublicNode
+from swapcli.core.model.network import Kind, PublicNode
 from swapcli.state.rpc.public_nodes import PublicEndpoint, open_public_node
 urls = {json.dumps([each.url for each in nodes])}
 node = open_public_node([PublicEndpoint(PublicNode(url), url) for url in urls], kind=Kind.EVM, chain_id={CHAIN_ID},

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.errors import UpstreamError, UpstreamRejected
+from swapcli.core.errors import UpstreamError, UpstreamRejected
 from swapcli.state.rpc.json_rpc_client import JsonRpcClient, RpcRequest
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.refusals import (

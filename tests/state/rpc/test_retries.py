@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.errors import UpstreamRejected
+from swapcli.core.errors import UpstreamRejected
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import ATTEMPTS

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.errors import (
+from swapcli.core.errors import (
     ConfigError,
     InvalidUpstreamResponse,
     Unreachable,

@@ -7,21 +7,20 @@ import re
 
 import pytest
 
-from swapcli.chain.contract_kinds import KINDS, ContractKind
-from swapcli.chain.loaders import load_pools, ref_of_pool
-from swapcli.chain.log_scan import scan_logs
-from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.tokens import load_tokens
-from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected
-from swapcli.model.network import Kind
-from swapcli.model.pool import Pool
-from swapcli.model.token import Token
-from swapcli.networks.catalogue import find_network
-from swapcli.pools.concentrated import Concentrated
+from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected
+from swapcli.core.model.network import Kind
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
-from tests.chain import test_sampled_pools
+from swapcli.state.tokens import load_tokens
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
@@ -37,6 +36,7 @@ from tests.chain.node import (
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.sync import test_forks
 from tests.chain.trader import Trader
+from tests.state.readers import test_sampled_pools
 from tests.support.chain import connected
 
 BASE = find_network("base")

@@ -1,0 +1,70 @@
+"""Why a connection over HTTP cannot be used, for people: one wording for nodes and for services."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+from swapcli import __version__
+from swapcli.core.encoding.text import single_line, truncate
+from swapcli.core.encoding.url import redact_url
+from swapcli.core.records import NamedTuple
+
+USER_AGENT = f"swapcli/{__version__}"
+"""Of every request, to nodes and to services: some refuse requests without one."""
+
+_MAX_REASON_CHARACTERS = 299
+
+
+class ConnectFailure(NamedTuple):
+    """A sentence, a hint if there is one, and whether another attempt may succeed."""
+
+    problem: str
+    hint: str | None
+    is_transient: bool
+
+
+def explain_connect_failure(error: BaseException, peer: str, kind: str) -> ConnectFailure:
+    """Explain why no connection was made, from the first `OSError` or `UnicodeError` among the causes of `error`.
+
+    `peer` names the other side without credentials, `kind` is what it is: "node" or "service". An untrusted
+    certificate, TLS against plain HTTP, an unknown host name and a refused connection have a sentence each.
+    """
+    cause = next((each for each in error_causes(error) if isinstance(each, OSError | UnicodeError)), error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        reason = _plain(cause.verify_message)
+        hint = "SSL_CERT_FILE names further authorities"
+        return ConnectFailure(f"the certificate of {peer} cannot be trusted: {reason}", hint, False)
+    if isinstance(cause, ssl.SSLError):
+        return ConnectFailure(f"the TLS handshake with {peer} failed", "is it http:// rather than https://?", False)
+    if isinstance(cause, socket.gaierror | UnicodeError):
+        hint = f"check the URL of the {kind} and the network"
+        return ConnectFailure(f"the host name of {peer} cannot be resolved", hint, True)
+    if isinstance(cause, ConnectionRefusedError):
+        return ConnectFailure(f"{peer} refuses connections", f"is the {kind} running there?", True)
+    reason = _plain(getattr(cause, "strerror", None))
+    return ConnectFailure(f"cannot connect to {peer}" + (f": {reason}" if reason else ""), None, True)
+
+
+def explain_redirect(peer: str, location: str) -> tuple[str, str, str]:
+    """Return the sentence for a redirect, its hint, and the target without credentials.
+
+    None is followed: what is sent is for the requested address only.
+    """
+    target = redact_url(location)
+    return f"{peer} redirects to {target}; redirects are not followed", "use that URL if you trust it", target
+
+
+def error_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its cause, the cause of that, and so on."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _plain(text: object) -> str:
+    if not isinstance(text, str):
+        return ""
+    return truncate(single_line(text[: 4 * _MAX_REASON_CHARACTERS]), _MAX_REASON_CHARACTERS)

@@ -1,0 +1,83 @@
+"""Parse URLs, and show them without their credentials. Node providers put keys into user name, path and query."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.text import single_line, truncate
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
+_MAX_SHOWN_CHARACTERS = 200
+_IPC_PREFIXES = ("/", "~/", "\\\\.\\pipe\\")
+"""Unix paths, and the named pipes of Windows."""
+
+
+def split_url(url: str) -> SplitResult:
+    """Split a URL. Raises `ValueError` if it has no host, an invalid port, whitespace or unprintable characters.
+
+    The error does not repeat any part of the URL.
+    """
+    from urllib.parse import urlsplit  # deferred: most commands parse no URL
+
+    try:
+        parts = urlsplit(url)
+        has_host = parts.hostname is not None and (parts.port is None or parts.port >= 0)
+    except ValueError:
+        has_host = False
+    if not has_host or any(character.isspace() or not character.isprintable() for character in url):
+        raise ValueError("not a URL with a host")
+    return parts
+
+
+def is_ipc_path(text: str) -> bool:
+    """Return whether this is the path of a socket rather than a URL: absolute, or relative to the home folder.
+
+    Example: `is_ipc_path("/home/me/.ethereum/geth.ipc")` is `True`.
+    """
+    return text.startswith(_IPC_PREFIXES) and not text.startswith("//")  # which begins a URL without its scheme
+
+
+def is_http_url(text: str) -> bool:
+    """Return whether this is a URL of http or https, rather than of another transport."""
+    return text.lower().startswith(("http://", "https://"))
+
+
+def origin_of(parts: SplitResult) -> str:
+    """Return scheme, host and port (if there is one), without user name and password: `https://node.example:8545`."""
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}" + ("" if parts.port is None else f":{parts.port}")
+
+
+def redact_url(url: str) -> str:
+    """Return scheme, host, port and path of an untrusted URL: at most 200 characters, no credentials."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        origin = origin_of(parts) if parts.netloc else ""
+    except ValueError:
+        return "an invalid address"
+    shown = single_line(f"{origin.removeprefix('://')}{parts.path}")
+    return truncate(shown, _MAX_SHOWN_CHARACTERS - 1) or "another address"
+
+
+@lru_cache(maxsize=4096)
+def is_loopback_address(address: str | None) -> bool:
+    """Return whether an IP address is a loopback address, also one of IPv4 that is mapped into IPv6."""
+    from ipaddress import IPv6Address, ip_address  # deferred, as above
+
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return False
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return (mapped or parsed).is_loopback
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether a server that binds to `host` can be reached from this machine only."""
+    return host.lower() == "localhost" or is_loopback_address(host)

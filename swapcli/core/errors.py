@@ -1,0 +1,459 @@
+"""All errors that swapcli raises on purpose, as one tree.
+
+SwapcliError
+├── InvalidInput            invalid input from the caller
+│   ├── InvalidAmount       not an amount, out of range, or too many decimals
+│   ├── InvalidAddress      not an address of the network
+│   │   └── UnsafeRecipient     a contract that loses what it is sent
+│   ├── UnknownNetwork
+│   ├── UnknownToken
+│   ├── AmbiguousToken      one symbol, several tokens
+│   ├── UnknownProtocol
+│   ├── SameToken           the order sells and buys the same token
+│   ├── InvalidOption       a value out of range, or options that exclude each other
+│   │   ├── InvalidSlippage
+│   │   └── InvalidDeadline     not a time in the future
+│   ├── InvalidRoute        a route that cannot be executed on the market
+│   ├── ConfigError         a setting is unknown or has the wrong type
+│   └── MarketError         a market file violates its format
+│       └── InvalidPoolState  one of its pools does
+├── NoRoute                 no path of pools joins the two tokens
+│   ├── FeeOnTransfer       a token of the order takes a fee on transfers, so no amount can be guaranteed
+│   └── TokenBlocked        the settings block a token of the order or the route
+├── PoolError               a pool cannot execute a swap
+│   ├── InsufficientLiquidity   the pool runs out before the input is spent
+│   └── SwapReverts         the contract would revert
+├── IntegratorError         a key or integrator rule
+│   └── Unauthorized        a missing, unknown or revoked key
+├── UpstreamError           a node or a remote service failed
+│   ├── Unreachable         no connection, or none that can be trusted
+│   ├── LiveUnavailable     no public node has answered with a proven block
+│   ├── UpstreamTimeout
+│   ├── UpstreamRejected    it responded with an error
+│   │   └── RequestBudgetSpent  the requests that a quote may send to public nodes are spent
+│   ├── InvalidUpstreamResponse     its response is malformed
+│   ├── ChainReorganized    a block that was read is no longer part of the chain
+│   ├── BlockMismatch       a node answered for another block than requested
+│   ├── StaleNode           its state of the chain is older than ours
+│   └── ModelledState       nothing has given real prices, which a transaction needs
+├── StaleError              a route or the state is too old
+│   ├── RouteExpired
+│   ├── SlippageExceeded    the market has moved against a route
+│   └── MarketUnavailable   the state is not loaded, or too old to quote on, or closed
+├── SimulationError         a simulation or balance check failed
+│   ├── InsufficientBalance     the sender holds less than the swap takes
+│   └── SwapDiffers         a mined swap paid another amount than its quote
+├── UnsafeSwap              the swap would lose more than is allowed
+│   ├── PriceImpactTooHigh
+│   ├── SlippageTooHigh
+│   ├── UnusualFees         a node's gas, fees or nonce are far from what they should be
+│   └── VerdictBlocks       a rehearsal of the swap has shown that it must not be signed
+├── UnhealthyError
+├── InputOutputError        a file cannot be written: the disk is full or fails
+├── RateLimited             too many requests
+│   └── Overloaded          too many concurrent requests from all clients
+└── Cancelled               the client no longer waits for the response
+    └── Interrupted         stopped by a signal; what was completed stays valid
+
+`code` is stable and meant for programs. The message is a sentence; `hint` says what to do next; `details` holds values
+that a caller can act on, ready for JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+
+class SwapcliError(Exception):
+    """Base of all errors raised on purpose.
+
+    `place` says where the error is, for example the name of a file or the path of a field; the message begins with it.
+    A caller that knows the place better may replace it.
+    """
+
+    code: ClassVar[str] = "ERROR"
+    place: str | None = None
+
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self._sentence = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+    @property
+    def message(self) -> str:
+        """What went wrong, as a sentence without its full stop."""
+        return f"{self.place}: {self._sentence}" if self.place else self._sentence
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InvalidInput(SwapcliError):
+    """Invalid input from the caller."""
+
+    code = "INVALID_INPUT"
+
+
+class InvalidAmount(InvalidInput):
+    """Not an amount, out of range, or more decimals than the token has."""
+
+    code = "INVALID_AMOUNT"
+
+
+class InvalidAddress(InvalidInput):
+    """Not an address of the network."""
+
+    code = "INVALID_ADDRESS"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: Mapping[str, object] | None = None,
+        has_wrong_checksum: bool = False,
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.has_wrong_checksum = has_wrong_checksum
+
+
+class UnsafeRecipient(InvalidAddress):
+    """A recipient that loses what it is sent, such as a token, a pool or a router."""
+
+    code = "UNSAFE_RECIPIENT"
+
+
+class UnknownNetwork(InvalidInput):
+    """No network of that name."""
+
+    code = "UNKNOWN_NETWORK"
+
+
+class UnknownToken(InvalidInput):
+    """No token of that symbol or address in the market."""
+
+    code = "UNKNOWN_TOKEN"
+
+
+class AmbiguousToken(InvalidInput):
+    """One symbol, several tokens."""
+
+    code = "AMBIGUOUS_TOKEN"
+
+    def __init__(self, symbol: str, network: str, addresses: Sequence[str]) -> None:
+        super().__init__(
+            f'"{symbol}" names {len(addresses)} tokens on {network}: {", ".join(addresses)}',
+            hint="give the address instead of the symbol",
+            details={"symbol": symbol, "candidates": list(addresses)},
+        )
+
+
+class UnknownProtocol(InvalidInput):
+    """An excluded protocol that the network does not have. `closest` are the most similar names of its protocols."""
+
+    code = "UNKNOWN_PROTOCOL"
+    closest: Sequence[str] = ()
+
+
+class SameToken(InvalidInput):
+    """The order sells and buys the same token."""
+
+    code = "SAME_TOKEN"
+
+    def __init__(self) -> None:
+        super().__init__("Token in and token out cannot be the same", hint="name two different tokens")
+
+
+class InvalidOption(InvalidInput):
+    """A value out of range, or options that exclude each other."""
+
+    code = "INVALID_OPTION"
+
+
+class InvalidSlippage(InvalidOption):
+    """Not a percentage, or out of range."""
+
+    code = "INVALID_SLIPPAGE"
+
+
+class InvalidDeadline(InvalidOption):
+    """Not a time in the future."""
+
+    code = "INVALID_DEADLINE"
+
+
+class InvalidRoute(InvalidInput):
+    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not fit its tokens."""
+
+    code = "INVALID_ROUTE"
+
+
+class ConfigError(InvalidInput):
+    """A setting is unknown or has the wrong type."""
+
+    code = "CONFIG_ERROR"
+
+
+class MarketError(InvalidInput):
+    """A market file violates its format."""
+
+    code = "MARKET_ERROR"
+
+
+class InvalidPoolState(MarketError):
+    """A pool of a market file is invalid; names the pool and the field."""
+
+    code = "POOL_STATE_ERROR"
+
+    def __init__(self, field: str, problem: str, *, pool: str | None = None, hint: str | None = None) -> None:
+        self.field, self.problem, self.pool = field, problem, pool
+        where = f"pool {pool}: " if pool else ""
+        super().__init__(f"{where}{field}: {problem}", hint=hint, details={"pool": pool, "field": field})
+
+
+class NoRoute(SwapcliError):
+    """No path of pools joins the two tokens."""
+
+    code = "NO_ROUTE"
+
+
+class FeeOnTransfer(NoRoute):
+    """A token of the order takes a fee on transfers, or transfers other amounts than requested."""
+
+    code = "FEE_ON_TRANSFER"
+
+
+class TokenBlocked(NoRoute):
+    """A token that the settings block."""
+
+    code = "TOKEN_BLOCKED"
+
+
+class PoolError(SwapcliError):
+    """A pool cannot execute a swap."""
+
+    code = "POOL_ERROR"
+
+
+class InsufficientLiquidity(PoolError):
+    """The pool runs out of liquidity before the input is spent."""
+
+    code = "INSUFFICIENT_LIQUIDITY"
+
+
+class SwapReverts(PoolError):
+    """The pool's contract would revert."""
+
+    code = "SWAP_REVERTS"
+
+
+class IntegratorError(SwapcliError):
+    """A missing or unknown key, or a broken integrator rule."""
+
+    code = "INTEGRATOR_ERROR"
+
+
+class Unauthorized(IntegratorError):
+    """A missing, unknown or revoked key."""
+
+    code = "UNAUTHORIZED"
+
+
+class UpstreamError(SwapcliError):
+    """A node or a remote service failed. `refusal` is what a node's refusal means, as a `state.rpc.refusals.Refusal`;
+    empty if that is unknown."""
+
+    code = "UPSTREAM_ERROR"
+    refusal: str = ""
+
+
+class Unreachable(UpstreamError):
+    """No connection, or none that can be trusted."""
+
+    code = "UNREACHABLE"
+
+
+class LiveUnavailable(UpstreamError):
+    """No public node has answered with a proven block.
+
+    `failures` are the hosts of the nodes with the reason of each; `is_network_unreachable` means that this machine
+    could reach none of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and
+    `networkUnreachable`.
+    """
+
+    code = "LIVE_UNAVAILABLE"
+
+    def __init__(
+        self,
+        message: str,
+        failures: Sequence[tuple[str, str]],
+        *,
+        is_network_unreachable: bool = False,
+        hint: str | None = None,
+    ) -> None:
+        nodes = [{"host": host, "reason": reason} for host, reason in failures]
+        super().__init__(message, hint=hint, details={"nodes": nodes, "networkUnreachable": is_network_unreachable})
+        self.failures = tuple(failures)
+        self.is_network_unreachable = is_network_unreachable
+
+
+class UpstreamTimeout(UpstreamError):
+    """No answer in time."""
+
+    code = "UPSTREAM_TIMEOUT"
+
+
+class UpstreamRejected(UpstreamError):
+    """It responded with an error."""
+
+    code = "UPSTREAM_REFUSED"
+
+
+class RequestBudgetSpent(UpstreamRejected):
+    """The requests that a quote may send to public nodes are spent: nothing more is read for it."""
+
+    code = "REQUEST_BUDGET_SPENT"
+
+
+class InvalidUpstreamResponse(UpstreamError):
+    """Its response is malformed."""
+
+    code = "UPSTREAM_NONSENSE"
+
+
+class ChainReorganized(UpstreamError):
+    """A block that was read is no longer part of the chain."""
+
+    code = "REORGANISED"
+
+
+class BlockMismatch(UpstreamError):
+    """A node answered for another block than requested."""
+
+    code = "BLOCK_MISMATCH"
+
+
+class StaleNode(UpstreamError):
+    """Its state of the chain is older than ours, or it is on another chain."""
+
+    code = "STALE_NODE"
+
+
+class ModelledState(UpstreamError):
+    """Neither a node nor a service has given real prices, which a transaction needs."""
+
+    code = "MODELLED_STATE"
+
+
+class StaleError(SwapcliError):
+    """A route or the pool state is too old."""
+
+    code = "STALE"
+
+
+class RouteExpired(StaleError):
+    """A route is older than its time to live."""
+
+    code = "ROUTE_EXPIRED"
+
+
+class SlippageExceeded(StaleError):
+    """A route now pays less than its slippage allows."""
+
+    code = "SLIPPAGE_EXCEEDED"
+
+
+class MarketUnavailable(StaleError):
+    """The state of the pools is not loaded, or too old to quote on, or its market is closed."""
+
+    code = "MARKET_UNAVAILABLE"
+
+
+class SimulationError(SwapcliError):
+    """A simulation or a balance check failed."""
+
+    code = "SIMULATION_FAILED"
+
+
+class InsufficientBalance(SimulationError):
+    """The sender holds less than the swap takes."""
+
+    code = "INSUFFICIENT_BALANCE"
+
+
+class SwapDiffers(SimulationError):
+    """A mined swap paid another amount than its quote on the state before it."""
+
+    code = "SWAP_DIFFERS"
+
+
+class UnsafeSwap(SwapcliError):
+    """The swap would lose more than is allowed."""
+
+    code = "UNSAFE_SWAP"
+
+
+class PriceImpactTooHigh(UnsafeSwap):
+    """The price impact is above the allowed maximum."""
+
+    code = "PRICE_IMPACT_TOO_HIGH"
+
+
+class SlippageTooHigh(UnsafeSwap):
+    """The slippage is above the allowed maximum."""
+
+    code = "SLIPPAGE_TOO_HIGH"
+
+
+class UnusualFees(UnsafeSwap):
+    """A node's gas, fees or nonce are far from what they should be."""
+
+    code = "FEES_UNUSUAL"
+
+
+class VerdictBlocks(UnsafeSwap):
+    """A rehearsal of the swap has shown that it must not be signed."""
+
+    code = "VERDICT_BLOCKS"
+
+
+class UnhealthyError(SwapcliError):
+    """A health check failed."""
+
+    code = "UNHEALTHY"
+
+
+class InputOutputError(SwapcliError):
+    """A file cannot be written because the disk is full or fails. Its path is not to blame, so it is no wrong input."""
+
+    code = "IO_ERROR"
+
+
+class RateLimited(SwapcliError):
+    """Too many requests; retry after `retry_after_s` seconds."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, retry_after_s: int = 1, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint, details={"retry_after_s": retry_after_s})
+        self.retry_after_s = retry_after_s
+
+
+class Overloaded(RateLimited):
+    """Too many concurrent requests from all clients."""
+
+    code = "OVERLOADED"
+
+
+class Cancelled(SwapcliError):
+    """The client no longer waits for the response."""
+
+    code = "CANCELLED"
+
+
+class Interrupted(Cancelled):
+    """Stopped by a signal; what was completed stays valid."""
+
+    code = "INTERRUPTED"

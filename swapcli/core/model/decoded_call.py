@@ -1,0 +1,138 @@
+"""What a call says: the swap, the approval or the permit that its bytes encode, without any market."""
+
+from __future__ import annotations
+
+from swapcli.core.model.units import PPM
+from swapcli.core.records import NamedTuple
+
+SENDER = "0x0000000000000000000000000000000000000001"
+"""The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""
+
+WHOLE_E18 = 10**18
+"""All of something, in parts of 10^18: the finest unit in which routers have shares."""
+
+_UNLIMITED = 1 << 128
+"""Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
+
+
+class PoolHint(NamedTuple):
+    """How a call names a pool.
+
+    `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
+    and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
+    `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool.
+    """
+
+    key: str | None = None
+    kind: str = ""
+    tier: int | None = None
+    fork: int | None = None
+    protocol_id: int | None = None
+    coin_out: int | None = None
+
+
+class DecodedSwap(NamedTuple):
+    """One swap of a call. It sells `amount_in` base units, or `share_ppm` of what the router then has of `token_in`.
+
+    `token_out` is None if only the pool knows it. The native token has the zero address.
+    """
+
+    token_in: str
+    token_out: str | None
+    pool: PoolHint
+    share_ppm: int | None = PPM
+    amount_in: int | None = None
+
+
+class DecodedApproval(NamedTuple):
+    """A permission for `spender` to take `amount` of a token, until `expiration_s` (Unix) if Permit2 records it.
+
+    `token` is None if it is the called contract. `deadline_s` is that of the signature of a permit, None for an
+    approval by transaction.
+    """
+
+    token: str | None
+    spender: str | None
+    amount: int
+    expiration_s: int | None = None
+    deadline_s: int | None = None
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it is one of all tokens, now and later."""
+        return self.amount >= _UNLIMITED
+
+
+class DecodedFee(NamedTuple):
+    """What an integrator receives, in basis points of the output or of the surplus.
+
+    `fee_bps` has a fraction only where the router has one.
+    """
+
+    recipient: str
+    fee_bps: float
+    surplus_bps: int = 0
+
+
+class DecodedPayment(NamedTuple):
+    """What leaves the swap for an address that is not its recipient: fees, transfers, outputs of pools.
+
+    It is `amount` base units of `token`, zero address for the native one, or `share_e18` parts of 10^18 of what the
+    router then has of it; or, of an integrator, `surplus_bps` of what the swap pays above its quote.
+    """
+
+    token: str
+    recipient: str
+    share_e18: int | None = None
+    amount: int | None = None
+    surplus_bps: int = 0
+
+
+class DecodedOrder(NamedTuple):
+    """The order and the terms of a swap; amounts in base units.
+
+    `amount_in` is 0 if the call does not say it: the router then sells all that it has. Of an exact output it is the
+    maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
+    None if the router enforces none.
+    """
+
+    token_in: str
+    token_out: str
+    amount_in: int
+    min_received: int
+    recipient: str
+    is_native_in: bool = False
+    is_native_out: bool = False
+    amount_out: int | None = None
+    deadline_s: int | None = None
+    has_deadline: bool = False
+    is_exact_out: bool = False
+
+
+class DecodedCall(NamedTuple):
+    """A call of a router of `dialect`, or of a token (no dialect), by the name of its function; empty if unknown.
+
+    `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
+    what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end. `payments` are
+    all that leaves the swap for others than its recipient. `releases` are those of the router that read the call so;
+    empty if releases do not matter, or no known one does.
+    """
+
+    function: str
+    selector: str = ""
+    dialect: str | None = None
+    order: DecodedOrder | None = None
+    swaps: tuple[DecodedSwap, ...] = ()
+    fee: DecodedFee | None = None
+    permit: DecodedApproval | None = None
+    approval: DecodedApproval | None = None
+    router: str | None = None
+    oddities: tuple[str, ...] = ()
+    trailing_bytes: int = 0
+    payments: tuple[DecodedPayment, ...] = ()
+    releases: tuple[str, ...] = ()
+
+    @property
+    def wraps(self) -> bool:
+        """Whether it wraps or unwraps the native token by a call of the wrapped one, without a router."""
+        return self.dialect is None and self.order is not None

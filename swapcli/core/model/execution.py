@@ -1,0 +1,84 @@
+"""How a router executes a route: in which amounts it spends its balances, in which steps of shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from swapcli.core.model.quote import HUNDREDTHS, RATE_SCALE
+from swapcli.core.model.router_reading import RateReading
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.records import NamedTuple
+
+
+class RouterGas(NamedTuple):
+    """The gas that a router takes beside the swaps of its pools, after refunds.
+
+    `base` is of a transaction, `each_swap` of each swap beside the pool's own, `token_between` of each token between
+    the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
+    `native_out` are of wrapping the input and of unwrapping the output, `integrator` of paying an integrator.
+
+    `by_kind` is of each swap by the family of its pool, beside `each_swap`: `V4` for pools that share one contract,
+    which are entered and left once for each run of swaps in a row, for `v4_run`. `native_pool_in` and
+    `native_pool_out` are for orders in native currency whose first or last pool takes or pays it as it is. The search
+    leaves these out: they matter for the estimate of a transaction, and little for the choice of its pools.
+    """
+
+    base: int
+    each_swap: int
+    token_between: int
+    repeated_swap: int
+    native_in: int
+    native_out: int
+    integrator: int = 0
+    by_kind: Mapping[str, int] = MappingProxyType({})
+    v4_run: int = 0
+    native_pool_in: int = 0
+    native_pool_out: int = 0
+
+    def of_swap_type(self, swap_type: SwapType) -> int:
+        """Return the gas of wrapping or unwrapping in a swap."""
+        return {SwapType.NATIVE_TO_TOKEN: self.native_in, SwapType.TOKEN_TO_NATIVE: self.native_out}.get(swap_type, 0)
+
+
+V4 = "v4"
+"""The kind of pools that are known by an id of 32 bytes in one contract."""
+
+OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600, integrator=6_000)
+"""The gas of this project's router contract, which also stands for the public router's. `core/routing/gas.py` has the
+source."""
+
+
+class Execution(NamedTuple):
+    """How a router executes a route. A replay does the same, so that its amounts are exact.
+
+    A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
+    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
+    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_reading`
+    the rate is a part of an earlier balance.
+
+    A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
+    input token, and passes on all that a pool pays.
+
+    `share_step` is the finest step of the shares of segments that the router distinguishes, in hundredths of a percent.
+    """
+
+    rate_scale: int = RATE_SCALE
+    executes_paths: bool = False
+    rounds_to_nearest: bool = False
+    share_step: int = HUNDREDTHS
+    rate_reading: RateReading = RateReading.RELATIVE
+    gas: RouterGas = OWN_ROUTER_GAS
+
+    def is_absolute(self, *, sells_input: bool) -> bool:
+        """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.
+
+        `sells_input` says whether that token is the input of the route.
+        """
+        if sells_input:
+            return self.rate_reading is not RateReading.RELATIVE
+        return self.rate_reading is RateReading.ABSOLUTE
+
+
+RATES = Execution()
+"""The execution of the public router and of this project's."""

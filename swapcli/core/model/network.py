@@ -1,0 +1,209 @@
+"""A network that is served: ids, tokens, protocols and addresses. Pure data; adding a network touches no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.router_reading import DEFAULT_READING, RouterReading
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import TransferBehaviour
+from swapcli.core.records import NamedTuple
+
+
+class Kind(StrEnum):
+    """How addresses and payloads of a network are written."""
+
+    EVM = "evm"
+    STARKNET = "starknet"
+
+
+WRAPPER_FAMILY: Final = "wrapper"
+"""The pool family of the contract that wraps the native token."""
+
+
+class ProtocolInfo(NamedTuple):
+    """A DEX brand on a network.
+
+    `family` is a pool family of swapcli, None where its pools cannot be quoted; `unsupported` then says why, as a
+    sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
+    `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family is not enough.
+    """
+
+    id: int
+    amm_name: str
+    display_name: str
+    family: str | None = None
+    extra_keys: tuple[str, ...] = ()
+    confirmed: bool = False
+    contracts: tuple[str, ...] = ()
+    unsupported: str | None = None
+
+    @property
+    def is_wrapper(self) -> bool:
+        """Whether it wraps the native token, and is no exchange."""
+        return self.family == WRAPPER_FAMILY
+
+
+WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family=WRAPPER_FAMILY)
+"""That contract, as the interface lists it among the protocols."""
+
+
+class Deployment(NamedTuple):
+    """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
+
+    `hooks` are the hooks of Uniswap V4 whose pools belong to one of the protocols, by `amm_name`; pools with all other
+    hooks belong to the protocol without an entry. `source` says where the facts come from; `unconfirmed` names the
+    fields that were seen in one weak place only.
+    """
+
+    protocols: tuple[str, ...]
+    name: str
+    addresses: dict[str, str]
+    init_code_hash: str | None = None
+    fee_tiers: Mapping[int, int] = MappingProxyType({})
+    source: str = ""
+    unconfirmed: tuple[str, ...] = ()
+    hooks: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")
+"""The dialects of routers: the public router, which the interface describes; this project's router contract, which has
+the same interface; Uniswap's Universal Router; and 0x Settler."""
+INTERFACE_DIALECTS = (FIBROUS, OWN)
+"""The dialects of routers whose calls the interface describes."""
+
+
+class DialectRouter(NamedTuple):
+    """The router of one dialect on a network: its address, or the registry contract that names it.
+
+    `is_paused` says that the registry names none at present, so that the dialect cannot swap.
+    `spender` is the contract that takes the sender's tokens, None if that is the router. `version` distinguishes the
+    encodings of different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the
+    router's own name for it; empty if the router executes every protocol.
+    """
+
+    address: str | None = None
+    registry: str | None = None
+    spender: str | None = None
+    version: str | None = None
+    protocols: Mapping[str, str] = MappingProxyType({})
+    is_paused: bool = False
+
+
+class PublicNode(NamedTuple):
+    """A node that needs no key, and the limits that its operator documents: None where there are none.
+
+    `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
+    `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the
+    HTTP requests of one quote. `source` says where the limits are documented, `date` when that was read.
+    """
+
+    url: str
+    requests_per_s: float | None = None
+    batch_requests: int | None = None
+    log_blocks: int | None = None
+    is_latest_only: bool = False
+    quote_requests: int | None = None
+    source: str = ""
+    date: str = ""
+
+
+class Network(NamedTuple):
+    """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
+    `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
+    market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack
+    network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's settings
+    describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades,
+    `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero. `price_feeds` are the
+    contracts of Chainlink's form that give the USD price of a token, by its address. `head_is_proposed` says that nodes
+    call a block the newest before the network has agreed on it. `block_gas_limit` is the most gas that a transaction
+    can use, None if routes never come near it. `gas_units_per_evm_gas` are the units that the network charges for what
+    costs one unit in an EVM. `router` is the address of the router that payloads are built for, of the dialect
+    `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
+    public router are written, where the interface leaves it open; simulations have shown it while the router's code had
+    the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether the code of this project's
+    router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
+    `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before use. `quoters`
+    describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
+    """
+
+    name: str
+    kind: Kind
+    chain_id: int
+    native: Token
+    wrapped_native: Token | None
+    tokens: tuple[Token, ...]
+    protocols: tuple[ProtocolInfo, ...]
+    deployments: tuple[Deployment, ...] = ()
+    router: str | None = None
+    rpc_urls: tuple[str, ...] = ()
+    multicall: str | None = None
+    l1_fee_oracle: str | None = None
+    explorer: str | None = None
+    stablecoins: tuple[str, ...] = ()
+    gas_price_wei: int = 0
+    block_time_s: float | None = None
+    has_v2: bool = True
+    transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
+    head_is_proposed: bool = False
+    block_gas_limit: int | None = None
+    gas_units_per_evm_gas: int = 1
+    router_dialect: str = FIBROUS
+    routers: Mapping[str, DialectRouter] = MappingProxyType({})
+    router_reading: RouterReading = DEFAULT_READING
+    router_code_hash: str | None = None
+    router_has_deadlines: bool | None = None
+    sources: Mapping[str, str] = MappingProxyType({})
+    unconfirmed: tuple[str, ...] = ()
+    quoters: tuple[object, ...] = ()
+    public_nodes: tuple[PublicNode, ...] = ()
+    blocked_tokens: frozenset[str] = frozenset()
+    revoke_first_tokens: frozenset[str] = frozenset()
+    price_feeds: Mapping[str, str] = MappingProxyType({})
+
+    def protocol(self, amm_name: str) -> ProtocolInfo | None:
+        """The protocol called `amm_name`, if the network has it."""
+        return next((p for p in self.protocols if p.amm_name == amm_name), None)
+
+    @property
+    def dialect_router(self) -> DialectRouter:
+        """What is known of the router that payloads are built for."""
+        return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
+
+    @property
+    def router_registry(self) -> str | None:
+        """The registry that names the router; None if the router's address is known, or there is no registry."""
+        return None if self.router else self.dialect_router.registry
+
+    def with_registered_router(self, address: str | None) -> Network:
+        """Return the network with the router that its registry names; None if the registry names none."""
+        router = self.dialect_router._replace(address=address, is_paused=address is None)
+        return self._replace(router=address, routers={**self.routers, self.router_dialect: router})
+
+    def for_dialect(self, dialect: str) -> Network:
+        """Return the network with the router of another dialect, whose address may be unknown."""
+        if dialect == self.router_dialect:
+            return self
+        routers = {**self.routers, self.router_dialect: self.dialect_router}
+        router = routers.get(dialect, DialectRouter()).address
+        return self._replace(router_dialect=dialect, router=router, routers=routers)
+
+    @property
+    def wrapped_native_address(self) -> str | None:
+        """Return the address of the wrapped native token; None if the network has none."""
+        return self.wrapped_native.address if self.wrapped_native else None
+
+    def to_wrapped(self, address: str) -> str:
+        """Return the address by which pools know a token: the wrapped native token's for the zero address.
+
+        Every other address is returned unchanged, and so is the zero address on a network without wrapped native token.
+        """
+        return self.wrapped_native.address if self.wrapped_native and address == ZERO_ADDRESS else address
+
+    def to_wrapped_token(self, token: Token) -> Token:
+        """Return the wrapped native token for the native token, and every other token unchanged."""
+        return self.wrapped_native if self.wrapped_native and token.address == ZERO_ADDRESS else token

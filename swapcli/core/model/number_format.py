@@ -1,0 +1,95 @@
+"""Numbers with thousands separators and a limited number of digits, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+
+from swapcli.core.model.token import fixed_point
+
+SHORT_DIGITS = 9
+ROUGH_DIGITS = 4
+"""Of a rate that is modelled: more would only seem exact."""
+_EXACT = Context(prec=400)
+
+
+def format_short_amount(amount: int, decimals: int) -> str:
+    """Format an amount in whole tokens, rounded down to fit a column.
+
+    It has six decimals, more if the amount is tiny, and as few as two if it is large.
+    """
+    value = Decimal(amount).scaleb(-decimals, context=_EXACT)
+    places = min(max(2, min(6, _places(value, SHORT_DIGITS))) if value >= 1 else _places(value, 6), decimals)
+    return fixed_point(amount // 10 ** (decimals - places), places)
+
+
+def _places(value: Decimal, digits: int) -> int:
+    """Return the number of decimals that show `digits` significant digits of a value."""
+    return digits - 1 - value.adjusted() if value else 0
+
+
+def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
+    """Format `a / b` of two amounts in whole tokens with so many significant digits, and at least two decimals."""
+    if not amount_b:
+        return "unknown"
+    value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
+    return format_significant(value, digits)
+
+
+def format_significant(value: Decimal, digits: int) -> str:
+    """Format a value with `digits` significant digits and separators, without exponent.
+
+    More than four are at least two decimals: an amount of money has them.
+    """
+    if not value:
+        return "0"
+    places = max(digits - 1 - value.adjusted(), 2 if digits != ROUGH_DIGITS else 0)
+    rounded = value.quantize(Decimal(1).scaleb(-places, _EXACT), ROUND_HALF_EVEN, _EXACT)
+    text = f"{rounded:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def format_usd(value: float) -> str:
+    """Format USD with cents, or with two significant digits below ten cents."""
+    if value >= 0.1 or value == 0:
+        return f"${value:,.2f}"
+    return f"${format_significant(Decimal(repr(value)), 2)}"
+
+
+def format_megabytes(size_bytes: int) -> str:
+    """Format the size of a file."""
+    return f"{size_bytes / 1e6:,.1f} MB"
+
+
+def format_percentage(fraction: float) -> str:
+    """Format a fraction as a percentage with two decimals: 0.00213 -> "0.21%"."""
+    value = fraction * 100
+    if value and abs(value) < 0.01:
+        return "less than 0.01%" if value > 0 else "more than -0.01%"
+    return f"{value:.2f}%"
+
+
+def format_bps_rounded_up(gap: float) -> str:
+    """Format a gap in basis points with two decimals, rounded up because it is an upper bound."""
+    return f"{max(Decimal(repr(gap)), Decimal(0)).quantize(Decimal('0.01'), ROUND_CEILING, _EXACT):,f}"
+
+
+def format_share(share: int) -> str:
+    """Format a share in hundredths of a percent: 6120 -> "61.20%"."""
+    return f"{share // 100}.{share % 100:02d}%"
+
+
+def apportion(total: int, weights: Sequence[int]) -> list[int]:
+    """Split `total` in proportion to `weights` into integers that sum to it exactly."""
+    weight_sum = sum(weights)
+    ends = [total * sum(weights[: i + 1]) // weight_sum for i in range(len(weights))]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def format_time(unix_s: int) -> str:
+    """Format a time as ISO 8601, or as seconds if it is outside the calendar."""
+    try:
+        return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return f"{unix_s} s"

@@ -1,0 +1,25 @@
+"""An order: the swap to quote."""
+
+from __future__ import annotations
+
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+
+ZERO_ADDRESS = "0x" + "0" * 40
+DEFAULT_MAX_HOPS = 8
+
+
+class Order(NamedTuple):
+    """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
+
+    The native token is written with the zero address; routing works on its wrapped form.
+    `excluded_protocols` are `amm_name`s.
+    """
+
+    token_in: Token
+    token_out: Token
+    amount: int
+    reverse: bool = False
+    direct: bool = False
+    excluded_protocols: frozenset[str] = frozenset()
+    max_hops: int = DEFAULT_MAX_HOPS

@@ -1,0 +1,197 @@
+"""The interface of a liquidity pool, the same for all families."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol, Self
+
+from swapcli.core.errors import PoolError, SwapReverts
+from swapcli.core.records import NamedTuple
+
+COMPUTATION_ERRORS: Final = (ArithmeticError, ValueError)
+"""What a computation on an absurd state raises: a division by zero, an overflow, the root of a negative number."""
+CURVE_ERRORS: Final = (*COMPUTATION_ERRORS, PoolError)
+"""What a curve may raise there, as it starts from the pool's integer amounts."""
+
+
+class RateCurve(Protocol):
+    """One direction of a pool as the solver sees it: floats, input -> output, fee included.
+
+    Amounts are base units; a rate is output units per input unit. `amount_out` is concave and increasing, so the
+    marginal rate falls from `start_rate` as more is sold.
+    """
+
+    @property
+    def start_rate(self) -> float:
+        """Return the marginal rate of the first unit; 0.0 if nothing can be sold."""
+
+    @property
+    def capacity(self) -> float:
+        """Return the largest input that the pool accepts; `inf` if there is no limit."""
+
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
+        """Return the trade that lowers the marginal rate to `rate` (> 0).
+
+        The result is (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0. All are zero if
+        `rate >= start_rate`; at capacity the slope is 0.
+        """
+
+    def amount_out(self, amount_in: float) -> float:
+        """Return the output for `amount_in`; input beyond `capacity` adds nothing."""
+
+    def rate(self, amount_in: float) -> float:
+        """Return the marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
+
+
+class SharedState(NamedTuple):
+    """The state of a contract that several pools swap through, as of a swap in one of them.
+
+    `address` is the contract's; `lp_supply` is the number of its liquidity tokens, None if the pool does not know it.
+    """
+
+    address: str
+    reserves: tuple[int, ...]
+    lp_supply: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pool(ABC):
+    """A pool's identity and state at one block; families add their state.
+
+    `tokens` are lower-case addresses in the contract's order, and `decimals` are in the same order. `protocol` is the
+    `amm_name` of the protocol on the network.
+    """
+
+    address: str
+    protocol: str
+    tokens: tuple[str, ...]
+    decimals: tuple[int, ...]
+    fee_ppm: int
+
+    family: ClassVar[str]
+    swap_gas: ClassVar[int]
+    """Gas units of one swap through a router, without what depends on its size."""
+    requires_exact_payment: ClassVar[bool] = False
+    """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
+    is_sampled: ClassVar[bool] = False
+    """Whether its amounts are quotes of its protocol, and not computed from its state."""
+    is_wrapper: ClassVar[bool] = False
+    """Whether it is the contract that wraps the native token, which no market has."""
+
+    @property
+    def identity(self) -> PoolIdentity:
+        """Return the fields that every family shares, from which and from a state `from_state` builds a pool."""
+        return PoolIdentity(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm)
+
+    @property
+    def key(self) -> str:
+        """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
+        return self.address
+
+    @property
+    def pool_id(self) -> str:
+        """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
+
+        It is the `key`, except for pools of Balancer V2, which have contracts of their own beside the vault.
+        """
+        return "" if self.key == self.address else self.key
+
+    @property
+    def computes_output(self) -> bool:
+        """Whether its contract computes outputs by Solidly's `getAmountOut`, so that routers need not know the fee."""
+        return False
+
+    @property
+    def holds_reserves_in_vault(self) -> bool:
+        """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
+        return False
+
+    @property
+    def is_single_use(self) -> bool:
+        """Whether only the first swap of a transaction can be predicted, so that a route swaps in the pool once."""
+        return False
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether quotes of its protocol are known; only sampled pools have them."""
+        return False
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether this is the state after a swap with an estimated output: its protocol has not quoted that amount."""
+        return False
+
+    @property
+    def shared_state(self) -> SharedState | None:
+        """Return the part of the state that swaps in other pools change as well; None if there is none."""
+        return None
+
+    def with_shared_state(self, shared: SharedState) -> Self:
+        """Return the pool after swaps in other pools that changed what it shares with them."""
+        del shared
+        return self
+
+    @abstractmethod
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` base units (> 0) exactly as the contract does. Return the output and the changed pool.
+
+        Raises `InsufficientLiquidity` if the pool would not take the whole input, and `SwapReverts` if the contract
+        would revert or the output rounds to zero.
+        """
+
+    @abstractmethod
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
+
+    @abstractmethod
+    def state(self) -> dict[str, object]:
+        """Return the family's fields of `swap-market/1` as JSON values, which `from_state` of the family parses."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Parse the family's fields of `swap-market/1`. Raises `InvalidPoolState` that names the field."""
+
+    def gas_units(self, after: Pool) -> int:
+        """Return the estimated gas units of a swap that changes this state to `after`.
+
+        If `after` is this state, the estimate is that of the smallest swap.
+        """
+        del after
+        return self.swap_gas
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """Return a rough estimate of the gas units of a swap that moves the marginal rate to `rate`."""
+        del token_in, token_out, rate
+        return self.gas_units(self)
+
+    @property
+    def changes_without_events(self) -> bool:
+        """Whether the state can change without an event: with time, through a rate or by a hook.
+
+        It is that of the quoted block; a swap in a later block may find another.
+        """
+        return False
+
+    def rounds_to_zero(self, amount_in: int) -> SwapReverts:
+        """Return the error of an input so small that its output is no base unit."""
+        return SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+
+    def api_extra_data(self) -> dict[str, int | str]:
+        """Return the fields of the interface's `extraData` that identify this pool; `{}` if its address is enough.
+
+        A concentrated pool gives `fee` and `tickSpacing`, a Uniswap V4 one also `poolId`, `token0`, `token1`, `hooks`.
+        """
+        return {}
+
+
+class PoolIdentity(NamedTuple):
+    """The fields of a pool that every family shares, already checked."""
+
+    address: str
+    protocol: str
+    tokens: tuple[str, ...]
+    decimals: tuple[int, ...]
+    fee_ppm: int

@@ -1,0 +1,19 @@
+"""The price of a token, and what it is based on."""
+
+from __future__ import annotations
+
+from swapcli.core.records import NamedTuple
+
+
+class PriceBasis(NamedTuple):
+    """A price in USD per whole token, from the pools along a path.
+
+    `path` are the addresses from the token to the one that prices start from, which is worth a dollar or has a
+    reference price. `pools` are the keys of the pools of each of its hops, the deepest first. `depth_usd` is the depth
+    of the thinnest hop, infinite without hops.
+    """
+
+    price_usd: float
+    depth_usd: float
+    path: tuple[str, ...]
+    pools: tuple[tuple[str, ...], ...]

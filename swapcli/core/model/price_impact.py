@@ -1,0 +1,27 @@
+"""The price impact of a swap as a value: the part that is lost, and what it is measured against."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.records import NamedTuple
+
+
+class ImpactBasis(StrEnum):
+    """What a price impact is measured against."""
+
+    USD = "usd"
+    POOLS = "pools"
+    SERVICE = "service"
+
+
+class PriceImpact(NamedTuple):
+    """`fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
+
+    `sold_usd` and `bought_usd` are known where USD prices are the basis.
+    """
+
+    fraction: float
+    basis: ImpactBasis
+    sold_usd: float | None = None
+    bought_usd: float | None = None

@@ -1,0 +1,123 @@
+"""A route: how an order is split over paths of hops, and the quote that a replay of it gives."""
+
+from __future__ import annotations
+
+from swapcli.core.model.order import Order
+from swapcli.core.records import NamedTuple
+
+SHARES_PER_HOP = 10_000
+SHARES_PER_ROUTE = 10_000
+MAX_SEGMENTS = 100
+"""What clients of the interface can read."""
+WHOLE_PERCENTS, HUNDREDTHS = 100, 1
+"""Steps of a segment's share."""
+RATE_SCALE = 1_000_000
+
+
+class Swap(NamedTuple):
+    """One pool of a hop with its share in hundredths of a percent (a hop's shares sum to 10,000)."""
+
+    pool: str
+    token_in: str
+    token_out: str
+    share: int
+
+
+class Segment(NamedTuple):
+    """A path with its share in hundredths of a percent. `hops` in order; the swaps of one hop run in parallel."""
+
+    share: int
+    hops: tuple[tuple[Swap, ...], ...]
+
+
+class Route(NamedTuple):
+    """Segments whose shares sum to 10,000."""
+
+    segments: tuple[Segment, ...]
+
+
+def has_whole_percents(route: Route) -> bool:
+    """Return whether every segment of `route` has a whole percentage."""
+    return all(segment.share % WHOLE_PERCENTS == 0 for segment in route.segments)
+
+
+class Step(NamedTuple):
+    """One entry of the flat list that a router executes: spends `floor(balance * rate / 1_000_000)` of `token_in`."""
+
+    pool: str
+    token_in: str
+    token_out: str
+    rate: int
+    amount_in: int
+    amount_out: int
+
+
+NO_PROOF_BPS = 1e6
+"""A bound of a hundred times the output says nothing about a route."""
+
+
+class Certificate(NamedTuple):
+    """How far any router could still go.
+
+    `bound` is a proven upper bound on the output of any routing over all pools of the market, in base units of the
+    output token; `acyclic_bound` is the same over the directions that the route may use, where the market holds
+    arbitrage. Gaps are relative to the quote's output in basis points.
+    """
+
+    bound: float
+    gap_bps: float
+    acyclic_bound: float
+    acyclic_gap_bps: float
+    pools_checked: int
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether the bound says anything about the route: only markets with absurd prices leave it without one."""
+        return self.acyclic_gap_bps < NO_PROOF_BPS
+
+
+class Quote(NamedTuple):
+    """A route with exact amounts: `amount_out` is what the router pays out on the same state, to the unit.
+
+    `gas_units` is an estimate of what is used, after refunds; a limit must be a quarter more. `l1_fee_wei` is what a
+    rollup charges on top for the data of the transaction: 0 if it charges nothing or the fee is unknown. `wei_usd` is
+    the worth of a wei of the native token.
+    `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
+    `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
+    `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
+    ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
+    unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
+    `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are the keys of
+    the market's pools that were left out because a computation fails on their state.
+    """
+
+    order: Order
+    route: Route
+    steps: tuple[Step, ...]
+    amount_in: int
+    amount_out: int
+    gas_units: int
+    gas_price_wei: int
+    wei_usd: float | None
+    price_in_usd: float | None
+    price_out_usd: float | None
+    price_impact: float | None
+    best_single_path_out: int | None
+    time_s: float
+    certificate: Certificate | None = None
+    l1_fee_wei: int = 0
+    is_search_complete: bool = True
+    best_single_path_gas_units: int | None = None
+    sampled_pools: tuple[str, ...] = ()
+    estimated_pools: tuple[str, ...] = ()
+    broken_pools: tuple[str, ...] = ()
+
+    @property
+    def gas_wei(self) -> int:
+        """What the transaction costs beside what it swaps."""
+        return self.gas_units * self.gas_price_wei + self.l1_fee_wei
+
+    @property
+    def gas_usd(self) -> float | None:
+        """`gas_wei` in USD; None where that is unknown."""
+        return None if self.wei_usd is None else self.gas_wei * self.wei_usd

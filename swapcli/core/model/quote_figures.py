@@ -1,0 +1,67 @@
+"""The figures of a quote, which every output shows: tables, plain text, JSON, the service and the library."""
+
+from __future__ import annotations
+
+from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.quote import Certificate
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.warning import QuoteWarning
+from swapcli.core.records import NamedTuple
+
+
+class SinglePath(NamedTuple):
+    """The best route with one pool per hop.
+
+    `amount_out` is its exact output, and `gain_bps` how much more the quote pays; negative if the quote pays less and
+    saves more than that in gas. Both are None if no single path can fill the order. `gas_units`, `gas_usd` and
+    `output_net_of_gas` are as in `QuoteFigures`, None if unknown, with the quote's fee for L1 data.
+    """
+
+    amount_out: int | None
+    gain_bps: float | None
+    gas_units: int | None = None
+    gas_usd: float | None = None
+    output_net_of_gas: int | None = None
+
+
+class QuoteFigures(NamedTuple):
+    """What a quote means for its user. Amounts are in base units; None is unknown.
+
+    `amount_out_after_fee` is the output without the integrator's fee, `min_received` the least of it that the slippage
+    accepts. `gas_wei` is the whole gas cost, with `l1_fee_wei`, the part that pays for L1 data. `output_net_of_gas` is
+    `amount_out_after_fee` less the gas cost in the output token; negative if the gas costs more. `single_path` is
+    unknown for quotes of a service and for orders of an output.
+
+    `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
+    or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
+    `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
+    are placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's
+    block. `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for
+    that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
+    service quoted. `sampled_pools`
+    are the addresses of the pools that protocols quote.
+    """
+
+    amount_in: int
+    amount_out: int
+    amount_out_after_fee: int
+    min_received: int
+    slippage_ppm: int
+    price_impact: PriceImpact | None
+    gas_units: int | None
+    gas_price_wei: int | None
+    gas_wei: int | None
+    l1_fee_wei: int | None
+    gas_usd: float | None
+    output_net_of_gas: int | None
+    single_path: SinglePath | None
+    quoted_at_s: int
+    expires_at_s: int
+    state: StateSource
+    warnings: tuple[QuoteWarning, ...]
+    certificate: Certificate | None = None
+    is_search_complete: bool = True
+    placeholder_pools: tuple[str, ...] = ()
+    changing_pools: tuple[str, ...] = ()
+    is_exact: bool | None = True
+    sampled_pools: tuple[str, ...] = ()

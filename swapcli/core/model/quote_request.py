@@ -1,0 +1,36 @@
+"""A request for a quote: an order, and how to quote it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.order import Order
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.records import NamedTuple
+
+
+class SharePrecision(StrEnum):
+    """How finely an order is divided among the paths of its route."""
+
+    FINE = "fine"
+    """To hundredths of a percent."""
+    WHOLE = "whole"
+    """To whole percents, which is all that the interface documents."""
+
+
+class QuoteRequest(NamedTuple):
+    """An order (the native token by its zero address) and how to quote it.
+
+    `gas_price_wei` None uses the market's gas price; `certify` also asks for the proof of optimality. `solve_time_s`
+    limits the search: None or 0 means no limit. A remote service applies a limit of its own. `shares` None means fine
+    shares, and for a remote service those that it chooses.
+    """
+
+    order: Order
+    api_version: ApiVersion
+    integrator: Integrator | None = None
+    gas_price_wei: int | None = None
+    certify: bool = False
+    solve_time_s: float | None = None
+    shares: SharePrecision | None = None

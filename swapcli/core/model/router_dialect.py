@@ -1,0 +1,115 @@
+"""Router dialects: which pools a router can execute, how it executes a route, and how its payloads are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from swapcli.core.errors import InvalidRoute
+from swapcli.core.model.execution import Execution
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.swap_terms import Integrator, SignedPermit
+from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+from swapcli.core.records import NamedTuple
+
+
+class ReplayedSwap(NamedTuple):
+    """A swap as a router is to execute it: the steps of the replay of a route on `pools` (by key), and its terms.
+
+    A router that knows deadlines refuses the swap after `deadline_s` (Unix); None is no deadline.
+    """
+
+    route: RouterRouteParam
+    steps: Sequence[Step]
+    pools: Mapping[str, Pool]
+    integrator: Integrator | None = None
+    deadline_s: int | None = None
+    permit: SignedPermit | None = None
+
+
+class PermitKind(StrEnum):
+    """Which contract checks the signature of a permit."""
+
+    TOKEN = "token"
+    PERMIT2 = "permit2"
+
+
+class RouterDialect(Protocol):
+    """What differs between routers: one implementation for each dialect, made for one network."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dialect, as in the settings."""
+
+    @property
+    def execution(self) -> Execution:
+        """How the router executes a route."""
+
+    @property
+    def pays_integrators(self) -> bool:
+        """Whether the router pays integrators."""
+
+    def executable_pool(self, pool: Pool) -> Pool | None:
+        """Return the pool as the router executes it, None if it cannot.
+
+        The result differs from `pool` where the router computes the output by itself instead of asking the pool.
+        """
+
+    def refusal_reason(self, pool: Pool) -> str:
+        """Return why the router cannot execute a pool, as a clause; empty if there is no more to say."""
+
+    @property
+    def permit_kind(self) -> PermitKind | None:
+        """The permit that a payload can carry in place of an approval of the router; None if it can carry none."""
+
+    @property
+    def enforces_deadline(self) -> bool:
+        """Whether the router refuses a swap after its deadline."""
+
+    def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
+        """Build the transaction to the router at an address.
+
+        Raises `InvalidRoute` if the router cannot execute the steps, or cannot pay the integrator; `ConfigError` if the
+        network lacks a setting that the payload needs; `InvalidInput` for a value that does not fit its type.
+        """
+
+    def build_transactions(
+        self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
+    ) -> tuple[Transaction, ...]:
+        """Return the transactions to sign, in order: the approvals that the swap needs, and the swap.
+
+        `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty.
+        """
+
+
+def not_executable(dialect: RouterDialect, pool: Pool) -> InvalidRoute:
+    """Return the error for a route with a pool that a dialect's router cannot execute."""
+    reason = dialect.refusal_reason(pool)
+    return InvalidRoute(
+        f"the router {dialect.name} cannot execute pool {pool.key} of {pool.protocol}{reason and f': {reason}'}",
+        hint=f"find a route with the router dialect {dialect.name}",
+        details={"pool": pool.key, "dialect": dialect.name},
+    )
+
+
+class InterfaceDialect(RouterDialect, Protocol):
+    """A dialect of the routers that the interface describes: its calls have a route and swap parameters."""
+
+    def build_call(
+        self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
+    ) -> RouterCall:
+        """Build the call that executes `steps`. Raises as `build_payload`."""
+
+    def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
+        """Encode a call for the router at an address. Raises `InvalidInput` for a value that does not fit its type."""
+
+    def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
+        """Decode the calldata (hex with 0x) or, on Starknet, the felts of a call.
+
+        `amount_out` completes a call whose encoding does not contain the quoted output. Raises `InvalidInput`.
+        """
+
+    def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
+        """Encode the integrator's shares; empty without any. Raises `InvalidRoute` if the router pays no integrator."""

@@ -1,0 +1,102 @@
+"""What simulations have shown of how a router reads its calls, and the order in which they try the readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.records import NamedTuple
+
+
+def _in_trial_order() -> Iterator[RouterReading]:
+    """Yield the readings, the likely ones first: the published samples have two bytes, or a word."""
+    likely = (ExtraDataForm.TWO_BYTES, ExtraDataForm.WORD, ExtraDataForm.EMPTY)
+    others = (ExtraDataForm.THREE_BYTES, ExtraDataForm.TWO_BYTES_OR_WORD)
+    for form in likely:
+        yield RouterReading(RateReading.RELATIVE, form)
+        yield RouterReading(RateReading.ABSOLUTE_INPUT, form)
+    for form in likely:
+        yield RouterReading(RateReading.ABSOLUTE, form)
+    for form in others:
+        for rate in RateReading:
+            yield RouterReading(rate, form)
+
+
+READINGS = tuple(_in_trial_order())
+"""Every reading that is the same for all protocols, in the order in which simulations try them."""
+
+
+class Finding(NamedTuple):
+    """What simulations have shown of the calls for one protocol: the rates and forms that agree with all of them.
+
+    `block` and `found_s` (Unix) are those of the newest simulation.
+    """
+
+    rates: tuple[RateReading, ...]
+    forms: tuple[ExtraDataForm, ...]
+    block: int
+    found_s: int
+
+
+class RouterFindings(NamedTuple):
+    """What simulations have shown of one router, by protocol id, while its code had the hash `code_hash`."""
+
+    code_hash: str
+    protocols: Mapping[int, Finding] = MappingProxyType({})
+
+    def rates(self) -> tuple[RateReading, ...]:
+        """Return the readings of rates that agree with all simulations."""
+        return tuple(each for each in RateReading if all(each in found.rates for found in self.protocols.values()))
+
+    def forms_of(self, protocol_id: int) -> tuple[ExtraDataForm, ...]:
+        """Return the forms that agree with the simulations of a protocol; all of them if there was none."""
+        found = self.protocols.get(protocol_id)
+        return found.forms if found else tuple(ExtraDataForm)
+
+    def reading(self) -> RouterReading:
+        """Return the first reading in the order of trials that agrees with as many protocols as possible.
+
+        Protocols with another form have theirs.
+        """
+        rates = self.rates() or tuple(RateReading)
+        possible = [each for each in READINGS if each.rate in rates]
+        reading = max(
+            possible, key=lambda each: sum(each.extra_data in found.forms for found in self.protocols.values())
+        )
+        for protocol_id, found in self.protocols.items():
+            if reading.extra_data not in found.forms:
+                reading = reading.with_form(protocol_id, found.forms[0])
+        return reading
+
+    def variants(self, reading: RouterReading, protocol_ids: Iterable[int]) -> Iterator[RouterReading]:
+        """Yield `reading` with each other rate or form that agrees with the simulations, one change at a time."""
+        for rate in self.rates() or tuple(RateReading):
+            if rate != reading.rate:
+                yield reading._replace(rate=rate)
+        for protocol_id in protocol_ids:
+            for form in self.forms_of(protocol_id):
+                if form != reading.form_of(protocol_id):
+                    yield reading.with_form(protocol_id, form)
+
+    def with_findings(self, new: Mapping[int, Finding]) -> RouterFindings:
+        """Return these findings with new ones. Old findings that contradict a new one are forgotten."""
+        merged = {protocol_id: _narrow(self.protocols.get(protocol_id), found) for protocol_id, found in new.items()}
+        rates = RouterFindings(self.code_hash, merged).rates()
+        for protocol_id, old in self.protocols.items():
+            still = tuple(each for each in old.rates if each in rates)
+            if protocol_id not in merged and still:
+                merged[protocol_id] = old._replace(rates=still)
+        return self._replace(protocols=merged)
+
+
+NO_FINDINGS = RouterFindings("")
+
+
+def _narrow(old: Finding | None, new: Finding) -> Finding:
+    """Return what agrees with both, or `new` alone if nothing does."""
+    if old is None:
+        return new
+    rates = tuple(each for each in new.rates if each in old.rates)
+    forms = tuple(each for each in new.forms if each in old.forms)
+    return new._replace(rates=rates, forms=forms) if rates and forms else new

@@ -1,0 +1,53 @@
+"""How a router reads its calls where the interface leaves it open: the rates of a split, and the data of a pool.
+
+The public router's code is not published. Its calls can be read in several ways, and a simulation on a node shows which
+of them is right. What simulations have shown is remembered for each protocol of a router.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.records import NamedTuple
+
+
+class RateReading(StrEnum):
+    """The amount that a rate is a part of."""
+
+    RELATIVE = "relative"
+    """The router's present balance of the token."""
+    ABSOLUTE_INPUT = "absolute_input"
+    """The input of the route in swaps that sell the input token, and the present balance in the others."""
+    ABSOLUTE = "absolute"
+    """The router's balance of the token before the first swap that sells it."""
+
+
+class ExtraDataForm(StrEnum):
+    """How `extra_data` has the fee or tick spacing of a pool; `swapcli.payload.evm.extra_data` has the table."""
+
+    TWO_BYTES = "two_bytes"
+    WORD = "word"
+    EMPTY = "empty"
+    THREE_BYTES = "three_bytes"
+    TWO_BYTES_OR_WORD = "two_bytes_or_word"
+
+
+class RouterReading(NamedTuple):
+    """One reading of a router. `forms` has the protocols, by id, whose form is not `extra_data`."""
+
+    rate: RateReading = RateReading.RELATIVE
+    extra_data: ExtraDataForm = ExtraDataForm.TWO_BYTES
+    forms: tuple[tuple[int, ExtraDataForm], ...] = ()
+
+    def form_of(self, protocol_id: int) -> ExtraDataForm:
+        """Return the form of the extra data of a protocol's pools."""
+        return dict(self.forms).get(protocol_id, self.extra_data)
+
+    def with_form(self, protocol_id: int, form: ExtraDataForm) -> RouterReading:
+        """Return the reading with another form for one protocol."""
+        forms = dict(self.forms) | {protocol_id: form}
+        return self._replace(forms=tuple(sorted((key, each) for key, each in forms.items() if each != self.extra_data)))
+
+
+DEFAULT_READING = RouterReading()
+"""The reading of this project's router contract. Payloads for an unknown router are written for it too."""

@@ -1,0 +1,79 @@
+"""Where the pool state behind a quote comes from, and how old it is."""
+
+from __future__ import annotations
+
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.records import NamedTuple
+
+
+class ReportedWarnings(NamedTuple):
+    """The warning codes of a service, and the price impact as a fraction if it reports one."""
+
+    codes: tuple[str, ...] = ()
+    price_impact: float | None = None
+
+
+class StateSource(NamedTuple):
+    """The origin of pool state, for example a market file, a store, a node or a remote service.
+
+    `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
+    quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
+    warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed
+    on the block when it was read. `tag` is what the node then called the block, None without a node.
+    `without_samples` counts sampled pools that are not used, as no node has quoted them. `live_failure` says why the
+    state is not live where live state was wanted.
+    """
+
+    provenance: Provenance | None
+    description: str
+    block: int | None = None
+    timestamp: int | None = None
+    age_s: int | None = None
+    service_url: str | None = None
+    reported: ReportedWarnings = ReportedWarnings()
+    pinned: bool | None = None
+    is_proposed: bool = False
+    tag: BlockTag | None = None
+    without_samples: int = 0
+    live_failure: str = ""
+
+    @classmethod
+    def of(cls, market: MarketState, now_s: float) -> StateSource:
+        """Return the state source of a market; its age counts from `now_s` (Unix time)."""
+        age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
+        was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
+        return cls(
+            market.provenance,
+            market.source,
+            market.block,
+            market.timestamp,
+            age_s,
+            pinned=market.pinned,
+            is_proposed=was_read_from_node and market.network.head_is_proposed and market.tag is BlockTag.LATEST,
+            tag=market.tag if was_read_from_node else None,
+            without_samples=_count_without_samples(market),
+        )
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the state was read from the network itself, so that its prices are real."""
+        return is_real(self.provenance)
+
+
+def is_real(provenance: Provenance | None) -> bool:
+    """Return whether state of this kind was read from the network itself."""
+    return provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
+
+
+def chain_time_s(state: StateSource) -> int | None:
+    """Return the Unix time of the newest block, as a node has just reported it; None if none has."""
+    is_newest = state.provenance is Provenance.LIVE and state.tag in (BlockTag.LATEST, BlockTag.PENDING)
+    return state.timestamp if is_newest else None
+
+
+def _count_without_samples(market: MarketState) -> int:
+    """Return the number of sampled pools that trade nothing. Only networks with quote functions have any."""
+    if not market.network.quoters:
+        return 0
+    return sum(pool.is_sampled and not pool.changes_without_events for pool in market.pools.values())

@@ -1,0 +1,112 @@
+"""The terms of a swap beside its route: slippage, recipient and integrator, and the amounts that follow. All
+arithmetic is exact integer arithmetic.
+
+A slippage is in parts per million of the output: four decimals of a percent, to the last digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.core.errors import IntegratorError, InvalidOption
+from swapcli.core.model.units import PPM
+from swapcli.core.records import NamedTuple
+
+PPM_PER_PERCENT = PPM // 100
+BPS = 10_000
+MAX_FEE_BPS = 500
+MAX_SURPLUS_BPS = 5_000
+DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2
+DEFAULT_ROUTE_TTL_S = 60
+DEFAULT_IMPACT_WARNING_PPM = 5 * PPM_PER_PERCENT
+"""Price impact from which interfaces of exchanges usually warn."""
+DEFAULT_MAX_IMPACT_PPM = 15 * PPM_PER_PERCENT
+"""Price impact from which they usually ask for an explicit confirmation."""
+DEFAULT_SLIPPAGE_WARNING_PPM = 3 * PPM_PER_PERCENT
+"""Slippage above which interfaces of exchanges usually warn: traders who order others' swaps can take most of it."""
+DEFAULT_PRICE_GUARD_PPM = 50_000
+DEFAULT_MAX_PRICE_LOSS_PPM = 200_000
+"""A TWAP of half an hour is 5% off on volatile days; a loss of a fifth is never the market's."""
+DEFAULT_MAX_SLIPPAGE_PPM = 20 * PPM_PER_PERCENT
+"""Slippage above which a number is more likely to be basis points without their unit than percent."""
+
+DEFAULT_MAX_FEE_USD = 50.0
+"""What the gas of a swap may cost before it has to be allowed: a thousand times what it costs on the networks of the
+catalogue, and several times a swap on Ethereum on most days."""
+
+DEFAULT_DEADLINE_S = 20 * 60
+"""Seconds after which a swap fails that waits to be mined, as in the interface."""
+
+BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
+
+
+@dataclass(frozen=True, slots=True)
+class Integrator:
+    """The integrator of a swap, who earns a fee on the output or a share of the surplus, never both."""
+
+    address: str
+    fee_bps: int = 0
+    surplus_bps: int = 0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_shares(self.fee_bps, self.surplus_bps)
+
+
+class SignedPermit(NamedTuple):
+    """The signature of a permit (the 65 bytes r, s, v), and its nonce. The other terms are those of the swap."""
+
+    signature: bytes
+    nonce: int
+
+
+class SwapTerms(NamedTuple):
+    """The terms of a swap beside its route.
+
+    `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
+    `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give
+    a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
+    approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
+    where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
+    """
+
+    slippage_ppm: int
+    recipient: str | None = None
+    integrator: Integrator | None = None
+    ttl_s: int = DEFAULT_ROUTE_TTL_S
+    impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
+    deadline_s: int | None = None
+    permit: SignedPermit | None = None
+    slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
+    deadline_in_s: int | None = None
+    sender: str | None = None
+
+    @property
+    def required_recipient(self) -> str:
+        """The recipient. Raises `InvalidOption` if there is none."""
+        if self.recipient is None:
+            raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
+        return self.recipient
+
+
+def check_shares(fee_bps: int, surplus_bps: int) -> None:
+    """Raise `IntegratorError` if both are set, `InvalidOption` if one is out of range."""
+    if fee_bps and surplus_bps:
+        raise IntegratorError(BOTH_FEE_AND_SURPLUS, hint="give one of them; 0 counts as not given")
+    _check_bps("integrator fee", fee_bps, MAX_FEE_BPS)
+    _check_bps("integrator surplus", surplus_bps, MAX_SURPLUS_BPS)
+
+
+def _check_bps(what: str, bps: int, most: int) -> None:
+    if not 0 <= bps <= most:
+        raise InvalidOption(f"{what} must be between 0 and {most} basis points, not {bps}")
+
+
+def min_received(amount_out: int, slippage_ppm: int) -> int:
+    """Return `out - floor(out * slippage)`, the minimum output of a swap. `amount_out` is after an integrator's fee."""
+    return amount_out - amount_out * slippage_ppm // PPM
+
+
+def after_fee(amount_out: int, fee_bps: int) -> int:
+    """Return `out - floor(out * bps / 10_000)`, the output after an integrator's fee."""
+    return amount_out - amount_out * fee_bps // BPS

@@ -1,0 +1,139 @@
+"""Calls of a router contract, and the unsigned transactions that carry them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transfer_behaviour import ShareRounding
+from swapcli.core.records import NamedTuple
+
+
+class RouterRouteParam(NamedTuple):
+    """The amounts and parties of a call: `RouteParam` of the router, `CalldataRoute` of the interface.
+
+    Addresses are canonical; a native token is written in its wrapped form, and `swap_type` says that it is native.
+    `amount_out` is the output of a replay; `min_received` is that after an integrator's fee and slippage.
+    """
+
+    token_in: str
+    token_out: str
+    amount_in: int
+    amount_out: int
+    min_received: int
+    recipient: str
+    swap_type: SwapType
+
+
+class RouterSwapParam(NamedTuple):
+    """One entry of the router's list: `SwapParams` of the router, `SwapParameter` of the interface.
+
+    It spends `floor(balance * rate / 1_000_000)` of the router's balance of `token_in`. `extra_data` describes
+    the pool beyond its address, in the encoding of its protocol: bytes on an EVM network, felts on Starknet.
+    """
+
+    token_in: str
+    token_out: str
+    rate: int
+    protocol_id: int
+    pool_address: str
+    swap_type: SwapType
+    extra_data: bytes = b""
+    extra_felts: tuple[int, ...] = ()
+
+
+class RouterCall(NamedTuple):
+    """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
+
+    The router refuses the call after `deadline_s` (Unix), None if it always accepts it. Only this project's router
+    knows deadlines.
+    """
+
+    route: RouterRouteParam
+    swaps: tuple[RouterSwapParam, ...]
+    integrator_data: bytes = b""
+    deadline_s: int | None = None
+
+
+class EncodedCall(NamedTuple):
+    """A call of a router that the interface does not describe: only the calldata says which pools it uses.
+
+    The router refuses the call after `deadline_s` (Unix), None if it always accepts it.
+    """
+
+    route: RouterRouteParam
+    integrator: Integrator | None = None
+    deadline_s: int | None = None
+
+
+class Approval(NamedTuple):
+    """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
+
+    The token itself records it, or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
+    `is_revoked_first` says that the token refuses to change an allowance that is not zero.
+    """
+
+    token: str
+    spender: str
+    amount: int
+    spender_name: str = "the router"
+    expiration_s: int | None = None
+    is_revoked_first: bool = False
+
+
+class Purpose(StrEnum):
+    """What a transaction is for."""
+
+    REVOKE = "revoke"
+    APPROVE = "approve"
+    APPROVE_PERMIT2 = "approve-permit2"
+    SWAP = "swap"
+
+
+class Transaction(NamedTuple):
+    """A transaction to sign, or on Starknet a call for an account to execute. `value` is in wei of the native token.
+
+    `calldata` is hex with 0x; on Starknet it is empty, and `felts` are the arguments of `entrypoint`. `spender_name`
+    is who is approved, empty for a swap.
+    """
+
+    to: str
+    calldata: str = ""
+    value: int = 0
+    felts: tuple[int, ...] = ()
+    entrypoint: str | None = None
+    purpose: Purpose = Purpose.SWAP
+    spender_name: str = ""
+
+
+class UnsignedTransaction(NamedTuple):
+    """A call of a router, ready to sign.
+
+    `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
+    `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
+    grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
+    `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
+    None if its route trades no token that is known to keep shares.
+    """
+
+    call: RouterCall | EncodedCall
+    to: str
+    value: int
+    calldata: str = ""
+    felts: tuple[int, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    permitted: tuple[Approval, ...] = ()
+    gas_units: int | None = None
+    rounding: ShareRounding | None = None
+
+    @property
+    def router_call(self) -> RouterCall:
+        """The call as the interface describes it. Raises `InvalidOption` for a router of another interface."""
+        if isinstance(self.call, EncodedCall):
+            raise InvalidOption(
+                "the calls of this router have no route and swap parameters",
+                hint="use the router dialect fibrous, which the interface describes",
+            )
+        return self.call

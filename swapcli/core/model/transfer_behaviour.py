@@ -1,0 +1,132 @@
+"""How a token's transfers behave: whether what is sent is what arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from swapcli.core.model.units import PPM
+from swapcli.core.records import NamedTuple
+
+
+class TransferKind(StrEnum):
+    """What is known of a token's transfers, the worst last."""
+
+    UNKNOWN = "unknown"
+    """Not tried yet, or no pool holds enough of it to try."""
+    ORDINARY = "ordinary"
+    """What is sent arrives, to the unit."""
+    SHARES = "shares"
+    """Balances are shown from shares, as stETH's: up to two units of a transfer do not arrive."""
+    REFUSED = "refused"
+    """A trial transfer failed, in one direction at least: a swap may fail too."""
+    FEE = "fee"
+    """The token takes a fee from each transfer."""
+    IRREGULAR = "irregular"
+    """More arrives than was sent, or the sender loses more than the amount sent."""
+
+
+class TransferBehaviour(NamedTuple):
+    """A token's transfers. Fees in parts per million: of what a pool pays out, of what is paid into one, and of what
+    passes between others. All zero but for `TransferKind.FEE`.
+
+    Example: `TransferBehaviour(TransferKind.FEE, buy_fee_ppm=0, sell_fee_ppm=20_000, transfer_fee_ppm=0)`
+    """
+
+    kind: TransferKind = TransferKind.UNKNOWN
+    buy_fee_ppm: int = 0
+    sell_fee_ppm: int = 0
+    transfer_fee_ppm: int = 0
+
+    @classmethod
+    def with_fee(cls, fee_ppm: int) -> TransferBehaviour:
+        """Return a token that takes the same fee of every transfer, an ordinary one for 0."""
+        return cls(TransferKind.FEE, fee_ppm, fee_ppm, fee_ppm) if fee_ppm else cls(TransferKind.ORDINARY)
+
+    @property
+    def is_routable(self) -> bool:
+        """Return whether a route that begins or ends with the token pays what it is quoted, but for the rounding of
+        shares, if it is carried out at all."""
+        return self.kind not in (TransferKind.FEE, TransferKind.IRREGULAR)
+
+    @property
+    def is_passable(self) -> bool:
+        """Return whether other routes may pass through the token."""
+        return self.is_routable and self.kind is not TransferKind.REFUSED
+
+    @property
+    def is_limiting(self) -> bool:
+        """Return whether the token keeps pools out of routes, at least some."""
+        return not self.is_passable or self.kind is TransferKind.SHARES
+
+    @property
+    def max_fee_ppm(self) -> int:
+        """Return the highest of the three fees."""
+        return max(self.buy_fee_ppm, self.sell_fee_ppm, self.transfer_fee_ppm)
+
+    def described(self) -> str:
+        """Return the behaviour as the end of a sentence that begins with the token: "takes a fee of 2% ..."."""
+        if self.kind is TransferKind.FEE:
+            return f"takes a fee {self._fees()}"
+        return {
+            TransferKind.UNKNOWN: "has not been tried",
+            TransferKind.ORDINARY: "transfers what is sent",
+            TransferKind.SHARES: "keeps shares, so that a transfer can lose up to 2 units",
+            TransferKind.REFUSED: "refused a trial transfer",
+            TransferKind.IRREGULAR: "transfers other amounts than requested",
+        }[self.kind]
+
+    def _fees(self) -> str:
+        fees = {
+            "when it is bought": self.buy_fee_ppm,
+            "when it is sold": self.sell_fee_ppm,
+            "on other transfers": self.transfer_fee_ppm,
+        }
+        if len({*fees.values()}) == 1:
+            return f"of {percent(self.max_fee_ppm)} on transfers"
+        return ", ".join(f"of {percent(fee)} {when}" for when, fee in fees.items() if fee)
+
+
+class ShareRounding(NamedTuple):
+    """What a route loses because tokens keep shares: their symbols, and the units that all transfers of them can lose.
+
+    Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
+    """
+
+    symbols: tuple[str, ...]
+    units: int
+
+
+MAX_ROUNDING: Final = 2
+"""Units that a transfer of shares can lose: the router's own tolerance."""
+UNKNOWN: Final = TransferBehaviour()
+REFUSED: Final = TransferBehaviour(TransferKind.REFUSED)
+ORDINARY: Final = TransferBehaviour(TransferKind.ORDINARY)
+SHARES: Final = TransferBehaviour(TransferKind.SHARES)
+IRREGULAR: Final = TransferBehaviour(TransferKind.IRREGULAR)
+
+
+def worst_of(behaviours: Iterable[TransferBehaviour]) -> TransferBehaviour:
+    """Return what holds for a token that behaved so on several occasions: the worst kind, the highest fees.
+
+    Pools may be treated differently. `UNKNOWN` where there was no occasion.
+    """
+    order = list(TransferKind)
+    worst = UNKNOWN
+    for each in behaviours:
+        kind = max(worst.kind, each.kind, key=order.index)
+        worst = TransferBehaviour(kind, *map(max, worst[1:], each[1:]))
+    return worst if worst.kind is TransferKind.FEE else TransferBehaviour(worst.kind)
+
+
+def behaviour_document(behaviour: TransferBehaviour) -> dict[str, object]:
+    """Return the behaviour JSON-ready: `{"kind": ...}`, and those of the three fees that are not 0."""
+    fees = zip(TransferBehaviour._fields[1:], behaviour[1:], strict=True)
+    return {"kind": behaviour.kind.value, **{name: fee for name, fee in fees if fee}}
+
+
+def percent(ppm: int) -> str:
+    """Return parts per million as a percentage without trailing zeros: 20_000 -> "2%"."""
+    whole, rest = divmod(ppm, PPM // 100)
+    return f"{whole}.{rest:04d}".rstrip("0").rstrip(".") + "%"

@@ -1,0 +1,122 @@
+"""Parse and display addresses.
+
+Inside the program an address is always canonical: `0x` and lower-case hex, 40 digits on an EVM network, 64 on Starknet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidAddress
+from swapcli.core.model.network import Kind
+from swapcli.core.model.order import ZERO_ADDRESS
+
+NATIVE_PLACEHOLDER = "0x" + "e" * 40
+"""What many clients write for the native token; the zero address means the same."""
+
+STARKNET_ADDRESS_LIMIT = 1 << 251
+
+_EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
+_SHOWN_CHARACTERS = 80
+
+_checksummed: dict[str, str] = {}
+_MAX_HASHED_TOGETHER = 4_096
+_hashed_together: dict[str, str] = {}
+"""Addresses with their checksum, too: the newest, as they come from any order."""
+
+
+def parse_address(text: str, kind: Kind) -> str:
+    """Return the canonical form of `text`. Raises `InvalidAddress`, also for a wrong checksum.
+
+    Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
+    """
+    return _parse_starknet(text) if kind is Kind.STARKNET else _parse_evm(text)
+
+
+@lru_cache(maxsize=4096)
+def display_address(address: str, kind: Kind) -> str:
+    """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
+    if kind is Kind.STARKNET:
+        return address
+    return _checksummed.get(address) or _hashed_together.get(address) or _with_checksum(address)
+
+
+def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
+    """Compute the checksums of many addresses that will be shown, in the time of a few."""
+    new = [] if kind is Kind.STARKNET else list({*addresses} - _checksummed.keys() - _hashed_together.keys())
+    if not new:
+        return
+    from swapcli.core.encoding.keccak import keccak256_many
+
+    if len(_hashed_together) + len(new) > _MAX_HASHED_TOGETHER:
+        _hashed_together.clear()
+    hashes = keccak256_many([address[2:].encode() for address in new])
+    _hashed_together.update((address, _mark(address, digest)) for address, digest in zip(new, hashes, strict=True))
+
+
+def cache_checksums(addresses: Iterable[str]) -> None:
+    """Remember EVM addresses that are known to carry their checksum: displaying them will not need the hash.
+
+    Loading the hash takes longer than finding a route; the caller answers for the checksums.
+    """
+    _checksummed.update((address.lower(), address) for address in addresses)
+
+
+def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
+    """Return whether an address, in either case, means the native token; Starknet's is an ordinary token."""
+    return kind is Kind.EVM and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
+
+
+def keccak256(message: bytes) -> bytes:
+    """Keccak-256 as Ethereum uses it (the padding before the SHA-3 standard)."""
+    from Crypto.Hash import keccak
+
+    return bytes(keccak.new(digest_bits=256, data=message).digest())
+
+
+def _parse_evm(text: str) -> str:
+    if not _EVM.fullmatch(text):
+        raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
+    digits, canonical = text[2:], text.lower()
+    if digits not in (digits.lower(), digits.upper()) and digits != _with_checksum(canonical)[2:]:
+        problem = "an address with a wrong checksum: check it, or write it in lower case"
+        raise _invalid(text, problem, has_wrong_checksum=True)
+    return canonical
+
+
+def _parse_starknet(text: str) -> str:
+    if not _STARKNET.fullmatch(text):
+        raise _invalid(text, "not a Starknet address: expected 0x and up to 64 hexadecimal digits")
+    if not 0 < int(text, 16) < STARKNET_ADDRESS_LIMIT:
+        raise _invalid(text, "not a Starknet address: expected a number above 0 and below 2^251")
+    return "0x" + text[2:].lower().zfill(64)
+
+
+def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> InvalidAddress:
+    shown = truncate(text, _SHOWN_CHARACTERS)
+    return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown}, has_wrong_checksum=has_wrong_checksum)
+
+
+def _with_checksum(address: str) -> str:
+    """Return the address in EIP-55: a digit from a to f is upper-case where the hash's digit is 8 or more."""
+    return _mark(address, keccak256(address[2:].encode()))
+
+
+def _mark(address: str, digest: bytes) -> str:
+    """Return the address with the checksum that the hash of its digits gives."""
+    marks = digest.hex()
+    return "0x" + "".join([d.upper() if mark >= "8" else d for d, mark in zip(address[2:], marks, strict=False)])
+
+
+def hash_code(code: bytes) -> str:
+    """Return the hash of a contract's code as nodes write it, hex with 0x."""
+    return f"0x{keccak256(code).hex()}"
+
+
+def is_name(text: str) -> bool:
+    """Return whether `text` is meant as a name. Every name has a dot, and no address has one."""
+    return "." in text

@@ -1,0 +1,98 @@
+"""Look a network up by name or chain id. A network is a file in `definitions/`: adding one touches no code.
+
+A user's configuration may describe more networks, or add tokens, routers and the like to the packaged ones: what its
+`networks` section holds is passed as `added` (name -> mapping), and read only when that network is requested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from swapcli.core.errors import UnknownNetwork
+from swapcli.core.model.network import Network
+from swapcli.core.networks.definition import extend_network, parse_network
+from swapcli.core.networks.definition_files import packaged_networks, read_definition
+
+__all__ = ["extend_network", "find_network", "find_network_by_chain_id", "network_names", "parse_network"]
+
+_CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
+    """Return the network called `name`, in upper or lower case, or with that chain id (decimal, or hex with 0x).
+
+    Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
+    configuration describes it badly.
+    """
+    requested = name.strip().lower()
+    if requested in network_names(added):
+        return _build_network(requested, added)
+    chain_id = _parse_chain_id(requested)
+    return find_network_by_chain_id(chain_id, added) if chain_id is not None else _raise_unknown(name, requested, added)
+
+
+def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
+    """Return the names of all networks, in lower case and alphabetical order."""
+    return tuple(sorted({*packaged_networks(), *(str(name).lower() for name in added)}))
+
+
+def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
+    """Return the network with that chain id. Raises `UnknownNetwork`."""
+    for name in network_names(added):
+        if _read_chain_id(name, added) == chain_id:
+            return _build_network(name, added)
+    raise UnknownNetwork(
+        f"no network has the chain id {chain_id}",
+        hint=f"known networks: {', '.join(network_names(added))}",
+        details={"network": str(chain_id), "networks": list(network_names(added))},
+    )
+
+
+def _build_network(name: str, added: Mapping[str, object]) -> Network:
+    given = [(label, mapping) for label, mapping in added.items() if str(label).lower() == name]
+    if name in packaged_networks():
+        known = _load_packaged(name)
+    else:
+        label, mapping = given.pop(0)
+        described = {**mapping, "name": name} if isinstance(mapping, Mapping) else mapping
+        known = parse_network(described, f"networks.{label}")
+        _check_quoters(known, mapping, f"networks.{label}")
+    for label, mapping in given:
+        known = extend_network(known, mapping, f"networks.{label}")
+        _check_quoters(known, mapping, f"networks.{label}")
+    return known
+
+
+def _check_quoters(network: Network, mapping: object, where: str) -> None:
+    """Raise `ConfigError` for mistakes in quote functions that a user added, which are parsed before live quotes."""
+    if isinstance(mapping, Mapping) and mapping.get("quoters"):
+        from swapcli.core.networks.quoter_definitions import parse_quoters
+
+        parse_quoters(network, where)
+
+
+def _read_chain_id(name: str, added: Mapping[str, object]) -> int:
+    if name in packaged_networks():
+        return int(read_definition(name)["chain_id"])
+    return _build_network(name, added).chain_id
+
+
+@lru_cache
+def _load_packaged(name: str) -> Network:
+    return parse_network(read_definition(name), f"{name}.json")
+
+
+def _parse_chain_id(text: str) -> int | None:
+    return int(text, 16 if text.startswith("0x") else 10) if _CHAIN_ID.fullmatch(text) else None
+
+
+def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Network:
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    names = network_names(added)
+    hint = did_you_mean(closest_names(requested, names)) or f"known networks: {', '.join(names)}"
+    raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})

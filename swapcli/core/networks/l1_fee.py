@@ -1,0 +1,42 @@
+"""What an OP-stack network charges for the data that a transaction takes on L1, beside its gas.
+
+Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord: Execution Engine", and
+`GasPriceOracle.getL1Fee`):
+
+    estimated size = max(100, -42.5856 + 0.8365 * FastLZ length of the signed transaction)
+    fee            = estimated size * (16 * base fee scalar * L1 base fee + blob fee scalar * L1 blob base fee)
+
+The size is computed in millionths of a byte, scalars are millionths. What a signature adds is a constant: 68 bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.fastlz import measure_compressed_length
+from swapcli.core.records import NamedTuple
+
+_INTERCEPT: Final = -42_585_600
+_COEFFICIENT: Final = 836_500
+_LEAST_SIZE: Final = 100_000_000
+_SIGNATURE_BYTES: Final = 68
+_CALLDATA_GAS: Final = 16
+_SCALE: Final = 10**12
+
+
+class L1FeeParams(NamedTuple):
+    """What data costs on L1 at a block: wei a unit of gas and of blob gas, and how much of each the network charges,
+    in millionths."""
+
+    base_fee_wei: int
+    blob_base_fee_wei: int
+    base_fee_scalar: int
+    blob_base_fee_scalar: int
+
+
+def compute_l1_fee_wei(unsigned: bytes, terms: L1FeeParams) -> int:
+    """For a transaction that stands in `encode_unsigned` as it is before it is signed."""
+    length = measure_compressed_length(unsigned) + _SIGNATURE_BYTES
+    size = max(_LEAST_SIZE, _INTERCEPT + _COEFFICIENT * length)
+    on_calldata = _CALLDATA_GAS * terms.base_fee_scalar * terms.base_fee_wei
+    return size * (on_calldata + terms.blob_base_fee_scalar * terms.blob_base_fee_wei) // _SCALE

@@ -1,0 +1,12 @@
+"""Permit2: the contract that holds allowances of spenders for any token that its owner has approved it for.
+
+Source: Uniswap's permit2, `AllowanceTransfer`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PERMIT2: Final = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+"""Its address on every EVM network of the catalogue but Citrea."""
+AMOUNT_BITS: Final = 160

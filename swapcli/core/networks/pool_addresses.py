@@ -1,0 +1,131 @@
+"""Where a protocol's pools must be: addresses and ids that follow from the tokens, the tier and a deployment."""
+
+from __future__ import annotations
+
+from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.network import Deployment, Network, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.address import keccak256
+
+_CONCENTRATED = "concentrated"
+_SOLIDLY_STABLE = "solidly_stable"
+
+
+def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
+    """Return the address of a protocol's pool of two tokens, by CREATE2; None where the catalogue lacks a fact for it.
+
+    `tier` is the fee in ppm, the tick spacing where that distinguishes pools (Slipstream), and of no matter elsewhere.
+    Uniswap V4 keeps all pools in one contract: its pool manager.
+    """
+    protocol = network.protocol(amm_name)
+    deployment = deployment_of(network, amm_name)
+    if protocol is None or deployment is None:
+        return None
+    if ContractKind.UNISWAP_V4 in protocol.contracts:
+        return deployment.addresses.get("pool_manager")
+    deployer = deployment.addresses.get("pool_deployer") or deployment.addresses.get("factory")
+    if deployer is None or deployment.init_code_hash is None:
+        return None
+    if protocol.family == _CONCENTRATED:
+        # Algebra, the one without keys, hashes the tokens alone; no deployment of it has a known init code hash.
+        if not protocol.extra_keys:
+            return None
+        return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
+    if is_solidly(network, amm_name):
+        return solidly_pair_address(deployer, token_a, token_b, is_solidly_stable(protocol), deployment.init_code_hash)
+    return v2_pair_address(deployer, token_a, token_b, deployment.init_code_hash)
+
+
+def deployment_of(network: Network, amm_name: str) -> Deployment | None:
+    """Return the contracts of a protocol, if the catalogue has them."""
+    return next((deployment for deployment in network.deployments if amm_name in deployment.protocols), None)
+
+
+def is_solidly(network: Network, amm_name: str) -> bool:
+    """Return whether a protocol descends from Solidly: it shares a deployment with a protocol of stable pairs."""
+    deployments = (deployment for deployment in network.deployments if amm_name in deployment.protocols)
+    names = {name for deployment in deployments for name in deployment.protocols}
+    return any(protocol.amm_name in names and is_solidly_stable(protocol) for protocol in network.protocols)
+
+
+def is_solidly_stable(protocol: ProtocolInfo) -> bool:
+    """Return whether the protocol's pools are the stable pairs of a Solidly."""
+    return protocol.family == _SOLIDLY_STABLE
+
+
+def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
+    """Return the address at which `deployer` creates a contract with CREATE2 (EIP-1014).
+
+    `salt` is 32 bytes, `init_code_hash` 32 bytes in hex.
+    """
+    digest = keccak256(b"\xff" + _raw(deployer) + salt + _raw(init_code_hash))
+    return "0x" + digest[12:].hex()
+
+
+def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
+    """Return the address of the pair of two tokens in Uniswap V2 and its forks."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1)), init_code_hash)
+
+
+def solidly_pair_address(deployer: str, token_a: str, token_b: str, stable: bool, init_code_hash: str) -> str:
+    """Return the address of the stable or the volatile pair of two tokens in Solidly and its forks."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1) + bytes([stable])), init_code_hash)
+
+
+def v3_pool_address(deployer: str, token_a: str, token_b: str, tier: int, init_code_hash: str) -> str:
+    """Return the address of a pool of two tokens in Uniswap V3 and its forks.
+
+    `tier` is the fee in ppm, in Slipstream the tick spacing.
+    """
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_word(token0) + _word(token1) + tier.to_bytes(32)), init_code_hash)
+
+
+def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
+    """Return the id of a Uniswap V4 pool, 32 bytes in hex: the hash of its PoolKey.
+
+    The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
+    """
+    token0, token1 = sorted((token_a, token_b))
+    numbers = fee_ppm.to_bytes(32) + tick_spacing.to_bytes(32)
+    return "0x" + keccak256(_word(token0) + _word(token1) + numbers + _word(hooks)).hex()
+
+
+def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, extension: str) -> str:
+    """Return the id of an Ekubo pool, from the hash of its PoolKey. It is swapcli's own; the core has none."""
+    numbers = fee_x128.to_bytes(32) + tick_spacing.to_bytes(32)
+    return hash_pool_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
+
+
+def hash_pool_key(words: bytes) -> str:
+    """Return the Keccak-256 hash of the words of an Ekubo pool's key, in hex.
+
+    The highest bit is set, so that it is never an address of Starknet.
+    """
+    first, *rest = keccak256(words)
+    return f"0x{bytes((first | 0x80, *rest)).hex()}"
+
+
+def _felt_word(felt: str) -> bytes:
+    return int(felt, 16).to_bytes(32)
+
+
+def infinity_pool_id(
+    currency0: str, currency1: str, hooks: str, pool_manager: str, fee_ppm: int, parameters: int
+) -> str:
+    """Return the id of a PancakeSwap Infinity pool, 32 bytes in hex: the hash of its PoolKey.
+
+    The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
+    """
+    addresses = _word(currency0) + _word(currency1) + _word(hooks) + _word(pool_manager)
+    return hash_pool_key(addresses + fee_ppm.to_bytes(32) + parameters.to_bytes(32))
+
+
+def _raw(hex_text: str) -> bytes:
+    return bytes.fromhex(hex_text[2:])
+
+
+def _word(address: str) -> bytes:
+    return _raw(address).rjust(32, b"\0")

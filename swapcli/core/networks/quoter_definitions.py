@@ -1,0 +1,246 @@
+"""Parse the quote functions of protocols: the key `quoters` of a network's definition.
+
+| key | meaning |
+|---|---|
+| `protocols` | `amm_name`s; pools of the list belong to the first one |
+| `quote` | `{contract, call, arguments, output, negative, leftover}`, or one for each token |
+| `as_transaction` | true if the quote depends on the sender or on the gas price |
+| `values` | `[{name, contract, call, arguments, word}]`: what is read before every quote |
+| `holder` | the contract whose balances limit what a pool pays |
+| `list` | `{contract, call, arguments, entry, length, nested, pairwise}`: where the protocol lists its pools; `entry`
+|  | names the words; nested is a list of lists; pairwise a list of tokens |
+| `created` | `{contract, event, entry}`: the event by which the protocol announces a pool, such as
+|  | `PoolCreated(address,address)`; `entry` names its values, the indexed ones first |
+| `pools` | `[{name: value}]`: pools that no list has |
+| `reads` | as `values`: what completes the values of a pool |
+| `constants` | names of values that are stored with a pool |
+| `pool_ids` | true if pools share a contract |
+| `source` | where these facts come from |
+
+A contract or an argument is an address, a number, or a name of a value after `$`; `{packed: [[value, bytes], ...]}` are
+bytes without padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from swapcli.core.encoding.abi_arguments import argument_types
+from swapcli.core.errors import InvalidAddress, InvalidInput
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.quoter import (
+    POOL_VALUES,
+    QUOTE_VALUES,
+    Argument,
+    ContractFunction,
+    CreationEvent,
+    PackedArgument,
+    PoolEnumeration,
+    QuoteFunction,
+    Quoter,
+    ReadValue,
+)
+from swapcli.core.networks.address import parse_address
+from swapcli.core.networks.definition_fields import DefinitionFields
+from swapcli.core.validation.values import (
+    parse_boolean,
+    parse_hex,
+    parse_integer,
+    parse_list,
+    parse_number_text,
+    parse_printable,
+)
+
+_QUOTER_KEYS = (
+    "protocols", "quote", "as_transaction", "values", "holder", "list", "created", "pools", "reads", "constants",
+    "pool_ids", "source",
+)  # fmt: skip
+_FUNCTION_KEYS = ("contract", "call", "arguments")
+_QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover")
+_READ_KEYS = (*_FUNCTION_KEYS, "name", "word")
+_LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
+_CREATED_KEYS = ("contract", "event", "entry")
+_INDEX = "index"
+_SKIPPED = "-"
+"""The name of a word that has no use."""
+_MAX_WORD = 255
+_MAX_PACKED_BYTES = 32
+_ADDRESS_BYTES = 20
+_TOKENS_OF_POOL = ("token0", "token1")
+
+
+def quoted_protocols(network: Network) -> tuple[str, ...]:
+    """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing how."""
+    items = [item for item in network.quoters if isinstance(item, dict)]
+    names = (name for item in items for name in item.get("protocols") or () if isinstance(name, str))
+    return tuple(dict.fromkeys(names))
+
+
+def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:
+    """Return the quoters of a network by protocol; the first one of a protocol counts.
+
+    Raises `ConfigError` that names the key, below `where`; default is the network's name.
+    """
+    path = f"{where}.quoters" if where else f"{network.name}: quoters"
+    quoters: dict[str, Quoter] = {}
+    for number, item in enumerate(network.quoters):
+        fields = DefinitionFields.of_keys(item, f"{path}[{number}]", _QUOTER_KEYS)
+        quoter = _parse_quoter(fields)
+        if not quoter.protocols:
+            raise fields.failure(fields.path_of("protocols"), "expected the name of a protocol")
+        for protocol in quoter.protocols:
+            if network.protocol(protocol) is None:
+                fields.refuse(fields.path_of("protocols"), f"an amm_name of {network.name}", protocol)
+            quoters.setdefault(protocol, quoter)
+    return quoters
+
+
+def _parse_quoter(fields: DefinitionFields) -> Quoter:
+    enumeration, listed = _parse_list(fields)
+    pools = tuple(tuple(_parse_pool(where, item)) for where, item in fields.optional_items("pools"))
+    created = _parse_created(fields)
+    announced = _named(created.entry) if created else ()
+    names = {*listed, *announced, *(name for pool in pools for name, _ in pool)}
+    reads = tuple(_parse_reads(fields, "reads", names))
+    constants = fields.texts("constants")
+    values = tuple(_parse_reads(fields, "values", quote_names := {*POOL_VALUES, *QUOTE_VALUES, *constants}))
+    holder = fields.optional_text("holder")
+    if holder is not None:
+        _check_value(fields, fields.path_of("holder"), holder, quote_names)
+    return Quoter(
+        protocols=fields.texts("protocols"),
+        quotes=_parse_quotes(fields, quote_names),
+        is_sent_as_transaction=fields.boolean("as_transaction"),
+        values=values,
+        holder=holder,
+        enumeration=enumeration,
+        created=created,
+        pools=pools,
+        reads=reads,
+        constants=constants,
+        has_pool_ids=fields.boolean("pool_ids"),
+        source=fields.text("source", ""),
+    )
+
+
+def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple[str, ...]]:
+    if not fields.has("list"):
+        return None, ()
+    where = fields.path_of("list")
+    listing = fields.of_keys(fields.values["list"], where, _LIST_KEYS)
+    length = None
+    if listing.has("length"):
+        at = listing.path_of("length")
+        length = _parse_function(listing.of_keys(listing.values["length"], at, _FUNCTION_KEYS), ())
+    entry = listing.texts("entry")
+    function = _parse_function(listing, (_INDEX,) if length else ())
+    is_pairwise = listing.boolean("pairwise")
+    names = _TOKENS_OF_POOL if is_pairwise else _named(entry)
+    return PoolEnumeration(function, entry, length, listing.boolean("nested"), is_pairwise), names
+
+
+def _named(entry: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in entry if name != _SKIPPED)
+
+
+def _parse_created(fields: DefinitionFields) -> CreationEvent | None:
+    if not fields.has("created"):
+        return None
+    created = fields.of_keys(fields.values["created"], fields.path_of("created"), _CREATED_KEYS)
+    contract, signature, entry = created.text("contract"), created.text("event"), created.texts("entry")
+    try:
+        address = parse_address(contract, Kind.EVM)
+    except InvalidAddress as error:
+        raise created.failure(created.path_of("contract"), error.message) from None
+    _check_count(created, "event", signature, "entry", len(entry))
+    return CreationEvent(address, signature, entry)
+
+
+def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
+    pool = DefinitionFields(item, where)
+    for name in pool.values:
+        if name in _TOKENS_OF_POOL:
+            pool.read(name, parse_hex, _ADDRESS_BYTES)
+        yield name, pool.read(name, parse_number_text)
+
+
+def _parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
+    """Yield the reads of a list; each adds its name to those that the next ones may use."""
+    for where, item in fields.optional_items(key):
+        read = fields.of_keys(item, where, _READ_KEYS)
+        name = read.text("name")
+        yield ReadValue(name, _parse_function(read, names), read.whole("word", 0, _MAX_WORD, default=0))
+        names.add(name)
+
+
+def _parse_quotes(fields: DefinitionFields, names: Collection[str]) -> tuple[QuoteFunction, QuoteFunction]:
+    value, where = fields.values.get("quote"), fields.path_of("quote")
+    if isinstance(value, list):
+        first, second = fields.parse(where, value, parse_list, 2, 2)
+        return _parse_quote(fields, first, f"{where}[0]", names), _parse_quote(fields, second, f"{where}[1]", names)
+    quote = _parse_quote(fields, value, where, names)
+    return quote, quote
+
+
+def _parse_quote(fields: DefinitionFields, value: object, where: str, names: Collection[str]) -> QuoteFunction:
+    quote = fields.of_keys(value, where, _QUOTE_KEYS)
+    return QuoteFunction(
+        _parse_function(quote, names),
+        quote.whole("output", 0, _MAX_WORD, default=0),
+        quote.boolean("negative"),
+        quote.read_optional("leftover", parse_integer, 0, _MAX_WORD),
+    )
+
+
+def _parse_function(fields: DefinitionFields, names: Collection[str]) -> ContractFunction:
+    contract, signature = fields.text("contract"), fields.text("call")
+    _check_value(fields, fields.path_of("contract"), contract, names)
+    if not contract.startswith("$"):
+        fields.read("contract", parse_hex, _ADDRESS_BYTES)
+    arguments = tuple(_parse_argument(fields, where, item, names) for where, item in fields.optional_items("arguments"))
+    _check_count(fields, "call", signature, "arguments", len(arguments))
+    return ContractFunction(contract, signature, arguments)
+
+
+def _check_count(fields: DefinitionFields, signature_key: str, signature: str, key: str, count: int) -> None:
+    """Refuse a signature that is invalid or has another number of arguments."""
+    try:
+        types = argument_types(signature)
+    except InvalidInput as error:
+        raise fields.failure(fields.path_of(signature_key), error.message) from None
+    if len(types) != count:
+        raise fields.failure(fields.path_of(key), f"{signature} takes {len(types)}, not {count}")
+
+
+def _parse_argument(fields: DefinitionFields, where: str, value: object, names: Collection[str]) -> Argument:
+    if isinstance(value, list):
+        return tuple(_parse_argument(fields, f"{where}[{k}]", each, names) for k, each in enumerate(value))
+    if isinstance(value, dict):
+        packed = fields.of_keys(value, where, ("packed",))
+        return PackedArgument(
+            tuple(_parse_part(packed, at, item, names) for at, item in packed.optional_items("packed"))
+        )
+    if isinstance(value, bool):
+        return int(fields.parse(where, value, parse_boolean))
+    if isinstance(value, int):
+        return value
+    text = fields.parse(where, value, parse_printable)
+    _check_value(fields, where, text, names)
+    return text
+
+
+def _parse_part(fields: DefinitionFields, where: str, item: object, names: Collection[str]) -> tuple[int | str, int]:
+    value, length = fields.parse(where, item, parse_list, 2, 2)
+    part = _parse_argument(fields, where, value, names)
+    if not isinstance(part, int | str):
+        fields.refuse(where, "a value and its length in bytes", item)
+    return part, fields.parse(where, length, parse_integer, 1, _MAX_PACKED_BYTES)
+
+
+def _check_value(fields: DefinitionFields, where: str, text: str, names: Collection[str]) -> None:
+    """Refuse text that is neither hex nor the name of a known value."""
+    if text.startswith("$") and text[1:] in names:
+        return
+    digits = text.removeprefix("0x")
+    if digits == text or not all(character in "0123456789abcdefABCDEF" for character in digits):
+        fields.refuse(where, f"hex with 0x or one of {', '.join(f'${name}' for name in sorted(names))}", text)

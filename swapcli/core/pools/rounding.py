@@ -1,0 +1,27 @@
+"""Integer arithmetic of the contracts: division with the rounding in its name, and the limit of a word."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import SwapReverts
+
+WORD_BITS: Final = 256
+UINT256_LIMIT: Final = 1 << WORD_BITS
+
+
+def div_up(numerator: int, denominator: int) -> int:
+    """numerator / denominator, rounded up (towards plus infinity)."""
+    return -(-numerator // denominator)
+
+
+def mul_div_up(a: int, b: int, denominator: int) -> int:
+    """a * b / denominator, rounded up, without losing bits of the product."""
+    return -(-a * b // denominator)
+
+
+def require_uint256(value: int) -> int:
+    """Return a value that a word can hold. Raises `SwapReverts` for a greater one, as checked arithmetic reverts."""
+    if value >= UINT256_LIMIT:
+        raise SwapReverts("the amount overflows the contract's arithmetic")
+    return value

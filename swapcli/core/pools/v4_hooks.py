@@ -1,0 +1,52 @@
+"""What a Uniswap V4 hook may do to a swap.
+
+The lowest 14 bits of a hook's address are its permissions: the pool manager calls no callback whose bit is not set.
+Source: Uniswap v4-core, `Hooks.sol`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import InvalidPoolState
+
+_AFTER_SWAP: Final = 1 << 6
+_CHANGES_AMOUNTS: Final = {7: "beforeSwap", 3: "beforeSwapReturnsDelta", 2: "afterSwapReturnsDelta"}
+"""The permissions, by bit, with which a hook may change the amounts of a swap.
+
+beforeSwap may set the fee of this swap, or trade and move liquidity in the pool before it.
+"""
+_NEEDS: Final = {3: 7, 2: 6, 1: 10, 0: 8}
+"""Permissions to return amounts, by bit, and the bit of the callback that would return them."""
+_PERMISSIONS: Final = (1 << 14) - 1
+
+
+def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
+    """Raise `InvalidPoolState` unless a pool can have this hook, and the hook leaves the amounts of swaps alone."""
+    bits = _bits(hooks)
+    if not _is_valid(hooks, bits, has_dynamic_fee):
+        raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
+    if may_change_amounts(hooks):
+        permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
+        raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+
+
+def may_change_amounts(hooks: str) -> bool:
+    """Return whether a hook has a permission with which it may change the amounts of a swap."""
+    return any(_bits(hooks) >> bit & 1 for bit in _CHANGES_AMOUNTS)
+
+
+def is_called_after_swaps(hooks: str) -> bool:
+    """Return whether a hook is called after each swap. Swaps and liquidity of its own then move the price."""
+    return bool(_bits(hooks) & _AFTER_SWAP)
+
+
+def _is_valid(hooks: str, bits: int, has_dynamic_fee: bool) -> bool:
+    """Return whether the pool manager creates pools with this hook, as `Hooks.isValidHookAddress`."""
+    if any(bits >> bit & 1 and not bits >> needed & 1 for bit, needed in _NEEDS.items()):
+        return False
+    return bits > 0 or (int(hooks, 16) != 0) == has_dynamic_fee
+
+
+def _bits(hooks: str) -> int:
+    return int(hooks, 16) & _PERMISSIONS

@@ -1,0 +1,5 @@
+"""The routing core: pure, over pools behind their protocol. `Router` quotes orders on one market."""
+
+from swapcli.core.routing.router import Router
+
+__all__ = ["Router"]

@@ -1,0 +1,106 @@
+"""Find pools whose state breaks a computation, so that an order is answered without them.
+
+No state that passes validation should do that. If one does, a pool that anybody may have created must not stop the
+orders of everybody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import permutations
+from math import isfinite
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.pool import CURVE_ERRORS, Pool, RateCurve
+
+if TYPE_CHECKING:
+    from swapcli.core.routing.graph.market_graph import Arc
+
+_T = TypeVar("_T")
+
+_RATES: Final = (1.0 - 1e-9, 0.5, 1e-3, 1e-12, 1e-60, 1e-120, 1e-240)
+"""Parts of the spot rate: from the first units to the least ratio of two prices."""
+_PARTS: Final = (1e-12, 1e-6, 1e-3, 0.5, 1.0)
+"""Parts of the capacity."""
+_UNBOUNDED_AMOUNT: Final = 2.0**128
+
+
+def broken_pools(pools: Iterable[Pool]) -> frozenset[str]:
+    """Return the keys of the pools whose curve or swap fails, or gives no finite number, at some rate or amount."""
+    return frozenset(pool.key for pool in pools if _is_broken(pool))
+
+
+def _is_broken(pool: Pool) -> bool:
+    try:
+        return any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
+    except CURVE_ERRORS:
+        return True
+
+
+def _has_bad_number(pool: Pool, token_in: str, token_out: str) -> bool:
+    curve = pool.curve(token_in, token_out)
+    if not curve.start_rate:
+        return False
+    capacity = min(curve.capacity, _UNBOUNDED_AMOUNT)
+    amounts = [capacity * part for part in _PARTS]
+    trades = [curve.trade_to_marginal_rate(curve.start_rate * part) for part in _RATES]
+    numbers = [
+        curve.start_rate,
+        *(number for trade in trades for number in trade),
+        *(number for amount in amounts for number in (curve.amount_out(amount), curve.rate(amount))),
+        *_swapped(pool, token_in, token_out, amounts),
+    ]
+    return not all(isfinite(number) and number >= 0.0 for number in numbers)
+
+
+def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]) -> Iterator[float]:
+    for amount in amounts:
+        try:
+            yield float(pool.swap(token_in, token_out, max(int(amount), 1))[0])
+        except PoolError:
+            continue
+
+
+class CurveWatch:
+    """Watches the curves of arcs: `broken` are the keys of the pools that failed at a rate or an amount."""
+
+    def __init__(self) -> None:
+        self.broken: set[str] = set()
+
+    def add_to(self, arcs: Iterable[Arc]) -> None:
+        """Replace the curves of `arcs` by watched ones."""
+        for arc in arcs:
+            arc.curve = _WatchedCurve(arc.curve, arc.pool.key, self.broken)
+            arc.trade_to_marginal_rate = arc.curve.trade_to_marginal_rate
+
+
+class _WatchedCurve:
+    """The curve of a pool, which records the pool's key where the curve fails."""
+
+    def __init__(self, curve: RateCurve, key: str, broken: set[str]) -> None:
+        self._curve, self._key, self._broken = curve, key, broken
+
+    @property
+    def start_rate(self) -> float:
+        return self._curve.start_rate
+
+    @property
+    def capacity(self) -> float:
+        return self._watch(lambda: self._curve.capacity)
+
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
+        return self._watch(lambda: self._curve.trade_to_marginal_rate(rate))
+
+    def amount_out(self, amount_in: float) -> float:
+        return self._watch(lambda: self._curve.amount_out(amount_in))
+
+    def rate(self, amount_in: float) -> float:
+        return self._watch(lambda: self._curve.rate(amount_in))
+
+    def _watch(self, compute: Callable[[], _T]) -> _T:
+        try:
+            return compute()
+        except CURVE_ERRORS:
+            self._broken.add(self._key)
+            raise

@@ -1,0 +1,91 @@
+"""Gas estimates: the base of a transaction, the cost of each swap by its pool, and what else differs between routes.
+
+The figures in the pools are least-squares fits of relative errors over 2,000 random routes, executed by this project's
+router contract with the published bytecode of the pools; `OWN_ROUTER_GAS` is one over 2,400 routes of its present code.
+Of other routes, 95.8% are estimated within 10%. StableSwap is less accurate, because its bytecode was not available.
+All figures are gas used after refunds, which are at most a fifth: a gas limit must be used / 0.8.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.core.model.execution import OWN_ROUTER_GAS, V4, RouterGas
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.routing.replay import Replay
+
+_POOL_ID_CHARACTERS: Final = 66
+"""Of 32 bytes in hex with 0x; an address has 42."""
+
+
+def before_refunds(gas_units: int) -> int:
+    """Return the gas that a transaction needs at its peak, if it uses `gas_units` after the highest refund: a fifth."""
+    return -(-gas_units * 5 // 4)
+
+
+def with_margin(gas_units: int) -> int:
+    """Return a gas limit with room for what changes until the transaction is mined.
+
+    A fifth is one more initialised tick (27,000 to 30,000 gas, measured on Uniswap V3) in a swap of 150,000 gas.
+    """
+    return gas_units + -(-gas_units // 5)
+
+
+def fits_block(gas_units: int, block_gas_limit: int) -> bool:
+    """Return whether the gas limit of a transaction that uses `gas_units` between two ERC-20 tokens fits a block.
+
+    It then fits with the native token too.
+    """
+    return with_margin(before_refunds(gas_units + OWN_ROUTER_GAS.native_out)) <= block_gas_limit
+
+
+def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN_ROUTER_GAS) -> int:
+    """Return the gas units of a transaction between two tokens, from the `pools` before it by key and its replay."""
+    swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
+    again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
+    swaps += sum(uses * (pools[key].gas_units(pools[key]) + router.repeated_swap) for key, uses in again.items())
+    tokens = {token for step in result.steps for token in (step.token_in, step.token_out)}
+    swaps += router.each_swap * len(result.steps)
+    if router.by_kind:
+        swaps += _gas_by_kind(pools, result.steps, router)
+    return router.base + swaps + router.token_between * (len(tokens) - 2)
+
+
+def gas_of_terms(
+    pools: Mapping[str, Pool],
+    steps: Sequence[Step],
+    swap_type: SwapType,
+    router: RouterGas = OWN_ROUTER_GAS,
+    *,
+    pays_integrator: bool = False,
+) -> int:
+    """Return the gas units beside `route_gas` of native currency and of an integrator."""
+    gas = router.of_swap_type(swap_type) + (router.integrator if pays_integrator else 0)
+    if swap_type is SwapType.NATIVE_TO_TOKEN and router.native_pool_in:
+        first = [step for step in steps if step.token_in == steps[0].token_in]
+        gas += router.native_pool_in if any(_is_native(pools[step.pool]) for step in first) else 0
+    elif swap_type is SwapType.TOKEN_TO_NATIVE and router.native_pool_out:
+        last = [step for step in steps if step.token_out == steps[-1].token_out]
+        gas += router.native_pool_out if any(_is_native(pools[step.pool]) for step in last) else 0
+    return gas
+
+
+def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: RouterGas) -> int:
+    """Return the gas by the kinds of the pools, and of each run of V4 swaps in a row of one path."""
+    kinds = [V4 if len(step.pool) == _POOL_ID_CHARACTERS else pools[step.pool].family for step in steps]
+    gas = sum(router.by_kind.get(kind, 0) for kind in kinds)
+    source, target = steps[0].token_in, steps[-1].token_out
+    for number, (kind, step) in enumerate(zip(kinds, steps, strict=True)):
+        is_first = number == 0 or (steps[number - 1].token_out == target and step.token_in == source)
+        if kind == V4 and (is_first or kinds[number - 1] != V4):
+            gas += router.v4_run
+    return gas
+
+
+def _is_native(pool: Pool) -> bool:
+    return pool.api_extra_data().get("token0") == ZERO_ADDRESS

@@ -1,0 +1,104 @@
+"""The best paths over at most k hops, by relaxation in layers, and what follows from best rates alone.
+
+One layer per hop, as in the Bellman-Ford algorithm stopped after k rounds: the hop limit holds exactly, and a market's
+arbitrage cycles, on which products of rates grow without end, do no harm.
+
+Callers supply the inner loop that extends one layer, as their labels and rules differ. A call per layer instead of one
+per edge saves the cost of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MarketGraph, Prices
+
+_Label = TypeVar("_Label")
+
+_MAX_IMPROVING_HOPS = 12
+"""Hops after which prices extend to new tokens only. Arbitrage cycles would raise known ones without end; the best
+paths of real markets have at most eight hops, the default limit of a route."""
+
+
+def relax_layers(
+    start: Mapping[int, _Label], max_hops: int, extend: Callable[[Mapping[int, _Label], int], dict[int, _Label]]
+) -> Iterator[dict[int, _Label]]:
+    """Yield the labels that the first hop from `start` improves, then those of the second, up to `max_hops`.
+
+    `extend(front, hop)` returns the better labels that one more hop from the tokens of `front` gives; `hop` counts
+    from 0. The layers end early once nothing improves.
+    """
+    front = start
+    for hop in range(max_hops):
+        front = layer = extend(front, hop)
+        if not layer:
+            return
+        yield layer
+
+
+def best_labels(
+    start: Mapping[int, _Label],
+    max_hops: int,
+    extend: Callable[[Mapping[int, _Label], Mapping[int, _Label], int], dict[int, _Label]],
+) -> dict[int, _Label]:
+    """Return the best label of each token over at most `max_hops` hops from `start`.
+
+    `extend(front, best, hop)` is as in `relax_layers`, with the best labels of fewer hops.
+    """
+    best = dict(start)
+    for layer in relax_layers(start, max_hops, lambda front, hop: extend(front, best, hop)):
+        best.update(layer)
+    return best
+
+
+def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> float:
+    """Return the best rate of a path between `endpoints` for an infinitely small order; no order gets more."""
+    source, target = endpoints
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
+        improved: dict[int, float] = {}
+        for j, value in front.items():
+            for i, rate in graph.best_rate_in[j].items() if j != source else ():
+                if i != target and value * rate > max(best.get(i, 0.0), improved.get(i, 0.0)):
+                    improved[i] = value * rate
+        return improved
+
+    return best_labels({target: 1.0}, max_hops, extend).get(source, 0.0)
+
+
+def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
+    """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one.
+
+    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
+    that is worth less gets none.
+    """
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
+        improved: Prices = {}
+        for j in front:
+            for i, rate in graph.best_rate_in[j].items():
+                if i in prices or (hop >= _MAX_IMPROVING_HOPS and i in best):
+                    continue
+                value = min(best[j] * rate, MAX_PRICE)
+                if value > max(best.get(i, 0.0), improved.get(i, 0.0), MIN_PRICE):
+                    improved[i] = value
+        return improved
+
+    max_hops = _MAX_IMPROVING_HOPS + len(graph.addresses)
+    return best_labels(prices, max_hops, extend) | {target: 1.0}
+
+
+def add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
+    """Return `prices` with the lowest cost of each other token that can be bought with priced ones."""
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> Prices:
+        improved: Prices = {}
+        for i in front:
+            for j, rate in graph.best_rate_out[i].items():
+                if j not in prices and best[i] / rate < min(best.get(j, MAX_PRICE), improved.get(j, MAX_PRICE)):
+                    improved[j] = max(best[i] / rate, MIN_PRICE)
+        return improved
+
+    return best_labels(prices, _MAX_IMPROVING_HOPS, extend)

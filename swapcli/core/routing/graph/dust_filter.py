@@ -1,0 +1,414 @@
+"""The market without dust: pools that pay next to nothing for an order of a given size, however good their spot rates.
+
+A pool is dust to an order if it pays next to nothing for a slice of it. Anyone can create such a pool at any price, so
+that none may set a price or lead the search.
+
+Reference values convert a slice of the order into other tokens. They come from the deepest pools, as dollar prices do;
+only their order of magnitude matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from math import floor, inf, log
+from typing import TypeVar
+
+from swapcli.core.model.pool import RateCurve
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.core.routing.graph.spot_prices import (
+    Slices,
+    SpotPrices,
+    amount_out_for_all,
+    best_payment,
+    best_payment_along,
+    is_at_spot_rate,
+)
+
+SLICE_FRACTION = 1e-3
+"""A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
+considers."""
+
+_DUST_FRACTION = 0.1
+"""A pool that pays less than this part of a slice's value is dust, and so is a token that no path sells for as much.
+One order of magnitude: reference values are no more accurate."""
+_WELL_PAID_FRACTION = 0.5
+"""A pool that pays at least this part of a slice's value is dust only where spot prices are far from reference values.
+Empirical: few pools pay less."""
+
+_SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
+_ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
+_DRAINED_FRACTION = 0.25
+"""An order drains its pools if no single path pays more than this part of its value. Its slices are then parts of what
+is paid. Empirical: with a tenth, some orders lose up to 5 basis points."""
+_MAX_CACHED_SLICES = 24  # sizes of slice, from dust to the largest orders; most share one graph
+_MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
+
+_MAX_CHANGED_PAIRS_PER_TOKEN = 1.0  # beyond it, filtering the whole graph takes about as long. Empirical
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class FilteredMarket(NamedTuple):
+    """A graph without the dust for an order, and the spot prices for a slice of that order."""
+
+    graph: MarketGraph
+    spot: SpotPrices
+
+
+class SliceMarket(NamedTuple):
+    """What all orders with slices of one reference value share.
+
+    The best rates of the graph are those for a slice, and it has no arcs that pay next to nothing for one; `is_whole`
+    says that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well. `values` are the
+    reference values. Slices of None are infinitely small.
+    """
+
+    graph: MarketGraph
+    slices: Slices | None
+    weak_pairs: frozenset[TokenPair]
+    values: Mapping[int, float]
+    is_whole: bool
+
+
+class FormerSliceMarket(NamedTuple):
+    """That of former state, and the pairs of tokens whose arcs have changed since."""
+
+    market: SliceMarket
+    changed_pairs: frozenset[TokenPair]
+
+
+class DustFilter:
+    """Builds and caches the filtered markets of orders of similar size into the same token."""
+
+    def __init__(
+        self,
+        graph: MarketGraph,
+        reference_values: Callable[[], Mapping[int, float]],
+        paid_slices: PaidSlices | None = None,
+        former: Mapping[float, FormerSliceMarket] | None = None,
+    ) -> None:
+        """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit.
+
+        `paid_slices` are shared by filters of the same arcs and reference values. `former` comes from the filter of a
+        former state of the graph, and saves most of the work.
+        """
+        self.graph = graph
+        self.paid_slices = PaidSlices() if paid_slices is None else paid_slices
+        self._reference_values = reference_values
+        self._former = dict(former or {})
+        self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
+        self._slice_markets: dict[float, SliceMarket] = {}
+        # Up to these slices all arcs of a pair, or of the graph, pay well, and the best rate is a spot rate.
+        self._slices_at_spot_rates: dict[TokenPair, float] = {}
+        self._max_slice_at_spot_rates = 0.0
+        self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
+
+    @property
+    def is_used(self) -> bool:
+        """Whether an order has used the filter."""
+        return bool(self._slice_markets)
+
+    def former_for(self, changed_pairs: frozenset[TokenPair]) -> dict[float, FormerSliceMarket]:
+        """Return what this filter knows for one whose graph has other arcs for `changed_pairs`."""
+        # `copy` is atomic: other threads may be adding to these caches.
+        known = {value: (former.market, former.changed_pairs) for value, former in self._former.copy().items()}
+        known |= {value: (market, frozenset()) for value, market in self._slice_markets.copy().items()}
+        max_pairs = _MAX_CHANGED_PAIRS_PER_TOKEN * len(self.graph.addresses)
+        former = {value: FormerSliceMarket(market, pairs | changed_pairs) for value, (market, pairs) in known.items()}
+        return {value: each for value, each in former.items() if len(each.changed_pairs) <= max_pairs}
+
+    def filtered_market(self, source: int, target: int, amount: float, max_hops: int) -> FilteredMarket:
+        """Return the market for an order that sells `amount` base units of `source` for `target`."""
+        values = self._reference_values()
+        if source not in values or target not in values:
+            return self._market_at(source, target, max_hops, 0.0)
+        order_value = amount * values[source]
+        enough = order_value * _DRAINED_FRACTION
+        max_value_out = self._max_value_out(source, target, order_value)
+        spot = self._slice_prices(target, max_hops, _slice_value(max_value_out))
+        amount_out = best_payment_along(self.graph, spot.path(source), amount)
+        # Another path is of use only if it could change the size of the slices.
+        if amount_out * values[target] < enough and _slice_value(amount_out * values[target]) < _slice_value(
+            max_value_out
+        ):
+            amount_out = spot.best_output(source, amount, amount_out)
+        value_out = amount_out * values[target]
+        return self._market_at(source, target, max_hops, order_value if value_out >= enough else value_out)
+
+    def token_value(self, token: int, target: int, amount: float, max_hops: int) -> float:
+        """Return the value of a base unit of `token` in units of `target` when `amount` of it is sold."""
+        return 1.0 if token == target else self.filtered_market(token, target, amount, max_hops).spot.value(token)
+
+    def equivalent_amount(self, amount: int, token: int, other_token: int) -> int:
+        """Return about how much of `other_token` has the value of `amount` of `token`; 1 where unknown."""
+        values = self._reference_values()
+        return (
+            max(1, int(amount * values[token] / values[other_token]))
+            if token in values and other_token in values
+            else 1
+        )
+
+    def spot_prices(self, target: int, max_hops: int) -> SpotPrices:
+        """Return the spot prices of infinitely small orders."""
+        return self._slice_prices(target, max_hops, 0.0)
+
+    def _market_at(self, source: int, target: int, max_hops: int, order_value: float) -> FilteredMarket:
+        """Return the market for orders of about `order_value` in reference values; 0.0 stands for infinitely small."""
+        slice_value = _slice_value(order_value)
+        spot = self._slice_prices(target, max_hops, slice_value)
+        # Else only dust pools trade the source, or its reference value is wrong.
+        is_filtered = not spot.is_dust(source, _DUST_FRACTION)
+        key = (target, max_hops, slice_value, is_filtered)
+        market = self._filtered_markets.get(key)
+        if market is None:
+            if is_filtered:
+                market = FilteredMarket(drop_dust(self._slice_market(slice_value), spot), spot)
+            else:
+                rates = self._with_slice_rates(slice_value)
+                market = FilteredMarket(self.graph, SpotPrices(rates, target, max_hops, spot.slices))
+            self._filtered_markets[key] = market
+            drop_oldest(self._filtered_markets, _MAX_CACHED_PRICES)
+        return market
+
+    def _slice_prices(self, target: int, max_hops: int, slice_value: float) -> SpotPrices:
+        key = (target, max_hops, slice_value)
+        spot = self._spot_prices.get(key)
+        if spot is None:
+            market = self._slice_market(slice_value)
+            spot = SpotPrices(market.graph, target, max_hops, market.slices)
+            self._spot_prices[key] = spot
+            drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
+        return spot
+
+    def _slice_market(self, slice_value: float) -> SliceMarket:
+        """Return the market of slices of that reference value; 0.0 stands for infinitely small ones."""
+        found = self._slice_markets.pop(slice_value, None)
+        if found is None:
+            values = self._reference_values() if slice_value else {}
+            former = self._former.pop(slice_value, None)
+            found = (self._update(former, slice_value, values) if former else None) or self._filter(slice_value, values)
+        self._slice_markets[slice_value] = found  # last, as the one used last
+        drop_oldest(self._slice_markets, _MAX_CACHED_SLICES)
+        return found
+
+    def _filter(self, slice_value: float, values: Mapping[int, float]) -> SliceMarket:
+        """Return the market of slices of that reference value."""
+        slices = _slices(values, slice_value)
+        if slices is None or slice_value <= self._max_slice_at_spot_rates:
+            return SliceMarket(self.graph, slices, frozenset(), values, is_whole=True)
+        pairs = SlicePairs(self.paid_slices, slice_value, slices, values)
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        known = self._slices_at_spot_rates
+        for i, row in enumerate(self.graph.arcs_by_pair):
+            for j, arcs in row.items():
+                pair = (i, j)
+                if slice_value <= known.get(pair, 0.0):
+                    continue
+                paying, rate = pairs.select(pair, arcs)
+                if rate != arcs[0].rate or paying is not arcs:
+                    replacements[pair] = (paying, rate)
+                elif pair not in pairs.weak:
+                    known[pair] = slice_value
+        if not replacements and not pairs.weak:
+            self._max_slice_at_spot_rates = slice_value
+            return SliceMarket(self.graph, slices, frozenset(), values, is_whole=True)
+        graph = self.graph.with_arcs(replacements) if replacements else self.graph
+        return SliceMarket(graph, slices, frozenset(pairs.weak), values, is_whole=False)
+
+    def _with_slice_rates(self, slice_value: float) -> MarketGraph:
+        """Return the whole graph with best rates for slices, without pairs whose pools take no whole slice."""
+        slices = self._slice_market(slice_value).slices
+        if slices is None or slice_value <= self._max_slice_at_spot_rates:
+            return self.graph
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        for i, row in enumerate(self.graph.arcs_by_pair):
+            slice_in = slices.get(i)
+            for j, arcs in row.items():
+                if slice_in and slice_value > self._slices_at_spot_rates.get((i, j), 0.0):
+                    rate = max(_rate(arc, slice_in, arc.curve.amount_out(slice_in)) for arc in arcs)
+                    if rate != arcs[0].rate:
+                        replacements[i, j] = (arcs if rate else [], rate)
+        return self.graph.with_arcs(replacements) if replacements else self.graph
+
+    def _update(self, former: FormerSliceMarket, slice_value: float, values: Mapping[int, float]) -> SliceMarket | None:
+        """Return the market of former state as it is now; None if too much has changed.
+
+        What depends on the arcs of changed pairs, and on tokens with another reference value, is computed again.
+        """
+        graph, before = self.graph, former.market
+        if graph.addresses != before.graph.addresses or not graph.has_core_of(before.graph):
+            return None
+        tokens = {token for token, _ in values.items() ^ before.values.items()}
+        pairs = former.changed_pairs.union(
+            ((token, other) for token in tokens for other in graph.best_rate_out[token]),
+            ((other, token) for token in tokens for other in graph.best_rate_in[token]),
+        )
+        if len(pairs) > _MAX_CHANGED_PAIRS_PER_TOKEN * len(graph.addresses):
+            return None
+        slices = _slices(values, slice_value)
+        if slices is None:
+            return SliceMarket(graph, None, frozenset(), values, is_whole=True)
+        changed = SlicePairs(self.paid_slices, slice_value, slices, values)
+        if before.is_whole and changed.are_at_spot_rates(graph, pairs):
+            self._max_slice_at_spot_rates = max(self._max_slice_at_spot_rates, slice_value)
+            return SliceMarket(graph, slices, frozenset(), values, is_whole=True)
+        updated = before.graph.with_pairs_of(graph, pairs, changed.select)
+        return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values, is_whole=False)
+
+    def _max_value_out(self, source: int, target: int, order_value: float) -> float:
+        """Return about the largest value that a single path can pay for an order that drains the pools at either end.
+
+        The value of other orders. It spares filtering the market for slices larger than any that will be used.
+        """
+        if _slice_value(order_value) <= self._max_slice_at_spot_rates:
+            return order_value
+        enough = order_value * _DRAINED_FRACTION
+        first_hops = ((source, token) for token in self.graph.best_rate_out[source])
+        last_hops = ((token, target) for token in self.graph.best_rate_in[target])
+        max_value = min(self._max_value_over(hops, order_value, enough) for hops in (first_hops, last_hops))
+        return max_value if max_value < enough else order_value
+
+    def _max_value_over(self, hops: Iterable[TokenPair], value_in: float, enough: float) -> float:
+        """Return the largest value that one pool of `hops` pays for `value_in`; the search may stop at `enough`."""
+        values, max_value = self._reference_values(), 0.0
+        for i, j in hops:
+            unit_in, unit_out = values.get(i), values.get(j)
+            if unit_in and unit_out:
+                paid = best_payment(self.graph.arcs_by_pair[i][j], value_in / unit_in)
+                max_value = max(max_value, paid * unit_out)
+                if max_value >= enough:
+                    break
+        return max_value
+
+
+class PaidSlices:
+    """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one.
+
+    `well_paid` are the largest slices known to be taken whole for a good part of their value, by the id of an arc, and
+    `unpaid` the smallest ones that it pays next to nothing for.
+    """
+
+    def __init__(self) -> None:
+        self.well_paid: dict[int, float] = {}
+        self.unpaid: dict[int, float] = {}
+
+
+class SlicePairs:
+    """Selects arcs for slices of one reference value; `weak` are the pairs with an arc that does not pay well."""
+
+    def __init__(
+        self, paid_slices: PaidSlices, slice_value: float, slices: Slices, values: Mapping[int, float]
+    ) -> None:
+        self._paid_slices, self._slice_value, self._slices, self._values = paid_slices, slice_value, slices, values
+        self.weak: dict[TokenPair, None] = {}
+
+    def select(self, pair: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
+        """Return the arcs that pay enough for a slice, as `pays_for_slice`, and the best rate for one.
+
+        Without an arc that takes a whole slice there is no pair. Tokens without a value have no slices, and keep their
+        arcs and spot rates.
+        """
+        value_in, value_out = self._values.get(pair[0]), self._values.get(pair[1])
+        if not value_in or not value_out:
+            self.weak[pair] = None
+            return arcs, arcs[0].rate if arcs else 0.0
+        slice_value, slice_in = self._slice_value, self._slices[pair[0]]
+        well_paid, unpaid = self._paid_slices.well_paid, self._paid_slices.unpaid
+        rate_of_values = value_in / value_out
+        min_paid = _DUST_FRACTION * slice_in * rate_of_values
+        min_well_paid = _WELL_PAID_FRACTION * slice_in * rate_of_values
+        paying, best_rate = [], 0.0
+        for arc in arcs:
+            number = id(arc)
+            is_well_paid = slice_value <= well_paid.get(number, 0.0)
+            if is_well_paid and arc.rate <= best_rate:
+                paying.append(arc)
+                continue
+            if slice_value >= unpaid.get(number, inf):
+                continue
+            amount_out = arc.curve.amount_out(slice_in)
+            rate = _rate(arc, slice_in, amount_out)
+            if not is_well_paid:
+                if rate and amount_out >= min_well_paid:
+                    well_paid[number] = slice_value
+                elif _pays(arc.curve, slice_in, amount_out, min_paid):
+                    self.weak[pair] = None
+                else:
+                    unpaid[number] = slice_value
+                    continue
+            paying.append(arc)
+            best_rate = max(best_rate, rate)
+        if len(paying) == len(arcs) and best_rate:
+            return arcs, best_rate
+        return (paying, best_rate) if best_rate else ([], 0.0)
+
+    def are_at_spot_rates(self, graph: MarketGraph, pairs: Iterable[TokenPair]) -> bool:
+        """Return whether all arcs of `pairs` pay well, and the best rates for slices are spot rates."""
+        rows = graph.arcs_by_pair
+        at_spot_rates = all(
+            self.select((i, j), rows[i][j]) == (rows[i][j], rows[i][j][0].rate) for i, j in pairs if j in rows[i]
+        )
+        return at_spot_rates and not self.weak
+
+
+def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
+    """Return the rate of a trade; 0.0 beyond the capacity of `arc`, since a router must sell all of its input.
+
+    It is the spot rate if both are about the same, so that small orders of any size share prices.
+    """
+    if is_at_spot_rate(arc, amount_in, amount_out):
+        return arc.rate
+    return amount_out / amount_in if amount_in <= arc.curve.capacity else 0.0
+
+
+def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
+    """Return the slices of that reference value; None if they are infinitely small."""
+    return {token: max(slice_value / value, 1.0) for token, value in values.items()} if slice_value else None
+
+
+def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
+    """Return whether a direction of a pool pays enough for a slice of an order; `rate` is that of reference values."""
+    return _pays(curve, amount_in, curve.amount_out(amount_in), _DUST_FRACTION * amount_in * rate)
+
+
+def _pays(curve: RateCurve, amount_in: float, amount_out: float, min_amount_out: float) -> bool:
+    # A pool at a bad price that pays enough for the whole order may still have to take its rest.
+    return amount_out >= min_amount_out or curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
+
+
+def drop_dust(market: SliceMarket, spot: SpotPrices) -> MarketGraph:
+    """Return the graph of `market` without the dust arcs that offer more than spot prices."""
+    slices, graph, values = spot.slices, market.graph, spot.values
+    if slices is None:
+        return graph
+    target_slice = slices[spot.target]
+    # A pool that pays well may still be dust if it buys a token that is worth much less than its reference value.
+    poor = [j for j, value in values.items() if value * slices[j] * _WELL_PAID_FRACTION < _DUST_FRACTION * target_slice]
+    pairs = chain(market.weak_pairs, ((i, j) for j in poor for i in spot.rates_into(j)))
+    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+    for i, j in pairs:
+        value_out, arcs = values.get(j), graph.arcs_by_pair[i].get(j)
+        if not value_out or not arcs or not spot.allows(i):
+            continue
+        if arcs[0].rate * value_out > values.get(i, 0.0) * _ROUNDING_MARGIN:
+            amount_in, min_amount_out = slices.get(i, 0.0), _DUST_FRACTION * target_slice / value_out
+            paying = [arc for arc in arcs if amount_in and amount_out_for_all(arc, amount_in) >= min_amount_out]
+            if len(paying) < len(arcs):
+                replacements[i, j] = (paying, graph.best_rate_out[i][j])
+    return graph.with_arcs(replacements) if replacements else graph
+
+
+def _slice_value(order_value: float) -> float:
+    """Return the value of a slice of an order: a part of it, rounded down to a power of the step; 0.0 for nothing."""
+    slice_value = order_value * SLICE_FRACTION
+    return _SLICE_STEP ** floor(log(slice_value, _SLICE_STEP)) if slice_value > 0.0 else 0.0
+
+
+def drop_oldest(cache: dict[_K, _V], max_entries: int) -> None:
+    """Remove the oldest entries until `max_entries` are left."""
+    while len(cache) > max_entries:
+        del cache[next(iter(cache))]

@@ -1,0 +1,110 @@
+"""The errors for orders without a route: the reason, and what would have a route instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, log10
+
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.routing.cancellation import CancelCheck
+from swapcli.core.routing.graph.best_paths import best_spot_rate
+from swapcli.core.routing.graph.market_graph import MarketGraph
+from swapcli.core.routing.market_capacity import max_input, max_output
+
+_FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
+_DIGITS = 6  # significant digits of a bound in messages
+_OUT_OF_LIQUIDITY = "every path runs out of liquidity"
+
+Ends = tuple[int, int]
+
+
+def exceeds_liquidity(
+    order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck
+) -> NoRoute | None:
+    """Return the error for an order larger than any amount the pools can take or pay; None if it may have a route.
+
+    `endpoints` are the numbers of the order's tokens in `graph`.
+    """
+    bound = max_output if order.reverse else max_input
+    most = bound(graph, endpoints, max_hops, float(order.amount), check)
+    if most >= order.amount:
+        return None
+    token, done, name = (order.token_out, "bought", "out") if order.reverse else (order.token_in, "sold", "in")
+    shown = _round_up(most)
+    can_be = f"at most {in_tokens(shown, token)} can be {done}" if shown else f"nothing can be {done}"
+    hint = "try a smaller amount" if shown else "try another pair of tokens"
+    return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {can_be}", hint, **{f"max_amount_{name}": str(shown)})
+
+
+def no_route_found(
+    order: Order, graph: MarketGraph, endpoints: Ends, max_hops: int, check: CancelCheck, delivered: int = 0
+) -> NoRoute:
+    """Return the error for an order between connected tokens for which a search found no route.
+
+    `delivered` is the largest output found for an order in reverse.
+    """
+    rate = best_spot_rate(graph, endpoints, max_hops)
+    bought, sold = (order.amount, order.amount / rate) if order.reverse else (order.amount * rate, order.amount)
+    if bought < 1:
+        return _no_route(
+            order, "it is too small: less than one smallest unit would change hands", "try a larger amount"
+        )
+    if delivered:
+        reached = f"the most that a route was found for is {in_tokens(delivered, order.token_out)}"
+        return _no_route(order, f"{_OUT_OF_LIQUIDITY}; {reached}", "try a smaller amount", max_found_out=str(delivered))
+    if min(bought, sold) < _FEW_UNITS:
+        return _no_route(order, "every path rounds to nothing or runs out of liquidity", "try another amount")
+    refused = exceeds_liquidity(order, graph, endpoints, max_hops, check)
+    return refused or _no_route(order, _OUT_OF_LIQUIDITY, "try a smaller amount")
+
+
+def search_timed_out(order: Order) -> NoRoute:
+    """Return the error for an order whose search ran out of time."""
+    return _no_route(order, "the search ran out of time", "allow more time with the setting solve_time_s")
+
+
+def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
+    """Return the error for an order whose tokens no path connects within its limits."""
+    few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
+    limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
+    without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
+    hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
+    tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
+    hint = ", or ".join(hints) or "no pools of this market join them"
+    return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
+
+
+def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRoute:
+    """Return the error for the same order that also says that pools could not be read, with `hint` in place of its own.
+
+    `reasons` has one for each of the pools.
+    """
+    count = len(reasons)
+    unread = f"{count} pool{'s' if count != 1 else ''} could not be read: {reasons[0]}"
+    details = error.details | {"unread_pools": count}
+    return NoRoute(f"{error.message}; {unread}", hint=hint, details=details)
+
+
+def _no_route(order: Order, problem: str, hint: str, **details: object) -> NoRoute:
+    message = f"no route from {_names(order)} for this amount: {problem}"
+    return NoRoute(message, hint=hint, details=_tokens(order) | details)
+
+
+def _names(order: Order) -> str:
+    return f"{_name(order.token_in)} to {_name(order.token_out)}"
+
+
+def _name(token: Token) -> str:
+    return token.symbol or token.address
+
+
+def _tokens(order: Order) -> dict[str, object]:
+    return {"token_in": order.token_in.address, "token_out": order.token_out.address}
+
+
+def _round_up(amount: float) -> int:
+    """Return a bound in base units, rounded up to a few digits."""
+    unit = 10 ** max(0, ceil(log10(amount)) - _DIGITS) if amount > 0.0 else 1
+    return -(-int(amount) // unit) * unit

@@ -1,0 +1,57 @@
+"""Estimates the input from which a route's output jumps.
+
+A pool that pays a token of few units pays one more only from some input on, and the pools after it turn that unit into
+many of theirs. Between two inputs with such a jump neither tangents nor secants help, and bisection takes a replay of
+the whole route for each of some forty binary digits. But the pool alone says what it has to receive for that unit, and
+what it receives hardly departs from a line between the two inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.routing.replay import Replay, swap_exactly
+
+_MAX_JUMPS = 4  # between two inputs: of more, most are not the one looked for, and bisection excludes half of them
+
+
+def estimate_jump(pools: Mapping[str, Pool], low: tuple[int, Replay], high: tuple[int, Replay]) -> int | None:
+    """Return about the least input above that of `low` from which a swap pays a unit more, as it does in `high`.
+
+    Both are inputs of one route with their replays on `pools`. None if no swap pays just one unit more for several
+    units of its own input, or more than a few do.
+    """
+    (amount, before), (larger, after) = low, high
+    pairs = zip(before.steps, after.steps, strict=True)
+    jumps = [(a, b) for a, b in pairs if b.amount_out - a.amount_out == 1 < b.amount_in - a.amount_in]
+    if not 0 < len(jumps) <= _MAX_JUMPS or not _are_independent(before):
+        return None
+    short, enough = min(jumps, key=lambda jump: jump[0].amount_out)  # its unit is worth most
+    needed = _least_input(pools[short.pool], short, enough)
+    if needed is None:
+        return None
+    # Halfway between what is enough and a unit less.
+    part, whole = 2 * (needed - short.amount_in) - 1, 2 * (enough.amount_in - short.amount_in)
+    return amount + (larger - amount) * part // whole
+
+
+def _least_input(pool: Pool, short: Step, enough: Step) -> int | None:
+    """Return the least input above that of `short` for which `pool` pays as much as in `enough`."""
+    low, high = short.amount_in, enough.amount_in
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            paid, _ = swap_exactly(pool, short.token_in, short.token_out, middle)
+        except PoolError:
+            return None
+        low, high = (low, middle) if paid >= enough.amount_out else (middle, high)
+    return high
+
+
+def _are_independent(replay: Replay) -> bool:
+    """Return whether every pool swaps once, and no two through the same contract: none changes what another pays."""
+    shared = [state.address for pool in replay.pools_after.values() if (state := pool.shared_state)]
+    return len(replay.pools_after) == len(replay.steps) and len(set(shared)) == len(shared)

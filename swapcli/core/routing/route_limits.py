@@ -1,0 +1,126 @@
+"""Routes that one transaction can carry: if the best route is too large, a smaller one is found.
+
+A transaction is limited by the gas of a block, on networks with small blocks, and by the size of its calldata, for
+routers that need much of it. Searches with a higher value of gas use fewer pools. The value is raised until a route
+fits; then the lowest value that still gives one is approached, since the true value of gas has not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
+from typing import Final
+
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.gas import fits_block
+from swapcli.core.routing.search.route_search import SearchResult
+from swapcli.core.routing.search.scored_route import ScoredRoute
+
+_FIRST_SHARE: Final = 1e-6
+"""The part of the output that the gas of a transaction is worth at the first raised value of gas. A pool that gains
+less is the first to go."""
+_STEP: Final = 4.0
+"""Factor between two values of gas: ten steps lead from the first share to all of the output."""
+_BISECTIONS: Final = 3
+"""They leave a factor of 1.2 between a value whose route does not fit and the one that is used."""
+
+SearchWithGasValue = Callable[[float], SearchResult | None]
+FitsCalldata = Callable[[Sequence[Step], Mapping[str, Pool]], bool]
+"""Whether one transaction can carry the calldata that executes steps in pools, by key."""
+
+
+class RouteLimits(NamedTuple):
+    """What one transaction on a market's network can carry; no calldata is too large without `fits_calldata`."""
+
+    market: MarketState
+    fits_calldata: FitsCalldata | None = None
+
+    def allow(self, route: ScoredRoute) -> bool:
+        """Return whether a transaction can carry the route."""
+        fits = self.fits_calldata
+        return self._fits_block(route) and (fits is None or fits(route.replay.steps, self.market.pools))
+
+    def error(self, route: ScoredRoute) -> NoRoute:
+        """Return the error for an order whose smallest route is `route`, which does not fit."""
+        network = self.market.network
+        name, gas_limit = network.name, network.block_gas_limit
+        if self._fits_block(route):
+            return NoRoute(
+                f"no route fits one transaction: its calldata for the router {network.router_dialect} of {name} is too"
+                " large",
+                hint="trade less, or allow fewer hops",
+            )
+        return NoRoute(
+            f"no route fits a block of {name}, which has {gas_limit:,} gas",
+            hint=f"trade less; if your account uses bigger blocks, set networks.{name}.block_gas_limit",
+            details={"block_gas_limit": gas_limit},
+        )
+
+    def _fits_block(self, route: ScoredRoute) -> bool:
+        network = self.market.network
+        limit = network.block_gas_limit
+        return limit is None or fits_block(route.gas_units, limit // network.gas_units_per_evm_gas)
+
+
+def fit_into_transaction(
+    order: Order, found: SearchResult, limits: RouteLimits, search: SearchWithGasValue
+) -> SearchResult:
+    """Return `found` if one transaction can carry its route, else the best result that fits.
+
+    `search` searches with another value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
+    fits.
+    """
+    if limits.allow(found.best):
+        return found
+    from swapcli.core.routing.competing_routes import is_better  # hardly a route exceeds a limit
+
+    true_value, smallest = found.problem.spec.gas_value, found.best
+    fitting: SearchResult | None = None
+    single = found.best_single_path
+    # The single path of an order in reverse has the input of the best route, which may be too little for it.
+    if single and not order.reverse and limits.allow(single):
+        fitting = found._replace(best=single)
+
+    def try_value(gas_value: float) -> bool:
+        nonlocal fitting, smallest
+        result = search(gas_value)
+        if result is None:
+            return False
+        if not limits.allow(result.best):
+            smallest = result.best
+            return False
+        result = _with_gas_value(result, true_value)
+        if fitting is None or is_better(order, result.best, fitting.best):
+            fitting = result
+        return True
+
+    low = max(true_value, found.best.replay.amount_out * _FIRST_SHARE / found.best.gas_units)
+    high, highest = low * _STEP, found.best.replay.amount_out * _STEP / found.problem.spec.router_gas.base
+    while not try_value(high) and high < highest:
+        low, high = high, high * _STEP
+    for _ in range(_BISECTIONS):
+        middle = sqrt(low * high)
+        low, high = (low, middle) if try_value(middle) else (middle, high)
+    if fitting is None:
+        raise limits.error(smallest)
+    return fitting
+
+
+def _with_gas_value(result: SearchResult, gas_value: float) -> SearchResult:
+    """Return a result of a search with another value of gas as if it had been found with this one."""
+    spec = result.problem.spec._replace(gas_value=gas_value)
+    single = result.best_single_path
+    return result._replace(
+        problem=result.problem._replace(spec=spec),
+        best=_net_of_gas(result.best, gas_value),
+        best_single_path=single and _net_of_gas(single, gas_value),
+    )
+
+
+def _net_of_gas(route: ScoredRoute, gas_value: float) -> ScoredRoute:
+    return route._replace(net=route.replay.amount_out - route.gas_units * gas_value)

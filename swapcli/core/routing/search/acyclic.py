@@ -1,0 +1,119 @@
+"""Makes a solution's flow acyclic by excluding arcs and solving again.
+
+Real markets hold small arbitrage. The unrestricted optimum collects it in cycles, which a router must not execute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from swapcli.core.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
+from swapcli.core.routing.graph.market_graph import Prices
+from swapcli.core.routing.search.acyclic_order import acyclic_order
+from swapcli.core.routing.search.order_flow import arcs_reusing_a_pool, flow_values, value_in, value_out
+from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
+from swapcli.core.routing.search.rounding import decompose_into_paths
+from swapcli.core.routing.solver.newton import Solution, Trade
+
+MIN_HOP_FRACTION = 1e-4
+"""Part of the order below which a hop's flow is ignored: a hundredth of the smallest share of a segment."""
+
+_MAX_ROUNDS = 40  # of solving again; real markets need up to four
+_SLICES = 12  # of the greedy flow. Empirical: more rarely change the order of the tokens
+_UNPLACED = 1 << 30
+
+
+def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> list[CandidateSolution]:
+    """Return at least one solution over fewer arcs whose flow an acyclic route can carry, the best first."""
+    candidates = [_break_cycles(problem, candidate)]
+    if arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices):
+        candidates.append(_break_cycles(problem, candidate, value_out))
+    if feedback_arcs(notable_flow(problem, candidate.solution)):
+        candidates.extend(_orient_greedily(problem, candidate))
+    return sorted(candidates, key=lambda each: -each.solution.value)
+
+
+def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> bool:
+    """Return whether the flow has a path of more hops than allowed."""
+    return len(longest_path(notable_flow(problem, candidate.solution))) > problem.spec.max_hops
+
+
+def share_on_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> float:
+    """Return about the part of the order on paths of more hops than allowed.
+
+    It is what a greedy decomposition into paths of allowed length leaves.
+    """
+    spec, values = problem.spec, notable_flow(problem, candidate.solution)
+    total = sum(value for (i, _), value in values.items() if i == spec.source)
+    if not total or not has_long_paths(problem, candidate):
+        return 0.0
+    paths = decompose_into_paths(values, spec.endpoints, spec.max_hops, MIN_HOP_FRACTION * total)
+    return 1.0 - sum(width for _, width in paths) / total
+
+
+def shorten_paths(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:
+    """Return the solution without the weakest hop of each path that is too long; None if there is no such path."""
+    if not has_long_paths(problem, candidate):
+        return None
+    for _ in range(_MAX_ROUNDS):
+        pairs = _weakest_hops_of_long_paths(notable_flow(problem, candidate.solution), problem.spec.max_hops)
+        if not pairs:
+            break
+        candidate = _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(pairs)))
+    return candidate
+
+
+def _weakest_hops_of_long_paths(values: dict[TokenPair, float], max_hops: int) -> set[TokenPair]:
+    weakest: set[TokenPair] = set()
+    while len(path := longest_path(values)) > max_hops:
+        weakest.add(min(path, key=lambda pair: values[pair]))
+        values = {pair: v for pair, v in values.items() if pair not in weakest}
+    return weakest
+
+
+def notable_flow(problem: RoutingProblem, solution: Solution) -> dict[TokenPair, float]:
+    """Return the value through each hop, without hops that carry next to nothing."""
+    min_value = MIN_HOP_FRACTION * problem.order_value(solution.prices)
+    return {pair: value for pair, value in flow_values(solution).items() if value > min_value}
+
+
+def is_acyclic(problem: RoutingProblem, solution: Solution) -> bool:
+    """Return whether an acyclic route of allowed length can carry the flow of `solution`, each pool used once."""
+    values = notable_flow(problem, solution)
+    if feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops):
+        return False
+    return not arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices)
+
+
+def _notable_trades(problem: RoutingProblem, solution: Solution) -> list[Trade]:
+    min_value = MIN_HOP_FRACTION * problem.order_value(solution.prices)
+    return [t for t in solution.trades if t.amount_in * solution.prices[t.arc.token_in] > min_value]
+
+
+def _break_cycles(
+    problem: RoutingProblem, candidate: CandidateSolution, trade_value: Callable[[Trade, Prices], float] = value_in
+) -> CandidateSolution:
+    """Exclude arcs and solve again until an acyclic route can carry the flow.
+
+    Excludes the weakest hop of each cycle, then hops that are only on long paths, and the second use of a pool, by
+    `trade_value` the smaller one.
+    """
+    for _ in range(_MAX_ROUNDS):
+        values = notable_flow(problem, candidate.solution)
+        pairs = feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops)
+        arcs = arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices, trade_value)
+        if not pairs and not arcs:
+            break
+        candidate = problem.solve_excluding(candidate, candidate.exclusions.union(pairs, arcs))
+    return candidate
+
+
+def _orient_greedily(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[CandidateSolution]:
+    """Yield the solution over the hops that lead forward in the token order of a greedy flow, if there are any."""
+    spec = problem.spec
+    order = acyclic_order(candidate.arcs, spec.endpoints, float(spec.amount), spec.max_hops, _SLICES, spec.check)
+    place = {token: k for k, token in enumerate(order)}
+    pairs = {(arc.token_in, arc.token_out) for arc in candidate.arcs}
+    backward = {(i, j) for i, j in pairs if place.get(i, _UNPLACED) >= place.get(j, -1)}
+    if pairs != backward:
+        yield _break_cycles(problem, problem.solve_excluding(candidate, candidate.exclusions.union(backward)))

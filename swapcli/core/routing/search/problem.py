@@ -1,0 +1,130 @@
+"""One order on one graph: the data and the solver calls that all steps of a search share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from swapcli.core.model.execution import OWN_ROUTER_GAS, RouterGas
+from swapcli.core.model.quote import WHOLE_PERCENTS
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.solver.constants import MAX_ITERATIONS
+from swapcli.core.routing.solver.newton import Solution, minimize_dual
+
+ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
+"""Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
+within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
+LOW_PRECISION_UNITS = 30_000
+"""A balance of fewer base units may lose more than 0.3 basis points by rounding down."""
+
+
+class SwapSpec(NamedTuple):
+    """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
+
+    `router_gas` is the gas that the router takes beside the swaps of pools. `check` is called regularly. It raises
+    `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
+    shares of segments are multiples of, in hundredths of a percent; it divides 100.
+    """
+
+    source: int
+    target: int
+    amount: int
+    max_hops: int
+    gas_value: float = 0.0
+    check: CancelCheck = no_cancellation
+    share_step: int = WHOLE_PERCENTS
+    router_gas: RouterGas = OWN_ROUTER_GAS
+
+    @property
+    def endpoints(self) -> tuple[int, int]:
+        """(source, target)."""
+        return self.source, self.target
+
+
+class Exclusions(NamedTuple):
+    """Token pairs, and ids of single arcs, that an acyclic route must not use."""
+
+    pairs: frozenset[TokenPair] = frozenset()
+    arcs: frozenset[int] = frozenset()
+
+    def allows(self, arc: Arc) -> bool:
+        """Return whether `arc` may be used."""
+        return (arc.token_in, arc.token_out) not in self.pairs and id(arc) not in self.arcs
+
+    def union(self, pairs: Iterable[TokenPair], arcs: Iterable[int] = ()) -> Exclusions:
+        """Return these exclusions and more."""
+        return Exclusions(self.pairs.union(pairs), self.arcs.union(arcs))
+
+
+class CandidateSolution(NamedTuple):
+    """A solution, the arcs it was solved over, and the exclusions that chose them."""
+
+    solution: Solution
+    arcs: list[Arc]
+    exclusions: Exclusions = Exclusions()
+
+
+class RoutingProblem(NamedTuple):
+    """An order on a graph with its spot prices. No path passes through `avoided_tokens`."""
+
+    graph: MarketGraph
+    spot: SpotPrices
+    spec: SwapSpec
+    avoided_tokens: frozenset[int] = frozenset()
+
+    def without_tokens(self, tokens: frozenset[int]) -> RoutingProblem:
+        """Return the same order without paths through `tokens`."""
+        avoided = self.avoided_tokens | tokens
+        spot = SpotPrices(self.graph, self.spec.target, self.spec.max_hops, self.spot.slices, avoided)
+        return RoutingProblem(self.graph, spot, self.spec, avoided)
+
+    @property
+    def min_swap_gas_cost(self) -> float:
+        """The least gas of a swap, in units of the target."""
+        return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
+
+    def spot_output(self) -> float:
+        """Return the output at spot prices: about the most that any route can bring."""
+        return self.spec.amount * self.spot.value(self.spec.source)
+
+    def order_value(self, prices: Prices) -> float:
+        """Return the value of the order's input at `prices`, in base units of the target."""
+        return self.spec.amount * prices[self.spec.source]
+
+    def arcs_between(self, tokens: Iterable[int], exclusions: Exclusions | None = None) -> list[Arc]:
+        """Return the arcs between `tokens` that a route may use."""
+        spec = self.spec
+        arcs = self.graph.arcs_between(list(tokens), spec.endpoints, spec.max_hops)
+        return [arc for arc in arcs if exclusions.allows(arc)] if exclusions else arcs
+
+    def is_usable(self, arc: Arc, exclusions: Exclusions) -> bool:
+        """Return whether a route of this order may use `arc` at all."""
+        return arc.token_out != self.spec.source and arc.token_in != self.spec.target and exclusions.allows(arc)
+
+    def solve(
+        self, arcs: list[Arc], prices: Prices, tolerance: float = FINE, max_iterations: int = MAX_ITERATIONS
+    ) -> Solution:
+        """Minimise the dual over `arcs`, from `prices`, in at most `max_iterations`."""
+        spec = self.spec
+        return minimize_dual(
+            arcs,
+            spec.endpoints,
+            float(spec.amount),
+            prices,
+            self._ceiling,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            check=spec.check,
+        )
+
+    def solve_excluding(self, candidate: CandidateSolution, exclusions: Exclusions) -> CandidateSolution:
+        """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices."""
+        arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
+        return CandidateSolution(self.solve(arcs, candidate.solution.prices), arcs, exclusions)
+
+    def _ceiling(self, token: int) -> float:
+        return self.spot.value(token) or inf

@@ -1,0 +1,448 @@
+"""Finds the route for each order on each graph: the continuous optimum, its rounding, and pruning for gas.
+
+The exact replay of every candidate route, net of gas, decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.execution import RATES, Execution
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, Step, has_whole_percents
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.cancellation import SearchTimeUp
+from swapcli.core.routing.gas import route_gas
+from swapcli.core.routing.graph.best_paths import extend_prices
+from swapcli.core.routing.graph.market_graph import Arc, Prices
+from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.replay import Replay, replay
+from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, share_on_long_paths, shorten_paths
+from swapcli.core.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
+from swapcli.core.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
+from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
+from swapcli.core.routing.search.order_flow import flow_values
+from swapcli.core.routing.search.problem import (
+    FINEST,
+    LOW_PRECISION_UNITS,
+    CandidateSolution,
+    Exclusions,
+    RoutingProblem,
+    SwapSpec,
+)
+from swapcli.core.routing.search.scored_route import ScoredRoute
+from swapcli.core.routing.search.single_path import (
+    best_single_path,
+    better_single_path,
+    max_single_path_output,
+    single_route,
+)
+from swapcli.core.routing.solver.newton import Solution
+
+_MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
+_SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
+_MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
+_MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
+_MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
+_MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
+_ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
+_FINE_ROUNDING_LOSS = (
+    3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
+)
+_BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
+_BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
+_MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
+_SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
+MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
+
+
+class SearchResult(NamedTuple):
+    """The result of a search: the best route, the best with one pool per hop, and prices to certify it.
+
+    `is_complete` is False if the search ran out of time.
+    """
+
+    problem: RoutingProblem
+    best: ScoredRoute
+    best_single_path: ScoredRoute | None
+    solution: Solution
+    exclusions: Exclusions
+    is_complete: bool = True
+
+    @property
+    def prices(self) -> Prices:
+        """The solution's prices, in units of the target."""
+        return self.solution.prices
+
+    def bounding_prices(self) -> list[Prices]:
+        """Return prices for a certificate: those of the route's arcs refined, and those solved over
+        the whole market.
+
+        The latter come without and with arcs into the source and out of the target.
+        """
+        problem, graph = self.problem, self.problem.graph
+        source, target = problem.spec.endpoints
+        fine = problem.solve(problem.arcs_between(self.prices, self.exclusions), self.prices, FINEST, _BOUND_ITERATIONS)
+        used = {source, target}.union(*flow_values(fine))
+        known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
+        every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
+        forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
+        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
+        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
+        solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
+        return [fine.prices, known, *solved]
+
+
+class RouteSearch:
+    """The search for one order; `pools` by key execute the replays, as `execution` says.
+
+    Example: `RouteSearch(problem, market.pools).run()`.
+    """
+
+    def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool], execution: Execution = RATES) -> None:
+        self.problem, self.pools, self.execution = problem, pools, execution
+        self._best_so_far: SearchResult | None = None
+        self._known: Solution | None = None
+        self._active: ActiveSet | None = None
+        self._scored: dict[tuple[Route, int], ScoredRoute] = {}
+        self._share_step = problem.spec.share_step
+        self.may_gain_by_moves = True
+        """Whether moves of shares may raise the output at the end; False once they have not."""
+
+    @property
+    def spec(self) -> SwapSpec:
+        """The swap to find a route for."""
+        return self.problem.spec
+
+    def run(self, known: Solution | None = None) -> SearchResult | None:
+        """Return the route with the best output net of gas; the best so far once time is up.
+
+        `known` is the solution of a similar order, if there is one: it saves most of the way to the present one. None
+        when no route carries the order.
+        """
+        self._known = known
+        try:
+            return self._search()
+        except SearchTimeUp:
+            found = [each for each in (self._best_so_far, self._first_answer()) if each]
+            best = max(found, key=lambda each: each.best.net, default=None)
+            return best._replace(is_complete=False) if best else None
+
+    def solve(self, known: Solution | None = None) -> Solution | None:
+        """Return the rough solution that `run` starts from afterwards, without a route; `known` and None are as there.
+
+        Raises `SearchTimeUp`.
+        """
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        self._active = expand_active_set(self.problem, [path], known)
+        return self._active.stages[-1].solution
+
+    def _search(self) -> SearchResult | None:
+        """Search, again without tokens where the best route loses by rounding; reallocate shares and improve pools."""
+        best_result = result = self._search_avoiding(self.problem)
+        problem = self.problem
+        for _ in range(_MAX_DETOUR_ROUNDS):
+            low_precision = low_precision_tokens(result) if result else frozenset[int]()
+            if not low_precision:
+                break
+            problem = problem.without_tokens(low_precision)
+            if best_result and problem.spot_output() <= best_result.best.net:
+                break
+            result = self._search_avoiding(problem)
+            best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
+        return self.improve_pools(self._reallocate(best_result)) if best_result else None
+
+    def improve_pools(self, result: SearchResult) -> SearchResult:
+        """Return `result` with other pools in its hops if these pay more net of gas."""
+        if self.spec.gas_value == 0.0:
+            return result
+        from swapcli.core.routing.search.pool_replacement import replace_pools
+
+        for _ in range(_MAX_LOCAL_SEARCH_ROUNDS):
+            self._record_best(result)
+            better = self._better_over(replace_pools(result.problem, result.best, result.solution), result)
+            if better is result:
+                break
+            result = better
+        return result
+
+    def share_again(self, result: SearchResult) -> SearchResult:
+        """Return `result` with new shares for its pools if these pay more: it may have been found for another order."""
+        from swapcli.core.routing.search.pool_replacement import solve_over_route
+
+        return self._better_over(solve_over_route(result.problem, result.best, result.solution), result)
+
+    def _better_over(self, candidate: CandidateSolution | None, result: SearchResult) -> SearchResult:
+        """Return `result` with the route of `candidate` if that is better."""
+        better = self._round_and_replay(candidate) if candidate else None
+        return result._replace(best=better) if better and better.net > result.best.net else result
+
+    def _reallocate(self, result: SearchResult) -> SearchResult:
+        """Return `result` with its shares reallocated if its route falls short of its solution."""
+        found, solution = result.best, result.solution
+        if not self.may_gain_by_moves or found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
+            return result
+        from swapcli.core.routing.search.share_reallocation import reallocate_shares
+
+        route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
+        better = self.score_route(route, found.amount_in) if route is not found.route else None
+        self.may_gain_by_moves = better is not None and better.net > found.net
+        return result._replace(best=better) if better and self.may_gain_by_moves else result
+
+    def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
+        """Search on `problem`, which may avoid tokens, and share the best result so far."""
+        search = self
+        if problem is not self.problem:
+            search = RouteSearch(problem, self.pools, self.execution)
+            search._best_so_far = self._best_so_far
+        try:
+            return search._search_problem()
+        finally:
+            self._best_so_far = search._best_so_far
+
+    def _search_problem(self) -> SearchResult | None:
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        active = refine(self.problem, self._active or expand_active_set(self.problem, [path], self._known))
+        result = self._search_over(active)
+        max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
+        better = self.find_better_single_path(result.best if result else None, max_output)
+        if better is None:
+            return result
+        active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
+        again = self._search_over(active, better)
+        return max((each for each in (result, again) if each), key=lambda each: each.best.net)
+
+    def _first_path(self) -> list[int]:
+        """Return the best path at spot prices, without pools that are dust to the order."""
+        graph, spot, spec = self.problem.graph, self.problem.spot, self.spec
+        path = spot.path(spec.source)
+        if all(j in graph.arcs_by_pair[i] for i, j in pairwise(path)):
+            return path
+        return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
+
+    def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
+        """Return the best route over an active set, or `floor` if that is better."""
+        stages = active.stages
+        single = found = floor or self.best_single_path(stages[-1].arcs)
+        candidates = acyclic_candidates(self.problem, stages[-1])
+        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
+            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
+        best_candidate = candidates[0]
+        for candidate in candidates:
+            if found and candidate.solution.value <= found.net:
+                continue
+            for route in self.routes(candidate):
+                if route and (found is None or route.net > found.net):
+                    found, best_candidate = route, candidate
+                    self._record_best(self._result(found, single, candidate))
+        return self._result(found, single, best_candidate) if found else None
+
+    def _result(self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution) -> SearchResult:
+        return SearchResult(self.problem, best, single, candidate.solution, candidate.exclusions)
+
+    def _record_best(self, result: SearchResult) -> None:
+        """Record `result` as the answer when time is up, if it is the best so far."""
+        if self._best_so_far is None or result.best.net > self._best_so_far.best.net:
+            self._best_so_far = result
+
+    def _first_answer(self) -> SearchResult | None:
+        """Return the best pools of the best path at spot prices: the least answer when time is up."""
+        graph, path = self.problem.graph, self._first_path()
+        arcs = [arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j]]
+        found = self.best_single_path(arcs)
+        if found is None:
+            return None
+        solution = Solution(start_prices(self.problem, [path]), [], found.net, 0.0, 0)
+        return SearchResult(self.problem, found, found, solution, Exclusions())
+
+    def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
+        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
+        try:
+            return self._score(route, amount_in)
+        except PoolError:
+            return None
+
+    def best_single_path(self, arcs: list[Arc]) -> ScoredRoute | None:
+        """Return the best route over `arcs` with one pool per hop; None if there is none."""
+        path = best_single_path(self.problem, arcs)
+        return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
+
+    def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+        """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
+
+        Where gas has a price, the solution itself mostly costs too much: it is rounded only if that may pay.
+        """
+        has_gas = self.spec.gas_value > 0.0
+        if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
+            candidate, has_gas = self._pruned(candidate), False
+        if has_gas:
+            yield from self._routes_net_of_gas(candidate)
+            return
+        rounded = self._round_and_replay(candidate)
+        yield rounded
+        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
+        if shorter:
+            yield self._round_and_replay(shorter)
+
+    def _routes_net_of_gas(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+        """Yield routes over the pools of a solution or fewer, without paths of too many hops where those carry much."""
+        if share_on_long_paths(self.problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
+            yield self._round_and_replay(candidate)
+            yield from self._cheaper_routes(shorten_paths(self.problem, candidate) or candidate)
+            return
+        is_rerouted = False
+        for route in self._cheaper_routes(candidate):
+            is_rerouted = is_rerouted or route.rerouted > 0
+            yield route
+        shorter = shorten_paths(self.problem, candidate) if is_rerouted else None
+        if shorter:
+            yield from self._cheaper_routes(shorter)
+
+    def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
+        """Return the solution with the best estimated net output over the candidate's pools or fewer."""
+        pruned = prune_for_gas(self.problem, candidate, 1)
+        return max([candidate, *pruned], key=lambda each: estimated_net_output(self.problem, each))
+
+    def _cheaper_routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
+        """Yield routes over the pools of a solution or fewer, best estimate first, while they may beat the others."""
+        stages = [*prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES), candidate]
+        estimates = [estimated_net_output(self.problem, stage) for stage in stages]
+        least_estimate = -inf
+        for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
+            if estimate <= least_estimate:
+                break
+            found = self._round_and_replay(stage)
+            if found:
+                yield found
+                least_estimate = max(least_estimate, found.net + _SIMILAR_LOSS * (estimate - found.net))
+
+    def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
+        """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
+
+        No such path pays more than `max_output`, before gas. Pools that reject their amount, or pay much less for it
+        than their curve by rounding, are left out of the next path.
+        """
+        spec, rejected_pools = self.spec, set[str]()
+        min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
+        if max_output * (1.0 - _SAME_OUTPUT) - self.problem.min_swap_gas_cost <= min_net:
+            return None
+        for _ in range(_MAX_REJECTED_POOLS):
+            spec.check()
+            path = better_single_path(self.problem, min_net, rejected_pools)
+            if not path:
+                break
+            try:
+                route = single_route(self.problem.graph, path)
+                better = self._score(route, spec.amount)
+            except PoolError as error:
+                rejected_pools.add(str(error.details.get("pool")))
+                continue
+            if found is None or better.net > found.net:
+                return better
+            rounding_pool = _rounding_pool(path, better.replay.steps)
+            if rounding_pool is None:
+                break
+            rejected_pools.add(rounding_pool)
+        return None
+
+    def _tokens_of_first_path(self, route: Route) -> list[int]:
+        """Return the tokens of the first path of `route`."""
+        index, hops = self.problem.graph.token_index, route.segments[0].hops
+        return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
+
+    # --- rounding
+
+    def _round_and_replay(self, candidate: CandidateSolution) -> ScoredRoute | None:
+        """Return the route of a solution, rounded and replayed; None if no rounding succeeds.
+
+        Where shares are finer than a percent, whole percents compete with them: the router rounds every amount down, so
+        that fewer paths may pay more.
+        """
+        rounding, share_step = CandidateRounding(self.problem, candidate), self._share_step
+        found = self._replay_rounded(rounding, share_step)
+        if found is None:
+            self._share_step = WHOLE_PERCENTS  # the order fills its pools, and finer shares fill them too closely
+        if share_step == WHOLE_PERCENTS or (found and has_whole_percents(found.route)):
+            return found
+        if found and not rounding.may_pay_more(WHOLE_PERCENTS, found.replay.amount_out, share_step):
+            return found
+        whole = self._replay_rounded(rounding, WHOLE_PERCENTS)
+        return max((each for each in (found, whole) if each), key=lambda each: each.net, default=None)
+
+    def _replay_rounded(self, rounding: CandidateRounding, share_step: int) -> ScoredRoute | None:
+        """Return the replayed route in multiples of `share_step`.
+
+        If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
+        """
+        rejected_pools = frozenset[str]()
+        for capacity_margin in CAPACITY_MARGINS:
+            rounded = rounding.route(share_step, capacity_margin, rejected_pools)
+            if rounded is None:
+                return None
+            route, rerouted = rounded
+            try:
+                found = self._score(route, self.spec.amount)
+                return found._replace(rerouted=rerouted)
+            except PoolError as error:
+                if capacity_margin == CAPACITY_MARGINS[-1]:
+                    rejected_pools |= {str(error.details.get("pool"))}
+        return None
+
+    def _score(self, route: Route, amount_in: int) -> ScoredRoute:
+        """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
+        scored = self._scored.get((route, amount_in))
+        if scored is None:
+            scored = self.score_replay(route, amount_in, replay(self.pools, route, amount_in, self.execution))
+            self._scored[route, amount_in] = scored  # several candidates often round to one route
+        return scored
+
+    def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
+        """Return `route` with `done`, its replay for `amount_in`, and the gas."""
+        gas = route_gas(self.pools, done, self.spec.router_gas)
+        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+
+
+def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
+    """Return the pool on a replayed path that pays least of what its curve says; None if none falls short by much."""
+    least, found = 1.0 - _MAX_SHORTFALL, None
+    for arc, step in zip(path, steps, strict=True):
+        expected = arc.curve.amount_out(float(step.amount_in))
+        if step.amount_out < least * expected:
+            least, found = step.amount_out / expected, arc.pool.key
+    return found
+
+
+def low_precision_tokens(result: SearchResult) -> frozenset[int]:
+    """Return intermediate tokens of few units, if the route falls short of its solution."""
+    is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
+    max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
+    if result.best.replay.amount_out > result.solution.value * (1 - max_loss):
+        return frozenset()
+    problem, solution = result.problem, result.solution
+    index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
+    units: dict[int, float] = {}
+    for step in result.best.replay.steps:
+        token = index[step.token_out]
+        units[token] = units.get(token, 0.0) + step.amount_out
+    # A single path may be best only because the solution's own route loses by rounding.
+    for token, flow in _flows_into(solution, min_value).items():
+        units.setdefault(token, flow)
+    low_precision = {token for token, amount in units.items() if amount < LOW_PRECISION_UNITS}
+    return frozenset(low_precision - {problem.spec.target})
+
+
+def _flows_into(solution: Solution, min_value: float) -> dict[int, float]:
+    """Return the units of each token that trades of at least `min_value` bring."""
+    flows: dict[int, float] = {}
+    for trade in solution.trades:
+        token = trade.arc.token_out
+        if trade.amount_out * solution.prices[token] >= min_value:
+            flows[token] = flows.get(token, 0.0) + trade.amount_out
+    return flows

@@ -1,0 +1,232 @@
+"""The best route with one pool per hop: the result of a router without splitting, and the lower bound of every quote.
+
+The best path leaves most after the gas of its swaps. Gas is charged in the token held at each step, converted at spot
+prices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from heapq import nlargest
+from itertools import pairwise
+from math import inf
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.best_paths import best_labels, relax_layers
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.core.routing.replay import swap_exactly
+from swapcli.core.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
+from swapcli.core.routing.solver.newton import Solution
+
+_MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
+
+
+class _PathState(NamedTuple):
+    """The best known way to hold a token: its amount, the gas cost so far in units of the target, the net amount after
+    gas, and the path."""
+
+    amount: float
+    gas_cost: float = 0.0
+    net: float = -inf
+    path: tuple[Arc, ...] = ()
+
+    def has_sold(self, token: int) -> bool:
+        """Return whether the path already passes through the token."""
+        return any(arc.token_in == token for arc in self.path)
+
+
+_UNREACHED = _PathState(0.0)
+
+
+class _PathExtender:
+    """Extends paths of one problem by a hop.
+
+    Amounts are whole units. Inputs below `LOW_PRECISION_UNITS` use the pool's exact swap, because rounding matters
+    there; larger ones use the curve.
+    """
+
+    def __init__(self, problem: RoutingProblem) -> None:
+        self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
+        self._router_gas, self._addresses = problem.spec.router_gas, problem.graph.addresses
+        self.min_hop_gas_cost = problem.min_swap_gas_cost if self._gas_value else 0.0
+        self.start = _PathState(float(problem.spec.amount))
+        self._token_values: dict[int, float] = {}
+
+    def extend(
+        self,
+        state: _PathState,
+        arcs: Iterable[Arc],
+        threshold: float,
+        rejected_pools: Set[str] = frozenset(),
+        min_amount: float = 0.0,
+    ) -> _PathState | None:
+        """Return the state after the best of `arcs` between two tokens, which come best spot rate first.
+
+        None if no amount exceeds `min_amount`, or no net amount `threshold`.
+        """
+        best = None
+        min_amount = max(min_amount, threshold, 0.0)
+        for arc in arcs:
+            if state.amount * arc.rate <= min_amount:
+                break
+            if state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
+                continue
+            amount_out = self._amount_out(arc, state.amount)
+            if amount_out <= min_amount:
+                continue
+            gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc, state.amount)
+            if amount_out - gas_in_token > threshold:
+                threshold = amount_out - gas_in_token
+                min_amount = max(min_amount, threshold)
+                best = _PathState(amount_out, gas_cost, threshold, (*state.path, arc))
+        return best
+
+    def _amount_out(self, arc: Arc, amount: float) -> float:
+        if amount >= LOW_PRECISION_UNITS:
+            return float(int(arc.curve.amount_out(amount)))
+        token_in, token_out = self._addresses[arc.token_in], self._addresses[arc.token_out]
+        try:
+            return float(swap_exactly(arc.pool, token_in, token_out, int(amount))[0])
+        except PoolError:
+            return 0.0
+
+    def _gas_after(self, gas_cost: float, arc: Arc, amount: float) -> tuple[float, float]:
+        """Return the gas cost including that of `amount` in `arc`, in units of the target and of the bought token."""
+        if not self._gas_value:
+            return 0.0, 0.0
+        token = arc.token_out
+        router, rate = self._router_gas, arc.curve.rate(amount)
+        units = arc.pool.gas_units_to(self._addresses[arc.token_in], self._addresses[token], rate) + router.each_swap
+        units += router.token_between if token != self._target else 0
+        gas_cost += units * self._gas_value
+        value = self._token_values.get(token)
+        if value is None:
+            value = self._token_values[token] = self._spot.value(token)
+        return gas_cost, gas_cost / value if value else 0.0
+
+
+def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
+    """Return the path over `arcs` with the best net output; empty if there is none.
+
+    The arcs of a pair come best spot rate first. Per token, the state with the best net amount counts. Amounts are
+    whole units, which charges tokens with few decimals for what they round away.
+    """
+    source, target = problem.spec.endpoints
+    leaving: dict[int, dict[int, list[Arc]]] = {}
+    for arc in arcs:
+        leaving.setdefault(arc.token_in, {}).setdefault(arc.token_out, []).append(arc)
+    leaving.pop(target, None)
+    extender = _PathExtender(problem)
+
+    def extend(front: Mapping[int, _PathState], best: Mapping[int, _PathState], _: int) -> dict[int, _PathState]:
+        improved: dict[int, _PathState] = {}
+        for token, state in front.items():
+            for j, pair_arcs in leaving.get(token, {}).items():
+                threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
+                if state.amount * pair_arcs[0].rate > threshold and not state.has_sold(j):
+                    extended = extender.extend(state, pair_arcs, threshold)
+                    if extended:
+                        improved[j] = extended
+        return improved
+
+    best = best_labels({source: extender.start}, problem.spec.max_hops, extend)
+    return list(best[target].path) if target in best else []
+
+
+def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_gain: float) -> float:
+    """Return an upper bound on the output of any path with one pool per hop, before gas.
+
+    At any prices, no trade of a pool gains more than the surplus of its best one, so that a path pays at most the value
+    of the order and the surplus of its pools: weak duality. `outside_gain` is the largest gain of a path over tokens
+    without a price, as a part of its price.
+    """
+    surplus: dict[TokenPair, float] = {}
+    for trade in solution.trades:
+        pair = (trade.arc.token_in, trade.arc.token_out)
+        surplus[pair] = max(surplus.get(pair, 0.0), trade.surplus)
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
+        improved: dict[int, float] = {}
+        for (i, j), gain in surplus.items():
+            if i in front and front[i] + gain > max(best.get(j, 0.0), improved.get(j, 0.0)):
+                improved[j] = front[i] + gain
+        return improved
+
+    gains = best_labels({problem.spec.source: 0.0}, problem.spec.max_hops, extend)
+    return problem.order_value(solution.prices) * (1.0 + outside_gain) + max(gains.values())
+
+
+def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: Set[str] = frozenset()) -> list[Arc]:
+    """Return the path over the whole market with the best net output above `min_net`; empty if there is none.
+
+    Branch and bound: an upper bound on what a unit brings over the remaining hops, less the least gas of these hops,
+    prunes states that cannot end above `min_net`. Pools in `rejected_pools` are not used.
+    """
+    graph, spot, target = problem.graph, problem.spot, problem.spec.target
+    extender = _PathExtender(problem)
+    incumbent, (start, state) = min_net, _enter_core(problem, extender, rejected_pools)
+    hops_left, hops_to_target = problem.spec.max_hops - len(state.path), spot.hops_to_target
+    best: dict[int, _PathState] = {start: state}
+
+    def extend(front: Mapping[int, _PathState], hop: int) -> dict[int, _PathState]:
+        nonlocal incumbent
+        improved: dict[int, _PathState] = {}
+        if hop:
+            front = _most_valuable(front, spot.values_within(hops_left - hop), target)
+        values = spot.values_within(hops_left - hop - 1)
+        for token, state in front.items():
+            for j, rate in graph.best_rate_out[token].items():
+                value = values.get(j, 0.0)
+                ceiling = state.amount * rate * value - state.gas_cost
+                if value <= 0.0 or ceiling <= incumbent:
+                    continue
+                gas_left = extender.min_hop_gas_cost * hops_to_target[j]
+                if ceiling - extender.min_hop_gas_cost - gas_left <= incumbent or state.has_sold(j):
+                    continue
+                threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
+                min_amount = (incumbent + gas_left + state.gas_cost) / value
+                extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools, min_amount)
+                if extended and extended.amount * value - extended.gas_cost - gas_left > incumbent:
+                    improved[j] = extended
+        if target in improved:
+            incumbent = max(incumbent, improved[target].net)
+        return improved
+
+    for layer in relax_layers(best if start != target else {}, hops_left, extend):
+        best.update(layer)
+    reached = best.get(target, _UNREACHED)
+    return list(reached.path) if reached.net > min_net and len(reached.path) <= problem.spec.max_hops else []
+
+
+def _most_valuable(
+    front: Mapping[int, _PathState], values: Mapping[int, float], target: int
+) -> Mapping[int, _PathState]:
+    """Return the most valuable states of `front`, without the target's."""
+    onward = {t: state for t, state in front.items() if t != target}
+    if len(onward) <= _MAX_FRONT:
+        return onward
+    best = nlargest(_MAX_FRONT, onward, key=lambda t: onward[t].amount * values[t] - onward[t].gas_cost)
+    return {t: onward[t] for t in best}
+
+
+def _enter_core(problem: RoutingProblem, extender: _PathExtender, rejected_pools: Set[str]) -> tuple[int, _PathState]:
+    """Return the first token that paths may pass through, and the state there, on the only path from a dead end."""
+    token, state = problem.spec.source, extender.start
+    for i, j in pairwise(problem.spot.path_to_priced(token)):
+        extended = extender.extend(state, problem.graph.arcs_by_pair[i].get(j, ()), -inf, rejected_pools)
+        if extended is None:
+            return token, _UNREACHED
+        token, state = j, extended
+    return token, state
+
+
+def single_route(graph: MarketGraph, path: list[Arc]) -> Route:
+    """Return the route of one segment over `path`."""
+    hops = tuple(
+        (Swap(arc.pool.key, graph.addresses[arc.token_in], graph.addresses[arc.token_out], SHARES_PER_HOP),)
+        for arc in path
+    )
+    return Route((Segment(SHARES_PER_ROUTE, hops),))

@@ -1,0 +1,205 @@
+"""Searches from the result for a similar order: another amount of the same pair, or the same order on a later state.
+
+Its prices are close to the present ones, and mostly its pools carry the present order too. The search solves over them
+alone, and then checks at the new prices that nothing else would add to the result: no pool between the same tokens pays
+for its gas, and no detour over further tokens pays. Where much is added, where the flow has cycles that could be
+broken in several ways, or where the route follows its solution less closely than the former one did, a search from the
+start has to follow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from swapcli.core.errors import InvalidRoute
+from swapcli.core.model.quote import Route
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.cancellation import SearchTimeUp
+from swapcli.core.routing.certificate import surplus
+from swapcli.core.routing.graph.digraph import TokenPair, edge_distances
+from swapcli.core.routing.graph.market_graph import Arc, Prices
+from swapcli.core.routing.search.acyclic import is_acyclic
+from swapcli.core.routing.search.column_generation import min_detour_gas_cost, tokens_to_add, used_prices
+from swapcli.core.routing.search.gas_pruning import gas_cost
+from swapcli.core.routing.search.problem import FINE, CandidateSolution, Exclusions, RoutingProblem
+from swapcli.core.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
+from swapcli.core.routing.search.scored_route import ScoredRoute
+from swapcli.core.routing.solver.newton import Solution, Trade
+
+_ArcKey = tuple[str, str, str]
+"""The key of a pool, and the addresses of the tokens in and out: names an arc on all states."""
+
+_MAX_ROUNDS = 4  # of solving with further arcs and tokens. Empirical: most orders need one
+_MAX_ADDED_TOKENS = 6  # per round: as many as in the first round of a search from the start
+# Of a solution's output: an order whose route loses more (drained pools, few units, gas) is searched from the start.
+_MAX_LOSS = 5e-3
+_LOSS_GROWTH = 1.1  # times the part that the former route lost may be lost. Empirical: 1.5 lets some orders get less
+_LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis points
+
+
+class FormerSearch(NamedTuple):
+    """What a search leaves for one of a similar order: its prices by address, its arcs, its routes, and the amounts of
+    the best one.
+
+    `arcs` are those that carried flow: the others between the same tokens count only where gas is free. `loss` is the
+    part of the solution's output that the route lost.
+    """
+
+    prices: dict[str, float]
+    arcs: frozenset[_ArcKey]
+    route: Route
+    single_path: Route | None
+    amount_in: int
+    amount_out: int
+    loss: float
+
+
+def summarize(result: SearchResult) -> FormerSearch | None:
+    """Return what a search of a similar order can start from; None if it had better search from the start."""
+    problem, solution = result.problem, result.solution
+    if not result.is_complete or problem.avoided_tokens or not solution.trades or solution.value <= 0.0:
+        return None
+    loss, single = _loss(result), result.best_single_path
+    if loss > _MAX_LOSS or result.exclusions.pairs or result.exclusions.arcs:
+        return None
+    addresses = problem.graph.addresses
+    prices = {addresses[token]: price for token, price in used_prices(problem, solution).items()}
+    arcs = frozenset(_key(trade.arc, addresses) for trade in solution.trades)
+    best = result.best
+    return FormerSearch(prices, arcs, best.route, single and single.route, best.amount_in, best.replay.amount_out, loss)
+
+
+def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | None:
+    """Return the result of `search` from that for a similar order; None if it has to search from the start.
+
+    Once time is up, the result is the former route. Raises `Cancelled`.
+    """
+    known, single = (_score(search, route) for route in (former.route, former.single_path))
+    try:
+        return _search(search, former, known, single)
+    except SearchTimeUp:
+        solution = Solution(_known_prices(search.problem, former), [], 0.0, 1.0, 0)
+        return known and SearchResult(search.problem, known, single, solution, Exclusions(), is_complete=False)
+
+
+def _score(search: RouteSearch, route: Route | None) -> ScoredRoute | None:
+    """Return a former route with its present amounts; None if it has become invalid."""
+    try:
+        return search.score_route(route, search.spec.amount) if route else None
+    except InvalidRoute:
+        return None
+
+
+def _search(
+    search: RouteSearch, former: FormerSearch, known: ScoredRoute | None, known_single: ScoredRoute | None
+) -> SearchResult | None:
+    candidate = _solve(search.problem, former)
+    if candidate is None:
+        return None
+    single = _better(search.best_single_path(candidate.arcs), known_single)
+    found = _better(known, single)
+    for route in search.routes(candidate):
+        found = _better(found, route)
+    if found is None:
+        return None
+    result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions)
+    try:
+        if found is known and search.spec.gas_value > 0.0:
+            result = search.share_again(result)
+        result = search.improve_pools(result)
+    except SearchTimeUp:
+        return result._replace(is_complete=False)
+    if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
+        return None
+    found = result.best
+    # Rounding to whole units may make another path better than one that is closer to the solution.
+    may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not _is_optimal(result))
+    return None if may_be_beaten and search.find_better_single_path(found) else result
+
+
+def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution | None:
+    """Return the solution over the arcs of the former one and all else that pays at its prices.
+
+    None if more would pay still, if no path is left, or if no acyclic route can carry the flow.
+    """
+    prices, added, attempts = _known_prices(problem, former), set[int](), Counter[int]()
+    addresses = problem.graph.addresses
+    for _ in range(_MAX_ROUNDS):
+        usable = arcs = problem.arcs_between(prices)
+        if problem.spec.gas_value > 0.0:
+            arcs = [
+                arc
+                for arc in usable
+                if _key(arc, addresses) in former.arcs or id(arc) in added or _touches(arc, attempts)
+            ]
+        if not _connects(arcs, problem.spec.endpoints):
+            return None
+        candidate = CandidateSolution(problem.solve(arcs, prices, FINE), arcs)
+        solution = candidate.solution
+        prices = prices | solution.prices
+        paying = _paying_arcs(problem, usable, arcs, prices)
+        tokens, _ = tokens_to_add(problem, candidate, _MAX_ADDED_TOKENS, attempts, min_detour_gas_cost(problem))
+        if not paying and not tokens:
+            is_usable = solution.residual <= MAX_RESIDUAL and is_acyclic(problem, solution)
+            return candidate if is_usable else None
+        added |= paying
+        attempts.update(tokens.keys())
+        prices = prices | tokens
+    return None
+
+
+def _paying_arcs(problem: RoutingProblem, usable: list[Arc], solved: list[Arc], prices: Prices) -> set[int]:
+    """Return the ids of usable arcs outside the solved ones whose best trade at `prices` pays for its gas."""
+    known = set(map(id, solved)) if len(solved) < len(usable) else set(map(id, usable))
+    return {
+        id(trade.arc)
+        for trade in _trades(usable, known, prices)
+        if trade.surplus > gas_cost(problem, trade.arc, trade.amount_in)
+    }
+
+
+def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Trade]:
+    """Yield the best trades at `prices` of the arcs that are not known, if they have any."""
+    for arc in arcs:
+        gain = surplus(arc, prices) if id(arc) not in known else 0.0
+        if gain > 0.0:
+            amount_in, amount_out = arc.best_trade(prices[arc.token_in], prices[arc.token_out])
+            yield Trade(arc, amount_in, amount_out, gain)
+
+
+def _better(route: ScoredRoute | None, other: ScoredRoute | None) -> ScoredRoute | None:
+    return max((each for each in (route, other) if each), key=lambda each: each.net, default=None)
+
+
+def _touches(arc: Arc, tokens: Iterable[int]) -> bool:
+    return any(token in (arc.token_in, arc.token_out) for token in tokens)
+
+
+def _connects(arcs: Iterable[Arc], endpoints: TokenPair) -> bool:
+    source, target = endpoints
+    return target in edge_distances([(arc.token_in, arc.token_out) for arc in arcs], source)
+
+
+def _is_optimal(result: SearchResult) -> bool:
+    """Return whether the best route loses no more than 0.01 basis points of its solution's output."""
+    return _loss(result) <= _LOSS_MARGIN
+
+
+def _loss(result: SearchResult) -> float:
+    """Return the part of the solution's output that the best route loses.
+
+    The rates are compared: a route for an exact output has its least input, which is not quite the solution's.
+    """
+    rate = result.best.replay.amount_out / result.solution.value
+    return 1.0 - rate * (result.problem.spec.amount / result.best.amount_in)
+
+
+def _key(arc: Arc, addresses: Sequence[str]) -> _ArcKey:
+    return arc.pool.key, addresses[arc.token_in], addresses[arc.token_out]
+
+
+def _known_prices(problem: RoutingProblem, former: FormerSearch) -> Prices:
+    """Return the former prices of the tokens that the market has, by number."""
+    index = problem.graph.token_index
+    return {index[address]: price for address, price in former.prices.items() if address in index}

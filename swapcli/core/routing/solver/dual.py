@@ -1,0 +1,220 @@
+"""The dual problem of an order: its value and its gradient at given prices.
+
+At prices v (in units of the output token) every arc has one best trade: sell until its marginal rate falls to
+v_in / v_out. The dual
+
+    D(v) = amount * v_source + sum over arcs of (v_out * out - v_in * in)
+
+bounds the output of every routing from above and is convex. Where its gradient, the net inflow of each token, is zero,
+the trades form the optimal flow.
+
+Sources: Angeris, Chitra, Evans, Boyd, Optimal Routing for CFMMs (2021); Diamandis, Resnick, Chitra, Angeris, An
+Efficient Algorithm for Optimal Routing Through CFMMs (2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
+from math import exp
+from operator import attrgetter
+
+from swapcli.core.routing.graph.digraph import TokenPair
+from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
+from swapcli.core.routing.solver.constants import (
+    COORDINATE_PART,
+    COORDINATE_TOL,
+    EXHAUSTED_RATIO,
+    TURNOVER_WEIGHT,
+)
+from swapcli.core.routing.solver.roots import find_log_root
+
+PriceCeiling = Callable[[int], float]
+"""Gives the highest price of a token: its spot price, which no order raises."""
+
+_TradeFunction = Callable[[float], tuple[float, float, float]]
+
+_IncidentPair = tuple[int, list[tuple[float, _TradeFunction]]]
+"""(token at the other end, spot rate and trade function of each arc) of a pair."""
+
+_TOKENS, _RATE = attrgetter("token_in", "token_out"), attrgetter("rate")
+
+
+PairFlows = tuple[TokenPair, list[Arc], list[float], list[float]]
+"""The arcs of a pair that trade, with the flow (value in) and the conductance of each: the change of its flow per unit
+of the logarithm of its rate."""
+
+
+class DualPoint:
+    """The dual at one vector of prices: its value, each token's net inflow as value, and the arcs that trade.
+
+    `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
+    them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
+    `imbalance_scale` is the value that imbalances are compared with, `residual` the worst of them as a part of it.
+    """
+
+    __slots__ = (
+        "amounts_in",
+        "amounts_out",
+        "arcs",
+        "gradient",
+        "imbalance_scale",
+        "is_exhausted",
+        "pairs",
+        "prices",
+        "residual",
+        "slopes",
+        "value",
+    )
+
+    def __init__(self, problem: Dual, prices: list[float]) -> None:
+        gradient = [0.0] * len(prices)
+        gradient[0] = problem.amount * prices[0]
+        value, turnover = gradient[0], 0.0
+        pairs: list[tuple[int, int, int]] = []
+        trading: list[Arc] = []
+        amounts_in: list[float] = []
+        amounts_out: list[float] = []
+        slopes: list[float] = []
+        for i, j, arcs in problem.pairs:
+            price_in, price_out = prices[i], prices[j]
+            rate = price_in / price_out
+            total_in = total_out = 0.0
+            for arc in arcs:
+                if arc.rate <= rate:
+                    break
+                trade_to_marginal_rate = arc.trade_to_marginal_rate
+                amount_in, amount_out, slope = trade_to_marginal_rate(rate)
+                if amount_in > 0.0:
+                    trading.append(arc)
+                    amounts_in.append(amount_in)
+                    amounts_out.append(amount_out)
+                    slopes.append(slope)
+                    total_in += amount_in
+                    total_out += amount_out
+            if total_in > 0.0:
+                pairs.append((i, j, len(trading)))
+                value_in, value_out = price_in * total_in, price_out * total_out
+                gradient[i] -= value_in
+                gradient[j] += value_out
+                turnover += value_in
+                value += max(0.0, value_out - value_in)  # below zero only through rounding at extreme prices
+        gradient[1] = 0.0
+        self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
+        self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
+        self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.source_floor
+        self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover
+        self.residual = max(map(abs, gradient)) / self.imbalance_scale
+
+    def pair_slices(self) -> Iterator[tuple[int, int, slice]]:
+        """Yield (token in, token out, where its arcs are in the lists) for each pair that trades."""
+        start = 0
+        for i, j, stop in self.pairs:
+            yield i, j, slice(start, stop)
+            start = stop
+
+    def pair_flows(self) -> Iterator[PairFlows]:
+        """Yield each pair that trades."""
+        arcs, amounts_in, slopes, start = self.arcs, self.amounts_in, self.slopes, 0
+        for i, j, stop in self.pairs:
+            price = self.prices[i]
+            flows = [price * amount for amount in amounts_in[start:stop]]
+            yield (i, j), arcs[start:stop], flows, [price * slope for slope in slopes[start:stop]]
+            start = stop
+
+
+class Dual:
+    """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, 1 the target, whose price is 1.
+
+    `pairs` are (token in, token out, arcs), the arc with the best spot rate first: no arc trades after one that does
+    not. `tokens` are the tokens by their numbers here, and `number` the reverse.
+    """
+
+    def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
+        number = {source: 0, target: 1}
+        by_pair: dict[TokenPair, list[Arc]] = {}
+        for (token_in, token_out), group in groupby(arcs, _TOKENS):
+            pair = number.setdefault(token_in, len(number)), number.setdefault(token_out, len(number))
+            by_pair.setdefault(pair, []).extend(group)
+        for parallel in by_pair.values():
+            parallel.sort(key=_RATE, reverse=True)
+        self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
+        self.tokens, self.number = list(number), number
+        self.ceiling = [ceiling(token) for token in self.tokens]
+        self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
+        self.amount = amount
+
+    def clamp(self, prices: list[float]) -> list[float]:
+        """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
+        clamped = [max(min(price, top, MAX_PRICE), MIN_PRICE) for price, top in zip(prices, self.ceiling, strict=True)]
+        clamped[0] = self.clamp_one(0, clamped[0])
+        return clamped
+
+    def clamp_one(self, token: int, price: float) -> float:
+        """Return the price of one token within its limits; see `clamp`."""
+        price = max(min(price, self.ceiling[token], MAX_PRICE), MIN_PRICE)
+        return price if token else max(price, self.source_floor)
+
+    def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
+        """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
+        margin = exp(2.0 * max_log_change)
+        within: list[Arc] = []
+        for i, j, arcs in self.pairs:
+            min_rate = prices[i] / (prices[j] * margin)
+            for arc in arcs:
+                if arc.rate <= min_rate:
+                    break
+                within.append(arc)
+        return within
+
+    @cached_property
+    def _incident(self) -> list[tuple[list[_IncidentPair], list[_IncidentPair]]]:
+        """The pairs into and out of each token."""
+        incident: list[tuple[list[_IncidentPair], list[_IncidentPair]]] = [([], []) for _ in self.tokens]
+        for i, j, arcs in self.pairs:
+            trades: list[tuple[float, _TradeFunction]] = [(arc.rate, arc.trade_to_marginal_rate) for arc in arcs]
+            incident[j][0].append((i, trades))
+            incident[i][1].append((j, trades))
+        return incident
+
+    def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
+        """Return the price of `token` at which its inflow and outflow differ by a value of at most `tolerance`."""
+        inward, outward = self._incident[token]
+        injected = self.amount if token == 0 else 0.0
+
+        def surplus(price: float) -> tuple[float, float]:
+            balance, slope = injected, 0.0
+            for i, arcs in inward:
+                least_rate = prices[i] / price
+                for rate, trade_to_marginal_rate in arcs:
+                    if rate <= least_rate:
+                        break
+                    _, amount_out, arc_slope = trade_to_marginal_rate(least_rate)
+                    balance += amount_out
+                    slope += least_rate * arc_slope
+            for j, arcs in outward:
+                least_rate = price / prices[j]
+                for rate, trade_to_marginal_rate in arcs:
+                    if rate <= least_rate:
+                        break
+                    amount_in, _, arc_slope = trade_to_marginal_rate(least_rate)
+                    balance -= amount_in
+                    slope += arc_slope
+            return balance, slope
+
+        return find_log_root(surplus, prices[token], tolerance)
+
+    def coordinate_descent_step(self, point: DualPoint) -> DualPoint:
+        """Return the point where each token's price in turn balances its own flows, the other prices fixed.
+
+        Slower than Newton's method but immune to kinks: it never raises the dual.
+        """
+        prices = point.prices.copy()
+        tolerance = COORDINATE_TOL * point.imbalance_scale
+        for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
+            imbalance = abs(point.gradient[token])
+            if token != 1 and imbalance > tolerance:
+                left = max(tolerance, COORDINATE_PART * imbalance)
+                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, left))
+        return DualPoint(self, prices)

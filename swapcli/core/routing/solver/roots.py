@@ -1,0 +1,199 @@
+"""Bracketing root finders of the routing core: bisection, false position and safeguarded Newton steps.
+
+Each keeps an interval with a sign change, so that the kinks and jumps of pools cannot mislead it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, sqrt
+
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.solver.constants import (
+    FIRST_STEP,
+    LINE_SEARCH_ITERATIONS,
+    LOG_ROOT_STEPS,
+    MAX_DUE_WIDTHS,
+    MAX_FUTILE,
+    MAX_LOG_STEP,
+    MIN_SLOPE_PROGRESS,
+    SECANT_ITERATIONS,
+    STEP_OUT,
+    STEP_OUT_GROWTH,
+)
+
+
+def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations: int) -> tuple[float, float]:
+    """Halve [low, high] around the point where `is_low` turns false; return the final interval."""
+    for _ in range(iterations):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_low(middle) else (low, middle)
+    return low, high
+
+
+EstimateJump = Callable[[int, int], int | None]
+"""Returns about the first integer between two from which the values jump; None if it is not known."""
+
+
+def _no_jump(_: int, __: int) -> int | None:
+    return None
+
+
+class _Sample(NamedTuple):
+    """An integer and the value there."""
+
+    at: int
+    value: int
+
+
+def least_integer(
+    value_at: Callable[[int], int],
+    required: int,
+    guess: int,
+    limit: int,
+    estimate_jump: EstimateJump = _no_jump,
+    slope: float = 0.0,
+) -> int | None:
+    """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
+
+    None when none below `limit` suffices, or none below 256 times `guess`. The secant method comes close, growing steps
+    bracket the result, and interpolation that falls back to bisection ends the search. `estimate_jump` may spare most
+    of the latter, and `slope`, about that at `guess`, the first secant.
+    """
+    limit = min(limit, guess << 8)
+    short, enough = _Sample(0, 0), _Sample(limit, required)
+    now, before, step = _Sample(guess, value_at(guess)), short, max(1, guess >> 30)
+    for _ in range(SECANT_ITERATIONS):
+        short, enough = (short, now) if now.value >= required else (now, enough)
+        if now.value == before.value:
+            break
+        if slope > 0.0 and before.at == 0:  # there is no secant yet
+            change = int((required - now.value) / slope)
+        else:
+            change = (required - now.value) * (now.at - before.at) // (now.value - before.value)
+        following = min(max(now.at + change, short.at + 1), enough.at - 1)
+        step = max(1, abs(following - now.at))
+        if following in (now.at, short.at, enough.at):
+            break
+        now, before = _Sample(following, value_at(following)), now
+    short, enough = (short, now) if now.value >= required else (now, enough)
+    # No less than the input of one unit of the value: below it, the value may not change.
+    step = max(step, now.at // max(1, now.value))
+    short, enough = _step_out(value_at, required, (short, enough), step if now == enough else -step)
+    found = _narrow(value_at, required, (short, enough), estimate_jump)
+    return found if found < limit else None
+
+
+def _step_out(
+    value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], step: int
+) -> tuple[_Sample, _Sample]:
+    """Narrow `bracket` by growing steps: down from its upper end, or for a negative `step` up from its lower end."""
+    short, enough = bracket
+    while short.at < (following := (enough if step > 0 else short).at - step) < enough.at:
+        sample = _Sample(following, value_at(following))
+        is_enough = sample.value >= required
+        short, enough = (short, sample) if is_enough else (sample, enough)
+        if is_enough != (step > 0):
+            break
+        step *= STEP_OUT_GROWTH
+    return short, enough
+
+
+def _narrow(
+    value_at: Callable[[int], int],
+    required: int,
+    bracket: tuple[_Sample, _Sample],
+    estimate_jump: EstimateJump,
+) -> int:
+    """Return the upper end of `bracket` once it is narrower than 2.
+
+    False position that halves what is missing at an end which stays twice (the Illinois method); after steps that leave
+    too much of the bracket, a jump of the values, or bisection.
+    """
+    low, high = bracket[0].at, bracket[1].at
+    missing, surplus = required - bracket[0].value, bracket[1].value - required
+    due = (high - low) << 2  # the first two steps may leave anything
+    is_slow, futile = False, 0
+    is_enough: bool | None = None
+    while (width := high - low) > 1:
+        jump = estimate_jump(low, high) if is_slow and futile < MAX_FUTILE else None
+        middle = low + width * missing // (missing + surplus + 1)  # a part of a unit is left above
+        if jump is not None or width > due:
+            middle = (low + high) // 2 if jump is None else jump
+        middle = max(low + 1, min(high - 1, middle))
+        value = value_at(middle)
+        was_enough, is_enough = is_enough, value >= required
+        if is_enough:
+            high, surplus = middle, value - required
+            missing = (missing + 1) // 2 if was_enough else missing
+        else:
+            low, missing = middle, required - value
+            surplus = surplus // 2 if was_enough is False else surplus
+        due = min(due // 2 + 1, MAX_DUE_WIDTHS * (high - low))
+        is_slow = high - low > width // 4
+        if jump is not None:
+            futile = futile + 1 if is_slow else 0
+            is_enough = None  # it says nothing of the line between the ends
+    return high
+
+
+def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
+    """Return a zero of `rising`, an amount and its slope by the logarithm of a price, searched from the price `start`.
+
+    Newton steps inside a growing bracket; where one leaves more than half of the amount, the next halves the bracket.
+    `tolerance` bounds the value, price times amount, that may be left. Returns the last price tried where none in
+    reach changes the sign.
+    """
+    low, high, price, max_step, last_excess = 0.0, inf, start, FIRST_STEP, inf
+    for _ in range(LOG_ROOT_STEPS):
+        excess, slope = rising(price)
+        if abs(excess) * price <= tolerance:
+            break
+        low, high = (low, price) if excess > 0.0 else (price, high)
+        is_bracketed = low > 0.0 and high < inf
+        step = -excess / slope if slope > 0.0 else -inf if excess > 0.0 else inf
+        guess = price * exp(max(-max_step, min(max_step, step)))
+        if is_bracketed and not (low < guess < high and abs(excess) <= MIN_SLOPE_PROGRESS * last_excess):
+            guess = sqrt(low) * sqrt(high)
+        elif not is_bracketed and abs(step) >= max_step:
+            if max_step >= MAX_LOG_STEP:
+                break
+            max_step = min(max_step * STEP_OUT, MAX_LOG_STEP)
+        price, last_excess = guess, abs(excess)
+    return price
+
+
+def find_slope_root(slope: Callable[[float], float], at_start: float, at_end: float, tolerance: float) -> float:
+    """Return the zero in [0, 1] of the rising, piecewise linear `slope`, whose values at the ends are given.
+
+    False position that halves the opposite end's value at every step, not only that of an end that stays twice, as
+    `_narrow` does: between kinks it approaches a zero from both sides.
+    """
+    low, high = 0.0, 1.0
+    part = 0.0
+    for _ in range(LINE_SEARCH_ITERATIONS):
+        part = low + (high - low) * at_start / (at_start - at_end)
+        value = slope(part)
+        if abs(value) <= tolerance:
+            break
+        if value > 0.0:
+            high, at_end, at_start = part, value, at_start * 0.5
+        else:
+            low, at_start, at_end = part, value, at_end * 0.5
+    return part
+
+
+def next_rate(rate: float, missing: float, slope: float, low: float, high: float) -> float:
+    """Return the next rate to try for a root in (low, high): a Newton step on its logarithm, or a bisection step.
+
+    `slope` is the change of the missing amount per unit of the logarithm; 0.0 asks for bisection, geometric where the
+    ends are far apart. A `low` of 0.0 stands for no lower end.
+    """
+    if slope > 0.0:
+        change = missing / slope
+        guess = rate / (1.0 + change) if change > -0.5 else rate * (1.0 - change)
+        if low < guess < high:
+            return guess
+    if low <= 0.0:
+        return high * 0.25
+    return (low + high) / 2 if high < 2.0 * low else sqrt(low) * sqrt(high)

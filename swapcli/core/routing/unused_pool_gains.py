@@ -1,0 +1,96 @@
+"""Pools that a route does not use: which could improve it if their state had changed, and by how much at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from heapq import nlargest
+from math import exp
+
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.best_paths import extend_prices
+from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.core.routing.search.route_search import SearchResult
+
+PRICE_MARGIN = 0.01
+"""Logarithm of a rate. Rates rarely move by more than 1% between the reading of stored state and a quote."""
+
+
+class PoolGains(NamedTuple):
+    """Upper bounds on what pools outside a route could add to it; keys with the largest gain first.
+
+    `gains` are fractions of its output. `remaining(n)` bounds what all pools but the first n could add together.
+    """
+
+    keys: tuple[str, ...]
+    gains: tuple[float, ...]
+
+    def remaining(self, count: int) -> float:
+        """Return the total gain of the pools from number `count` on."""
+        return sum(self.gains[count:])
+
+    def take_until(self, tolerance: float, limit: int) -> tuple[str, ...]:
+        """Return the first pools, at most `limit`, that leave a remaining gain of no more than `tolerance`."""
+        left, count = self.remaining(0), 0
+        while count < min(limit, len(self.keys)) and left > tolerance:
+            left -= self.gains[count]
+            count += 1
+        return self.keys[:count]
+
+
+def route_pools(result: SearchResult) -> tuple[str, ...]:
+    """Return the keys of the pools of the route, each once, in order."""
+    return tuple(dict.fromkeys(step.pool for step in result.best.replay.steps))
+
+
+def pool_gains(
+    graph: MarketGraph, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
+) -> PoolGains:
+    """Return what the pools of `graph` outside `known_pools` could add if their rates were a little better.
+
+    At the dual prices of a solution, a pool adds at most the surplus of its best trade. No pool of an acyclic route
+    trades much more than the whole order, so that it also adds at most the order's value times the advantage of its
+    spot rate. `margin` is how much better a rate may be, as a logarithm. Tokens without a price in the solution have no
+    gain; with `all_paths` they get the best value in terms of priced ones, and the sum bounds all paths.
+    """
+    task = result.problem.spec
+    prices = extend_prices(graph, result.prices, task.target) if all_paths else result.prices
+    order_value = _order_value(result, prices)
+    gains: dict[str, float] = {}
+    for arc in graph.arcs():
+        key = arc.pool.key
+        if key not in known_pools and arc.token_out != task.source and arc.token_in != task.target:
+            gain = _gain(arc, prices, margin, order_value)
+            if gain > 0.0:
+                gains[key] = max(gains.get(key, 0.0), gain)
+    output = float(result.best.replay.amount_out) or 1.0
+    keys = sorted(gains, key=lambda key: -gains[key])
+    return PoolGains(tuple(keys), tuple(gains[key] / output for key in keys))
+
+
+def _order_value(result: SearchResult, prices: Mapping[int, float]) -> float:
+    """Return the value of the input or of the output, the larger, in units of the target."""
+    best_ratios, task = result.best, result.problem.spec
+    return max(best_ratios.amount_in * prices.get(task.source, 0.0), float(best_ratios.replay.amount_out))
+
+
+def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> float:
+    """Return the surplus of the best trade with at most `max_input_value` of input, in units of the target."""
+    price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0) * exp(margin)
+    advantage = price_out * arc.rate - price_in
+    if price_in <= 0.0 or advantage <= 0.0:
+        return 0.0
+    amount_in, amount_out = arc.best_trade(price_in, price_out)
+    return min(price_out * amount_out - price_in * amount_in, max_input_value * advantage / price_in)
+
+
+def closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
+    """Return the keys of at most `limit` pools outside `known_pools`, those with rates closest to the best first."""
+    spot, task = result.problem.spot, result.problem.spec
+    best_ratios: dict[str, float] = {}
+    for arc in graph.arcs():
+        key = arc.pool.key
+        if key not in known_pools and arc.token_out != task.source and arc.token_in != task.target:
+            value_in = spot.value(arc.token_in)
+            ratio = arc.rate * spot.value(arc.token_out) / value_in if value_in else 0.0
+            best_ratios[key] = max(best_ratios.get(key, 0.0), ratio)
+    return tuple(nlargest(limit, best_ratios, key=lambda key: best_ratios[key]))

@@ -1,0 +1,58 @@
+"""The rows from which pools are selected, and the protocol of their source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from swapcli.core.records import NamedTuple
+
+TokenPair = tuple[int, int]
+"""The ids of the token that is sold and of the token that is bought."""
+
+LegRow = tuple[int, Any, Any, float, float]
+"""`(pool, up, down, in_low, in_high)`, fields of `depth_ranking.Leg`. A plain tuple, as an order reads thousands."""
+
+
+class RankedToken(NamedTuple):
+    """The ranking of a token.
+
+    `price_usd` is dollars per base unit. `throughput_usd` is about how many dollars can be traded through the token.
+    `parent` is the next token on the widest path to a dollar token, None if there is none.
+    """
+
+    price_usd: float
+    throughput_usd: float
+    parent: int | None
+
+
+class PoolLimit(NamedTuple):
+    """How many pools of a pair to read: the deepest ones, and in each direction those with the best rate."""
+
+    deepest: int
+    best_rate: int
+
+
+class RankingReader(Protocol):
+    """A source of ranked tokens and pools, without the pools of the protocols that the order excludes."""
+
+    def token_id(self, address: str | None) -> int | None:
+        """Return the id of a token, None if it is unknown."""
+
+    def token(self, token_id: int) -> RankedToken:
+        """Return the ranking of a token; the lowest price if it has none."""
+
+    def hubs(self, limit: int) -> list[int]:
+        """Return the tokens with the largest throughput, largest first."""
+
+    def neighbours(self, token_id: int, limit: int) -> list[tuple[int, float]]:
+        """Return the neighbours over which most dollars can be traded, with that amount, largest first."""
+
+    def pairs(self, token_ids: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Return the pairs that have pools, as (lower id, higher id, number of pools)."""
+
+    def legs(self, low: int, high: int, limit: PoolLimit, directions: Iterable[str]) -> list[LegRow]:
+        """Return up to `limit` pools of a pair, each once. `directions` are "up" (sells `low`) and "down"."""
+
+    def deepest_pools(self, low: int, high: int, limit: int) -> list[int]:
+        """Return the deepest pools of a pair, of all protocols and of those that are not excluded."""

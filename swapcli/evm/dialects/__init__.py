@@ -1,1 +1,0 @@
-"""The dialects of routers on EVM networks, one module each. `swapcli.engine.dialects` chooses."""

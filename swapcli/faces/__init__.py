@@ -1,0 +1,1 @@
+"""What people and programs see: the command line, the HTTP service, and pictures of routes."""

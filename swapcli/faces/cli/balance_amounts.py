@@ -1,0 +1,57 @@
+"""Amounts on the command line that are a part of what the sender holds: `all` and `50%`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.order import Order
+from swapcli.core.model.token import Token, in_tokens
+from swapcli.faces.cli.session import Session
+from swapcli.quoting.amount_notation import parse_notation
+from swapcli.quoting.order_amounts import BalancePart, quote_balance_part
+from swapcli.quoting.quote_results import QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.quoting.review.payload_checker import PayloadChecker
+
+T = TypeVar("T")
+
+
+def answer_balance_part(
+    session: Session,
+    amount: str,
+    order: Order,
+    open_sender: Callable[[], PayloadChecker | None],
+    request_quote: Callable[[Order], T],
+    quote_of: Callable[[T], QuoteResult],
+) -> T:
+    """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
+
+    `open_sender` returns the checker that has the sender and the node. Raises `InvalidOption` without them, and
+    as `quote_balance_part`.
+    """
+    written = parse_notation(amount)
+    if order.reverse:
+        raise InvalidOption(
+            f"{written.shown} is a part of what you sell, and --reverse takes what you receive",
+            hint="leave out --reverse, or write an amount",
+        )
+    checker = open_sender()
+    sender = checker.requested.sender if checker else None
+    if checker is None or sender is None:
+        raise InvalidOption(
+            f"{written.shown} is a part of a balance, so the sender must be known",
+            hint="add --from ADDRESS; the balance is read from your node",
+        )
+    answer, part = quote_balance_part(written, order, sender, checker.node, request_quote, quote_of)
+    session.output.note(printable(f"{written.shown} is {_describe(part, order.token_in)}"))
+    return answer
+
+
+def _describe(part: BalancePart, token: Token) -> str:
+    balance = f"of a balance of {in_tokens(part.balance, token)} at block {part.block}"
+    left = f", less {in_tokens(part.gas_wei, token)} for gas" if part.gas_wei else ""
+    return f"{in_tokens(part.amount, token)} {balance}{left}"

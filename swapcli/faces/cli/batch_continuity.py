@@ -1,0 +1,71 @@
+"""Checks that the results of an interrupted batch and those that follow have the same settings and market."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from swapcli.core.errors import InvalidInput, NoRoute
+from swapcli.faces.cli.batch_results import EarlierResult, Entry
+
+MAX_REPEATED_ORDERS: Final = 8
+"""Earlier orders that are quoted again: most settings change the quotes of some of them."""
+TOLERANCE: Final = 1e-5
+"""Relative difference of two quotes on one state: 0.1 bps, more than a search may gain from the orders before."""
+
+_AMOUNTS: Final = ("outputAmount", "minReceived")
+
+
+def check_continuity(
+    name: str, earlier: Sequence[EarlierResult], quote: Callable[[Entry], Mapping[str, Any]], *, is_fixed: bool
+) -> str | None:
+    """Quote the last of the earlier orders again, and compare the results; return a note if the chain has gone on.
+
+    `quote` returns the result of an order; `is_fixed` says that its market follows no chain. Raises the errors of
+    `quote`, and `InvalidInput` if the settings, the market or the order have changed.
+    """
+    for number, order, before in earlier[-MAX_REPEATED_ORDERS:]:
+        try:
+            now = quote(order)
+        except (InvalidInput, NoRoute):
+            now = None
+        if now is not None:
+            if _is_equal(before, now):
+                continue
+            if not is_fixed and _is_of_another_block(before, now):
+                return f"the results in {name} are of earlier blocks than the next ones"
+        raise InvalidInput(
+            f"result {number} of {name} is not what its order gives now: the settings, the market or the order have"
+            " changed",
+            hint="resume with the same settings, market and orders, or write to another file",
+            details={"result": number},
+        )
+    return None
+
+
+def _is_equal(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Return whether two results are of the same order, settings and market. One of a CSV has no nested fields."""
+    is_whole = isinstance(before.get("state"), Mapping)
+    return (
+        before.get("inputAmount") == now["inputAmount"]
+        and all(_is_near(before.get(field), now[field]) for field in _AMOUNTS)
+        and (not is_whole or (before.keys() == now.keys() and before["slippage"] == now["slippage"]))
+    )
+
+
+def _is_near(before: object, now: str) -> bool:
+    if not (isinstance(before, str) and before.isascii() and before.isdecimal()):
+        return False
+    return abs(int(before) - int(now)) <= TOLERANCE * int(now) + 1
+
+
+def _is_of_another_block(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Return whether two results of one order and the same settings may differ by the block of their state."""
+    earlier, state = before.get("state"), now["state"]
+    if not isinstance(earlier, Mapping):
+        return bool(before.get("inputAmount") == now["inputAmount"])
+    return (
+        earlier.get("kind") == state["kind"]
+        and (earlier.get("block") != state["block"] or state["block"] is None)
+        and all(before.get(field) == now[field] for field in ("inputAmount", "slippage"))
+    )

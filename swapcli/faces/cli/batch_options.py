@@ -1,0 +1,59 @@
+"""The options of `swapcli route` for many orders."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.command_app import UsageError
+from swapcli.faces.cli.files import STDIN
+from swapcli.faces.cli.options import OutputOptions, option
+from swapcli.faces.cli.output import OutputFormat
+
+MAX_WORKERS = 256
+_BATCH = "Many orders"
+
+
+class BatchOptions(NamedTuple):
+    """Which orders are quoted, by how many processes, and where the results go."""
+
+    batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", _BATCH, "FILE")] = None
+    workers: Annotated[str | None, option("--workers", "Processes that quote a batch.  [default: 1]", _BATCH, "N")] = (
+        None
+    )
+    results: Annotated[
+        str | None, option("--results", "Write the results of a batch to this file.", _BATCH, "FILE")
+    ] = None
+    resume: Annotated[bool, option("--resume", "Quote the orders that have no result in the file yet.", _BATCH)] = False
+
+    @property
+    def worker_count(self) -> int:
+        """The number of processes. Raises `InvalidOption`."""
+        text = "1" if self.workers is None else self.workers
+        if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
+            raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
+        return int(text)
+
+    def check_absent(self) -> None:
+        """Raise `InvalidOption` if there is no batch but an option that needs one."""
+        for name, value in (("--workers", self.workers), ("--results", self.results), ("--resume", self.resume)):
+            if value is not None and value is not False:
+                raise InvalidOption(f"{name} is for a batch of orders", hint="give --batch FILE")
+
+    def check(self, words: Sequence[str], output: OutputOptions, market: object) -> None:
+        """Raise an error if the command line has words or options that do not fit --batch."""
+        if words:
+            raise UsageError("--batch reads the orders from a file: give only NETWORK")
+        if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
+            raise InvalidOption("--batch prints JSON or CSV and excludes --plain and --table")
+        if self.batch == STDIN == str(market):
+            raise InvalidOption("--batch and --market cannot both read stdin")
+        if self.resume and self.results is None:
+            raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
+        if self.resume and output.get is not None:
+            raise InvalidOption(
+                "--resume needs whole results in the file, not one field of each", hint="leave out --get"
+            )

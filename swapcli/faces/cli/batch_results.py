@@ -1,0 +1,180 @@
+"""The file with the results of a batch, to which an interrupted batch adds those that are missing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final, TypeAlias
+
+from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.errors import InvalidInput, InvalidOption
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.files import STDIN
+from swapcli.faces.cli.render.csv_text import csv_lines
+
+Entry: TypeAlias = dict[str, object]
+"""An order of a batch as its line has it; only its id has been checked."""
+
+CSV_COLUMNS = (
+    "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
+    "outputNetOfGas", "expiresAt", "state", "warnings", "errorMessage",
+)  # fmt: skip
+"""The columns of a batch as CSV: the order's id, and fields of its result."""
+
+_CSV_HEADER: Final = ",".join(CSV_COLUMNS)
+_JSON_START: Final = '{"id": '
+_MAX_LINE_BYTES: Final = 1 << 24
+"""More than any result has: a route of hundreds of pools takes 100 KB."""
+_LATEST: Final = 64
+"""Results at the end of the file that are parsed as a whole. Parsing all of them would take as long as some quotes."""
+_MAX_SHOWN_CHARACTERS: Final = 60
+
+
+class EarlierResult(NamedTuple):
+    """An order that was answered before, and its result: the whole of it, or its columns as text."""
+
+    number: int
+    order: Entry
+    result: dict[str, Any]
+
+
+class BatchResults:
+    """An open file of results, one on a line. `has_results` says whether it had some already."""
+
+    def __init__(self, name: str, file: BinaryIO, *, is_csv: bool) -> None:
+        self._name, self._file, self._is_csv = name, file, is_csv
+        self.has_results = file.tell() > 0
+
+    def write_line(self, text: str) -> None:
+        """Write a result, and pass it on to the system, so that only a line can be lost. Raises `InputOutputError`."""
+        try:
+            self._file.write(f"{text}\n".encode())
+            self._file.flush()
+        except OSError as error:
+            raise write_error(self._name, error) from None
+
+    def skip_answered(self, orders: Iterator[Entry]) -> Sequence[EarlierResult]:
+        """Take the orders that have a result in the file, and return the last ones that succeeded.
+
+        What a killed process has left of a last line is removed. Raises `InvalidInput` if the results are not those of
+        the first orders; then the file stays as it is.
+        """
+        latest: deque[tuple[int, Entry, str]] = deque(maxlen=_LATEST)
+        self._file.seek(0)
+        lines = self._read_lines()
+        if self._is_csv and next(lines, _CSV_HEADER) != _CSV_HEADER:
+            raise self._not_results(1)
+        for number, line in enumerate(lines, start=1):
+            found = self._parse_id(line, number)
+            order = next(orders, None)
+            expected = None if order is None else _csv_id(order) if self._is_csv else order["id"]
+            if order is None or found != expected:
+                of_batch = "the batch is shorter" if order is None else f"that order of the batch is {_shown(expected)}"
+                raise InvalidInput(
+                    f"result {number} of {self._name} is of order {_shown(found)}, but {of_batch}",
+                    hint="resume with the same batch, or write to another file",
+                    details={"result": number},
+                )
+            latest.append((number, order, line))
+        results = [EarlierResult(number, order, self._parse_result(line, number)) for number, order, line in latest]
+        self._file.truncate(self._whole_bytes)
+        self.has_results = self._file.seek(0, os.SEEK_END) > 0
+        return [each for each in results if each.result.get("success") in (True, "true")]
+
+    def _read_lines(self) -> Iterator[str]:
+        """Yield the whole lines of the file, without their ends, and count their bytes."""
+        self._whole_bytes = 0
+        number = 0
+        while line := self._file.readline(_MAX_LINE_BYTES):
+            number += 1
+            if not line.endswith(b"\n"):
+                start = (_CSV_HEADER if self._is_csv else _JSON_START).encode()
+                if len(line) == _MAX_LINE_BYTES or (number == 1 and line[: len(start)] != start[: len(line)]):
+                    raise self._not_results(number)
+                return
+            self._whole_bytes += len(line)
+            try:
+                text = line.decode().removesuffix("\n")
+            except UnicodeDecodeError:
+                raise self._not_results(number) from None
+            yield text
+
+    def _parse_id(self, line: str, number: int) -> object:
+        try:
+            if self._is_csv:
+                cells = next(csv.reader([line]))
+                if len(cells) == len(CSV_COLUMNS):
+                    return cells[0]
+            elif line.startswith(_JSON_START):
+                found, end = json.JSONDecoder().raw_decode(line, len(_JSON_START))
+                if line.startswith(', "result": {', end) and line.endswith("}}"):
+                    return found
+        except (ValueError, csv.Error, StopIteration):
+            pass
+        raise self._not_results(number + self._is_csv)
+
+    def _parse_result(self, line: str, number: int) -> dict[str, Any]:
+        if self._is_csv:
+            return dict(zip(CSV_COLUMNS, next(csv.reader([line])), strict=True))
+        try:
+            result = json.loads(line)["result"]
+        except ValueError:
+            raise self._not_results(number) from None
+        assert isinstance(result, dict)
+        return result
+
+    def _not_results(self, line_number: int) -> InvalidInput:
+        return InvalidInput(
+            f"line {line_number} of {self._name} is no result of a batch in this format",
+            hint="write to another file",
+            details={"line": line_number},
+        )
+
+
+def _csv_id(order: Entry) -> str:
+    return next(csv.reader([csv_lines(("id",), [order], header=False)]))[0]
+
+
+def _shown(order_id: object) -> str:
+    text = repr(order_id)
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]}..."
+
+
+@contextmanager
+def open_results(name: str, *, resume: bool, is_csv: bool) -> Iterator[BatchResults]:
+    """Open a file of results at its end, which is made if it is missing, and lock it.
+
+    Raises `InvalidOption` if it is no regular file, if another process has locked it, or if it has results that are not
+    to be resumed; `InputOutputError`.
+    """
+    if name == STDIN:
+        raise InvalidOption("--results needs the name of a file", hint="without it, results go to stdout")
+    try:
+        descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidOption(f"{name} is not a regular file", hint="without --results, results go to stdout")
+    with open(descriptor, "ab+") as file:
+        _lock(file, name)
+        if file.seek(0, os.SEEK_END) and not resume:
+            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+        yield BatchResults(name, file, is_csv=is_csv)
+
+
+def _lock(file: BinaryIO, name: str) -> None:
+    """Lock the file until this process ends; the processes that it forks do not hold the lock."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InvalidOption(f"another process is writing to {name}", hint="wait for its end, and --resume") from None

@@ -1,0 +1,207 @@
+"""Commands as records. A plain command line runs without Typer, whose import takes a fifth of a quote's time.
+
+A command line is plain if it has the name of a command, options that the command knows with their values, and words for
+its arguments. Everything else (help, mistakes, groups of commands, `--`) is for Typer, which
+`swapcli.faces.cli.lazy_group` builds from the same records. `tests/faces/cli/test_command_app.py` compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from swapcli.core.records import NamedTuple
+
+_F = TypeVar("_F", bound="Callable[..., object]")
+
+_REPEATED = frozenset({list[str], list[str] | None})
+_SINGLE = frozenset({str, str | None})
+
+
+class OptionalValue(NamedTuple):
+    """What an option without a value means, and which next word is its value: any other word may be an argument."""
+
+    if_absent: str
+    fits: Callable[[str], bool]
+
+
+class OptionText(NamedTuple):
+    """An option's name, its help text, its panel of the help page, and its metavar; a flag has none."""
+
+    name: str
+    text: str
+    panel: str
+    metavar: str | None = None
+    optional_value: OptionalValue | None = None
+
+
+class ArgumentText(NamedTuple):
+    """An argument's metavar and its help text."""
+
+    metavar: str
+    text: str
+
+
+class UsageError(Exception):
+    """Arguments that do not go together. `command_path` is the command that refused them, as people write it."""
+
+    def __init__(self, message: str, command_path: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.command_path = command_path
+
+
+class UnknownCommand(UsageError):
+    """A command that a group does not have; `known` are those that it has."""
+
+    def __init__(self, name: str, known: Iterable[str], group_path: str) -> None:
+        from swapcli.core.encoding.text import printable, truncate
+
+        super().__init__(f'no command "{printable(truncate(name, 40))}"', group_path)
+        self.name, self.known = name, tuple(known)
+
+
+class CommandParameter(NamedTuple):
+    """A parameter of a command's function, or a field of a group of options among its parameters."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+class RegisteredCommand(NamedTuple):
+    """A command: its name (by default that of its function), and its function."""
+
+    name: str | None
+    function: Callable[..., Any]
+
+    def groups(self) -> dict[str, Any]:
+        """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
+        annotations = self.function.__annotations__
+        return {name: each for name, each in annotations.items() if isinstance(each, type) and issubclass(each, tuple)}
+
+    def parameters(self) -> Iterator[CommandParameter]:
+        """Yield the parameters, with the fields of a group in its place; `...` is the default of a required one."""
+        function, groups = self.function, self.groups()
+        code, defaults = function.__code__, function.__defaults__ or ()
+        keyword_defaults = function.__kwdefaults__ or {}
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        positional_defaults = dict(
+            zip(names[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True)
+        )
+        known = keyword_defaults | positional_defaults
+        for name in names:
+            if name in groups:
+                group = groups[name]
+                for field, annotation in group.__annotations__.items():
+                    yield CommandParameter(field, annotation, group._field_defaults[field])
+            else:
+                yield CommandParameter(name, function.__annotations__[name], known.get(name, ...))
+
+    def join_optional_values(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command line with each value that is optional joined to its option, as in --watch=5."""
+        joined = list(words)
+        for parameter in self.parameters():
+            note = parameter.annotation.__metadata__[0]
+            if isinstance(note, OptionText) and note.optional_value is not None and note.name in joined:
+                joined = _join_values(joined, note.name, note.optional_value)
+        return joined
+
+    def call(self, values: dict[str, Any]) -> Any:
+        """Call the function with values by the names of `parameters`."""
+        filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
+        return self.function(**filled, **values)
+
+
+class CommandApp:
+    """The commands of a module: one, or several in a group with a `summary`."""
+
+    def __init__(self, summary: str | None = None) -> None:
+        self.summary = summary
+        self.commands: list[RegisteredCommand] = []
+
+    def command(self, name: str | None = None) -> Callable[[_F], _F]:
+        """Return a decorator that registers a function as a command.
+
+        Its parameters have annotations of `swapcli.faces.cli.options`.
+        """
+
+        def register(function: _F) -> _F:
+            self.commands.append(RegisteredCommand(name, function))
+            return function
+
+        return register
+
+    @property
+    def only_command(self) -> RegisteredCommand | None:
+        """The command of a module without a group."""
+        return self.commands[0] if self.summary is None else None
+
+
+def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[str]:
+    """Return the words with the value joined to each option called `name`; behind -- there are no options."""
+    joined: list[str] = []
+    remaining = list(reversed(words))
+    while remaining and remaining[-1] != "--":
+        word = remaining.pop()
+        if word == name:
+            word += "=" + (remaining.pop() if remaining and value.fits(remaining[-1]) else value.if_absent)
+        joined.append(word)
+    return [*joined, *reversed(remaining)]
+
+
+def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, Any] | None:
+    """Return the values of a plain command line by parameter, as Typer would; None if Typer has to parse it."""
+    options: dict[str, CommandParameter] = {}
+    arguments: list[CommandParameter] = []
+    for parameter in command.parameters():
+        note = parameter.annotation.__metadata__[0]
+        if isinstance(note, OptionText):
+            options[note.name] = parameter
+        else:
+            arguments.append(parameter)
+    values: dict[str, Any] = {each.name: each.default for each in (*options.values(), *arguments)}
+    remaining = command.join_optional_values(words)[::-1]
+    positional: list[str] = []
+    while remaining:
+        word = remaining.pop()
+        if word[:1] != "-" or word == "-":
+            positional.append(word)
+        elif not _take_option(values, options, word, remaining):
+            return None
+    return values if _fill_arguments(values, arguments, positional) else None
+
+
+def _take_option(
+    values: dict[str, Any], options: Mapping[str, CommandParameter], word: str, remaining: list[str]
+) -> bool:
+    """Set the value of an option, if need be the last of the remaining words; return False if it is not plain."""
+    name, has_value, value = word.partition("=")
+    if name not in options:
+        return False
+    option = options[name]
+    kind = option.annotation.__origin__
+    if kind is bool:
+        values[option.name] = True
+        return not has_value
+    if not has_value:
+        value = remaining.pop() if remaining else "--"
+        if value[:1] == "-" and value != "-":
+            return False
+    if kind in _REPEATED:
+        values[option.name] = [*(values[option.name] or ()), value]
+    else:
+        values[option.name] = value
+    return kind in _SINGLE or kind in _REPEATED
+
+
+def _fill_arguments(values: dict[str, Any], arguments: Sequence[CommandParameter], words: Sequence[str]) -> bool:
+    """Set the values of the arguments; return False where words are missing, empty or left over."""
+    left = list(words)
+    for argument in arguments:
+        kind = argument.annotation.__origin__
+        if kind in _REPEATED:
+            values[argument.name], left = left or argument.default, []
+        elif left and kind in _SINGLE:
+            values[argument.name] = left.pop(0)
+    return all(words) and not left and ... not in values.values()

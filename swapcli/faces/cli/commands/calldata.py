@@ -1,0 +1,140 @@
+"""`swapcli calldata`: find the best route for an order and build its transaction."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import TYPE_CHECKING, Any
+
+from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.account_options import check_recipient_option
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import (
+    MAX_IMPACT,
+    MAX_SLIPPAGE,
+    OrderOptions,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+)
+from swapcli.faces.cli.output import TRANSACTION_FORMATS
+from swapcli.faces.cli.payload_checker import open_checker
+from swapcli.faces.cli.payload_output import (
+    PreparedPayload,
+    add_warnings,
+    parse_deadline,
+    print_payload,
+    shows_full_calldata,
+)
+from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
+from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
+from swapcli.faces.cli.session import open_session
+from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.quoting.quote_options import require_swap_terms
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.review.payload_checker import BuiltSwap, judge_built, traded_tokens
+from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+
+app = CommandApp()
+
+
+@app.command()
+def calldata(
+    network: options.NetworkNameOrDefault = None,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    amount: options.Amount = None,
+    *,
+    order: OrderOptions,
+    payload: PayloadOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> int:
+    """Find the best route and build its transaction.
+
+    \b
+    Examples:
+      swapcli calldata base ETH USDC 1.5 --offline \\
+        --destination 0x1111111111111111111111111111111111111111
+      swapcli calldata base ETH USDC 1.5 --offline --get calldata \\
+        --destination 0x1111111111111111111111111111111111111111
+
+    Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.
+    If the price impact exceeds --max-impact or the slippage --max-slippage, the command exits with status 7.
+    """
+    flags = order.flags | payload.flags | source.flags
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
+    network, words = split_words(session, (network, token_in, token_out, amount))
+    words = require_order(words)
+    context = open_quote_context(session, network, order, source)
+    quote_terms = context.options.terms
+    check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    deadline_s, deadline_in_s = parse_deadline(payload)
+    terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
+    terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
+    check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
+    checker = open_checker(session, context.network, payload)
+    if checker and not payload.permit:
+        terms = terms._replace(sender=checker.requested.sender)
+    quote, transaction = context.answer_order(
+        words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
+    )
+    if not payload.simulate:  # which shows what is really paid
+        session.check_modelled_is_meant(quote.state, quote.network)
+    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
+    if payload.permit:
+        from swapcli.faces.cli.permits import print_permit
+
+        print_permit(session, quote.network, payload, transaction, deadline_s)
+        return exit_codes.OK
+    quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
+    pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
+    ends = traded_tokens(quote.route, transaction, quote.network)
+    built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
+    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    prepared = PreparedPayload(transaction, quote.network, checked, readings=readings, verdict=verdict)
+    warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
+    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
+    figures = quote.figures._replace(warnings=prepared.warnings)
+    _print(context, quote.answer, figures, prepared, payload)
+    return exit_codes.OK
+
+
+def _print(
+    context: QuoteContext,
+    answer: QuoteResult,
+    figures: QuoteFigures,
+    prepared: PreparedPayload,
+    options: PayloadOptions,
+) -> None:
+    session, terms, transaction = context.session, context.options.terms, prepared.payload
+
+    def build_document(swap: RenderedTransaction) -> dict[str, Any]:
+        advice = _advise(context, answer)
+        document = calldata_document(answer, figures, transaction, swap)
+        return document if advice is None else document | {"advisedSlippage": advised_slippage_field(advice)}
+
+    def print_view(transactions: list[RenderedTransaction]) -> None:
+        from swapcli.faces.cli.render.payload_view import build_payload_view, format_amount
+        from swapcli.faces.cli.render.route_view import build_route_view
+        from swapcli.faces.cli.render.simulation_view import with_advice, with_simulation
+
+        amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
+        payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
+        route = with_advice(build_route_view(answer, terms, figures), _advise(context, answer))
+        route = with_simulation(route, prepared.checked, prepared.verdict)
+        session.output.print_payload(payload, route)
+
+    print_payload(session, prepared, figures, options, build_document, print_view)
+
+
+def _advise(context: QuoteContext, answer: QuoteResult) -> "SlippageAdvice | None":
+    """Return the advised slippage; on state that is not real, nothing is loaded for it."""
+    if not answer.state_source.is_live:
+        return None
+    from swapcli.quoting.slippage_advice import advise_on
+
+    return advise_on(answer, context.market.source, context.options.terms.ttl_s)

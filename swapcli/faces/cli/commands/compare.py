@@ -1,0 +1,100 @@
+"""`swapcli compare`: the ways to fill one order, and what services of the interface offer for it."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.quote_context import open_local_context, require_order, split_words
+from swapcli.faces.cli.session import Session, open_session
+
+if TYPE_CHECKING:
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+app = CommandApp()
+
+
+@app.command()
+def compare(
+    network: options.NetworkNameOrDefault = None,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    amount: options.Amount = None,
+    *,
+    limits: LimitOptions,
+    api_url: Annotated[
+        list[str] | None, option("--api-url", "Also ask this service; may be repeated.", SOURCE, "URL")
+    ] = None,
+    api_key_file: options.ApiKeyFile = None,
+    source: LocalSourceOptions,
+    output: OutputOptions,
+) -> int:
+    """Compare ways and services to fill an order.
+
+    \b
+    Examples:
+      swapcli compare base ETH USDC 25
+      swapcli compare base ETH USDC 25 --api-url https://api.example.com
+
+    Compares the split route, the best single path, the best direct swap, each protocol alone, and services, all at the
+    same moment; those computed here share one state. The best output net of gas comes first. Without --api-url the
+    service of the settings answers too, if there is one. An API key goes to a service that is alone, and otherwise only
+    to that of the settings. The exit status is 0 if this process found a route, even if services fail.
+    """
+    session = open_session(
+        output,
+        limits.flags | source.flags | {"api_key_file": api_key_file},
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=LIST_FORMATS,
+    )
+    network, words = split_words(session, (network, token_in, token_out, amount))
+    context = open_local_context(session, network, raw=limits.raw, skip_bad_pools=source.skip_bad_pools)
+    order = context.parse_order(*require_order(words))
+    urls = _service_urls(session, api_url or ())
+    from swapcli.faces.cli.render.comparison_view import build_comparison_details, comparison_document, csv_documents
+    from swapcli.quoting.comparison import compare_alternatives
+    from swapcli.state.clock import SYSTEM_CLOCK
+
+    with ExitStack() as stack:
+        services = _open_services(session, context.network.name, urls)
+        for each in services:
+            stack.enter_context(closing(each[1]))
+        request = context.options.build_request(order)
+        found = compare_alternatives(context.market.source, services, request, context.options.terms, SYSTEM_CLOCK)
+    failure = found.split.error
+    if failure and all(each.amount_out is None for each in found.alternatives):
+        raise failure
+    if found.figures:
+        session.output.warn(found.figures.warnings)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(comparison_document(found))
+    elif session.output.format is OutputFormat.CSV:
+        session.output.print_rows(csv_documents(found))
+    else:
+        session.output.print_details(build_comparison_details(found))
+    return exit_codes.status_of(failure) if failure else exit_codes.OK
+
+
+def _service_urls(session: Session, given: "tuple[str, ...] | list[str]") -> list[str]:
+    if session.is_offline and given:
+        raise InvalidOption(
+            "a service is reached over the network, so --offline does not fit --api-url", hint="give one of them"
+        )
+    configured = [session.settings.api_url] if session.settings.api_url and not session.is_offline else []
+    return list(dict.fromkeys(given or configured))
+
+
+def _open_services(session: Session, network: str, urls: list[str]) -> "list[tuple[str, QuoteSource]]":
+    """Return the sources of services by URL. Raises `ConfigError` for an invalid one."""
+    opened = []
+    for url in urls:
+        sends_key = len(urls) == 1 or url == session.settings.api_url
+        service = session.open_service(network, url, sends_key=sends_key)
+        opened.append((service.state_source.service_url or url, service))
+    return opened

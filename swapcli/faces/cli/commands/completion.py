@@ -1,0 +1,26 @@
+"""`swapcli completion`: print a script that completes commands, options and names."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Annotated
+
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.completion.command_tree import SHELLS, completion_script
+from swapcli.faces.cli.options import argument
+
+app = CommandApp()
+
+
+@app.command()
+def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")]) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    Example: eval "$(swapcli completion bash)"
+
+    Put that line into ~/.bashrc, or with zsh into ~/.zshrc. In ~/.config/fish/config.fish the line is `swapcli
+    completion fish | source`. Commands, options, networks, tokens, protocols and the names of keys are completed.
+    """
+    if shell not in SHELLS:
+        raise UsageError(f"invalid value for SHELL: {shell!r} is not one of {', '.join(SHELLS)}")
+    print(completion_script(shell), end="")

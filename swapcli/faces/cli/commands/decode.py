@@ -1,0 +1,205 @@
+"""`swapcli decode`: say what a payload does, and warn of what differs from a fresh quote."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from contextlib import closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, UnknownNetwork
+from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
+from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option
+from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.payload.decode.documents import PayloadInput, parse_payload
+from swapcli.payload.decode.given_transaction import MAX_BYTES
+from swapcli.quoting.config import network_names_from, override_settings
+from swapcli.quoting.quote_options import parse_address_option
+from swapcli.quoting.review.document_review import review_document
+from swapcli.quoting.review.payload_input import decode_payload, describes_other, guess_network, parse_value
+from swapcli.quoting.review.payload_review import PayloadReview, Signing, SlippageLimits, review_payload
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.markets.embedded import embedded_names
+
+if TYPE_CHECKING:
+    from swapcli.quoting.market import Market
+    from swapcli.quoting.review.payload_review import PayloadReview
+
+app = CommandApp()
+
+
+@app.command()
+def decode(
+    calldata: Annotated[
+        str,
+        argument("[CALLDATA]", "Calldata, felts or transactions, or a file of them; - or none is stdin."),
+    ] = STDIN,
+    *,
+    network: Annotated[
+        str | None, option("--network", "Network of the transaction.  [default: guessed]", ROUTING, "NETWORK")
+    ] = None,
+    to: Annotated[str | None, option("--to", "Contract that the transaction calls.", ROUTING, "ADDRESS")] = None,
+    value: Annotated[str | None, option("--value", "Value of the transaction, in wei.", ROUTING, "WEI")] = None,
+    sender: Annotated[str | None, option("--from", "Sender or its ENS name.", ROUTING, "ADDRESS")] = None,
+    destination: Annotated[
+        str | None, option("--destination", "Who shall receive the output.  [default: --from]", ROUTING, "ADDRESS")
+    ] = None,
+    slippage: Slippage = None,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> int:
+    """Say what a payload does before you sign it.
+
+    \b
+    Example:
+      swapcli calldata base ETH USDC 1 --offline --json \\
+        --destination 0x1111111111111111111111111111111111111111 \\
+        | swapcli decode -
+
+    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in what swapcli,
+    nodes and wallets print (`swapcli help transactions`), and compares them with a fresh quote of the same order:
+    recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
+    is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
+    """
+    flags = {**source.flags, "slippage": slippage}
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
+    if calldata == STDIN:
+        if is_stdin_terminal():
+            raise UsageError("no calldata given: give it, or pipe it in")
+        if str(session.settings.market) == STDIN:
+            raise InvalidOption("calldata and --market cannot both be read from stdin")
+        calldata = read_bounded_file(STDIN, 4 * MAX_BYTES).decode(errors="replace")
+    elif is_regular(calldata):
+        calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
+    given = parse_payload(calldata)
+    payload = given.payload
+    value_wei = payload.value if value is None else parse_value(value)
+    given = given._replace(
+        payload=payload._replace(to=to or payload.to, sender=sender or payload.sender, value=value_wei)
+    )
+    name = _choose_network(session, given, network)
+    market = None if name is None else _open_market(session, name, skip_bad_pools=source.skip_bad_pools)
+    found = market.network if market else None
+    if found is not None and describes_other(found, given):
+        raise InvalidInput(f"this is no payload of {found.name}", hint="name its own network with --network")
+    call = decode_payload(given.payload, found.wrapped_native_address if found else None)
+    if market is not None:
+        market = _for_dialect(session, market, call, skip_bad_pools=source.skip_bad_pools)
+        found = market.network
+    signing = Signing(value=value_wei)
+    if found is not None:
+        signing = _parse_signing(session, given, destination, found)._replace(value=value_wei)
+    fresh_source = market.source if market else None
+    now_s = SYSTEM_CLOCK.now_s()
+    limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
+    review = review_payload(
+        call, fresh_source, signing, now_s, limits, is_modelled_meant=session.node_rules.excludes_nodes
+    )
+    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
+    if session.output.format is OutputFormat.JSON:
+        from swapcli.faces.cli.render.decode_json import render_review
+
+        session.output.print_document(render_review(review))
+        return _finish(session, review)
+    from swapcli.faces.cli.render.decode_view import build_decode_view
+
+    session.output.warn(review.warnings)
+    session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+    return _finish(session, review)
+
+
+def _finish(session: Session, review: "PayloadReview") -> int:
+    """Note the dangers of a payload after its review, and return the exit status."""
+    if not review.dangers:
+        return exit_codes.OK
+    session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+    session.output.flush_notes()
+    return exit_codes.UNSAFE
+
+
+def _for_dialect(session: Session, market: "Market", call: DecodedCall, *, skip_bad_pools: bool) -> "Market":
+    """Return the market as the router of the call trades it; the same if that router is not known there."""
+    network = market.network
+    is_same = call.dialect in (None, network.router_dialect)
+    if is_same or {call.dialect, network.router_dialect} == {*INTERFACE_DIALECTS} or session.service_url is not None:
+        return market
+    session.settings = override_settings(session.settings, {"router_dialect": call.dialect})
+    with suppress(InvalidOption):
+        return _open_market(session, network.name, skip_bad_pools=skip_bad_pools)
+    return market
+
+
+def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Market":
+    """Return the market of a network; without pools if none comes with the program and nothing else has any."""
+    try:
+        return session.open_market(name, skip_bad_pools=skip_bad_pools)
+    except MarketError:
+        if session.settings.market is not None or name in embedded_names():
+            raise
+    from swapcli.quoting.market import Market
+
+    return Market(session.open_without_pools(name), session)
+
+
+def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
+    """Return the review with a warning for each contract without code, if the user has named a node."""
+    network = review.network
+    if network is None or network.kind is not Kind.EVM or session.node_rules.named_nodes(network) is None:
+        return review
+    from swapcli.quoting.review.contract_codes import warn_of_codeless
+
+    node = session.node(network)
+    if node is None:
+        return review
+    with closing(node):
+        return warn_of_codeless(review, node)
+
+
+def _market_for_guess(session: Session, name: str) -> MarketState:
+    """Return what is known of a network without reading a node or a store."""
+    return session.market(name) if name in embedded_names() else session.without_pools(name)
+
+
+def _choose_network(session: Session, given: PayloadInput, option: str | None) -> str | None:
+    """Return the network of the option, else of the transaction, the settings, or the one that fits; None if unknown.
+
+    A market file has one network, which is meant.
+    """
+    if session.settings.market is not None and option is None:
+        market = session.file_market()
+        return market.network.name if market else None
+    name = option or given.network or _named_by_chain(session, given) or session.settings.network
+    if name is not None:
+        return name
+    guessed = guess_network(given, network_names_from(session.settings), partial(_market_for_guess, session))
+    if guessed is not None:
+        session.output.note(f"this looks like a payload for {guessed}; --network names another one")
+    return guessed
+
+
+def _named_by_chain(session: Session, given: PayloadInput) -> str | None:
+    """Return the network with the first chain id of the transactions; None if no network has it."""
+    for chain_id in given.chain_ids[:1]:
+        with suppress(UnknownNetwork):
+            return session.network(str(chain_id)).name
+    return None
+
+
+def _parse_signing(session: Session, given: PayloadInput, destination: str | None, network: Network) -> Signing:
+    """Parse the addresses of a transaction. Raises `InvalidAddress`."""
+    payload = given.payload
+    to = None if payload.to is None else parse_address_option(payload.to, network, "--to")
+    sender = None if payload.sender is None else parse_account_option(payload.sender, network, session, SENDER)
+    recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
+    integrator = session.settings.integrator
+    if integrator.address is None:
+        return Signing(to, None, sender, recipient)
+    address = parse_address_option(integrator.address, network, "integrator address")
+    return Signing(to, None, sender, recipient, Integrator(address, integrator.fee_bps, integrator.surplus_bps))

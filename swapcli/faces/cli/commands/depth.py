@@ -1,0 +1,141 @@
+"""`swapcli depth`: price impact over a ladder of amounts, and the amounts at which it reaches some levels."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidAmount, InvalidOption
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.files import STDIN as STDOUT
+from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.options import (
+    OUTPUT,
+    ROUTING,
+    LimitOptions,
+    LocalSourceOptions,
+    OutputOptions,
+    option,
+    split_lists,
+)
+from swapcli.faces.cli.output import LIST_FORMATS, Output, OutputFormat
+from swapcli.faces.cli.picture_options import SvgWidth
+from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, split_words
+from swapcli.faces.cli.session import open_session
+from swapcli.faces.pictures.picture_width import parse_width
+from swapcli.quoting.plain_amounts import is_balance_part
+
+if TYPE_CHECKING:
+    from swapcli.core.model.depth import Depth
+    from swapcli.core.model.order import Order
+
+START_USD = 10
+
+app = CommandApp()
+
+
+@app.command()
+def depth(
+    network: options.NetworkNameOrDefault = None,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    *,
+    amounts: Annotated[
+        list[str] | None,
+        option("--amounts", "Amounts to quote: comma-separated, such as 1,50,2k.", ROUTING, "LIST"),
+    ] = None,
+    limits: LimitOptions,
+    source: LocalSourceOptions,
+    svg: Annotated[
+        str | None, option("--svg", "Also draw a chart to this file; - draws to stdout only.", OUTPUT, "FILE")
+    ] = None,
+    svg_width: SvgWidth = None,
+    csv: Annotated[bool, option("--csv", "The quotes as CSV; short for --format csv.", OUTPUT)] = False,
+    output: OutputOptions,
+) -> int:
+    """Show price impact over a range of amounts.
+
+    \b
+    Examples:
+      swapcli depth base ETH USDC
+      swapcli depth base ETH USDC --amounts 1,10,100 --svg depth.svg
+
+    Amounts of TOKEN_IN rise in steps of 1, 2 and 5 from about $10 until the price impact is above 20% or the liquidity
+    ends. The price impact reaches 0.1%, 0.5%, 1% and 5% at the amounts listed first: each is quoted, and so is the next
+    larger amount of four digits, which exceeds the level. Every figure is that of a quote for exactly its amount, and
+    the price impact is the one of a route: pool fees count where it is measured in USD, and do not where it is
+    compared with a small order in the same pools. The larger one is shown.
+    """
+    width = parse_width("--svg-width", svg_width)
+    if svg is None and svg_width is not None:
+        raise UsageError("--svg-width needs --svg")
+    if csv and output.format is not None:
+        raise UsageError("--csv and --format exclude each other")
+    session = open_session(
+        output._replace(format="csv" if csv else output.format),
+        limits.flags | source.flags,
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=LIST_FORMATS,
+    )
+    printed = session.output.format
+    if svg == STDOUT and printed in (OutputFormat.JSON, OutputFormat.CSV):
+        raise UsageError(f"--svg - and --{printed} exclude each other")
+    network, words = split_words(session, (network, token_in, token_out))
+    if len(words) != 2:
+        raise UsageError("TOKEN_IN and TOKEN_OUT are required")
+    context = open_local_context(session, network, raw=limits.raw, skip_bad_pools=source.skip_bad_pools)
+    written = None if amounts is None else split_lists(amounts)
+    measured = _measure(context, context.parse_tokens(*words), written)
+    if svg is not None and svg != STDOUT:
+        write_atomically(svg, _draw(measured, width))
+    _print(session.output, measured, _draw(measured, width) if svg == STDOUT else None)
+    return exit_codes.OK
+
+
+def _measure(context: QuoteContext, order: "Order", amounts: list[str] | None) -> "Depth":
+    from swapcli.quoting.depth import measure_depth
+    from swapcli.startup import enable_garbage_collection
+
+    if amounts == []:
+        raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")
+    if part := next(filter(is_balance_part, amounts or ()), None):
+        raise InvalidOption(f"--amounts: {part} is a part of a balance", hint="write amounts, such as 1,10,100")
+    enable_garbage_collection()
+    units = [context.parse_amount(order, text).amount for text in amounts or ()]
+    start = 1 if units else _start(context, order)
+    request = context.options.build_request(order)
+    return measure_depth(context.market.source, request, context.options.terms, units, start)
+
+
+def _start(context: QuoteContext, order: "Order") -> int:
+    """Return the amount for `START_USD`, or one whole token if the market has no price of it in USD."""
+    whole_token: int = 10**order.token_in.decimals
+    try:
+        return context.market.resolve_amount(f"${START_USD}", order, context.options).amount
+    except InvalidAmount:
+        return whole_token
+
+
+def _draw(measured: "Depth", width: int) -> str:
+    from swapcli.faces.pictures.depth_chart import render_depth_chart
+
+    return render_depth_chart(measured, width)
+
+
+def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
+    from swapcli.faces.cli.render.depth_view import build_depth_details, csv_documents, depth_document
+    from swapcli.faces.cli.terminal import terminal_width
+
+    if output.format is OutputFormat.JSON:
+        output.print_document(depth_document(measured))
+        return
+    output.warn(measured.figures.warnings)
+    if drawn is not None:
+        print(drawn, end="")
+    elif output.format is OutputFormat.CSV:
+        output.print_rows(csv_documents(measured))
+    else:
+        is_table = output.format is OutputFormat.TABLE
+        output.print_details(build_depth_details(measured, terminal_width(sys.stdout) if is_table else None))

@@ -1,0 +1,206 @@
+"""`swapcli execute`: build the transaction of a route that was found earlier, on the present state."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Annotated
+
+from swapcli.core.encoding.strict_json import parse_json
+from swapcli.core.errors import InvalidInput, InvalidOption
+from swapcli.core.model.network import Network
+from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.account_options import RECIPIENT, check_recipient_option, parse_account_option
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.files import STDIN, is_stdin_terminal, read_file
+from swapcli.faces.cli.options import (
+    MAX_IMPACT,
+    MAX_SLIPPAGE,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    argument,
+    option,
+)
+from swapcli.faces.cli.output import TRANSACTION_FORMATS
+from swapcli.faces.cli.payload_checker import open_checker
+from swapcli.faces.cli.payload_output import (
+    PreparedPayload,
+    add_warnings,
+    parse_deadline,
+    print_payload,
+    shows_full_calldata,
+)
+from swapcli.faces.cli.render.payload_json import PayloadContext, execute_document
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.interface.route import parse_result
+from swapcli.interface.route_result import RouteResult
+from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.quoting.quote_figures import compute_payload_figures
+from swapcli.quoting.quote_options import require_swap_terms
+from swapcli.quoting.review.payload_checker import (
+    BuiltSwap,
+    judge_built,
+    mark_revocations,
+    route_payloads,
+    traded_tokens,
+)
+from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+from swapcli.state.clock import SYSTEM_CLOCK
+
+PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
+
+app = CommandApp()
+
+
+@app.command()
+def execute(
+    file: Annotated[str, argument("[FILE]", "Output of `swapcli route --json`; - or none is stdin.")] = STDIN,
+    *,
+    slippage: options.Slippage = None,
+    destination: options.Destination = None,
+    router_dialect: options.RouterDialect = None,
+    signature: Annotated[
+        str | None, option("--signature", "Signature of the message of --permit.", options.ANSWER, "HEX")
+    ] = None,
+    network: Annotated[
+        str | None,
+        option("--network", "Network of the route, if the route does not name it.", options.ROUTING, "NETWORK"),
+    ] = None,
+    payload: PayloadOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> int:
+    """Build the transaction of a route.
+
+    \b
+    Example:
+      swapcli route base ETH USDC 1.5 --offline --json | \\
+        swapcli execute - --offline \\
+        --destination 0x1111111111111111111111111111111111111111
+
+    The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
+    route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact or the
+    slippage --max-slippage, with 7.
+    """
+    flags = {"slippage": slippage, "router_dialect": router_dialect} | payload.flags | source.flags
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
+    if file == STDIN == str(session.settings.market):
+        raise InvalidOption("the route and --market cannot both be read from stdin")
+    deadline_s, deadline_in_s = parse_deadline(payload, signature)
+    document = _read(file)
+    market = session.open_market(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    quote_source = market.source
+    route = _parse_route(session, quote_source.network, document, destination, deadline_s)
+    check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
+    checker = open_checker(session, quote_source.network, payload)
+    sender = checker.requested.sender if checker and not payload.permit else None
+    terms = route.terms._replace(deadline_in_s=deadline_in_s, sender=sender)
+    if signature is not None:
+        from swapcli.faces.cli.permits import with_signature
+
+        terms = with_signature(session, quote_source.network, payload, signature, route)
+    transaction = quote_source.build(route.result, terms)
+    if not payload.simulate:  # which shows what is really paid
+        session.check_modelled_is_meant(quote_source.state_source, quote_source.network)
+    if payload.permit:
+        from swapcli.faces.cli.permits import print_permit
+
+        print_permit(session, quote_source.network, payload, transaction, deadline_s)
+        return exit_codes.OK
+    settings, state_source = session.settings, quote_source.state_source
+    terms = terms._replace(
+        ttl_s=settings.route_ttl_s,
+        impact_warning_ppm=settings.impact_warning_ppm,
+        slippage_warning_ppm=settings.slippage_warning_ppm,
+    )
+    impact = quote_source.impact_of(route.result, transaction)
+    check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
+    pools = quote_source.route_pools(route.result)
+    readings = route_payloads(
+        session.router_findings, quote_source.network, route.result, pools, terms, transaction.gas_units
+    )
+    checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
+    if checked and checked.read_payload:
+        transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
+    transaction = mark_revocations(transaction, state_source, session, quote_source.network, checked)
+    now_s = int(SYSTEM_CLOCK.now_s())
+    figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
+    warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
+    network_read = quote_source.network
+    if checked and checked.read_payload:
+        network_read = network_read._replace(router_reading=checked.read_payload.reading)
+    ends = traded_tokens(route.result, transaction, network_read)
+    built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source, quote_source)
+    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings, verdict=verdict)
+    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
+    _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
+    return exit_codes.OK
+
+
+class _Route(NamedTuple):
+    """A route with the terms of its swap."""
+
+    result: RouteResult
+    terms: SwapTerms
+
+
+def _parse_route(
+    session: Session, network: Network, document: dict[str, object], destination: str | None, deadline_s: int | None
+) -> _Route:
+    result = parse_result(document, network)
+    slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
+    check_slippage(slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
+    return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
+
+
+def _read(file: str) -> dict[str, object]:
+    """Read the JSON of a route. Raises `UsageError` instead of waiting for a terminal, and `InvalidInput`."""
+    if file == STDIN and is_stdin_terminal():
+        raise UsageError("no route given: name its file, or pipe it in")
+    name = "stdin" if file == STDIN else file
+    try:
+        document = parse_json(read_file(file), name)
+    except InvalidInput as error:
+        error.hint = PIPE
+        raise
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} does not contain a route", hint=PIPE)
+    return document
+
+
+def _network_name(document: dict[str, object], option: str | None, session: Session) -> str:
+    """Return the network that the route names, else that of --network or the settings. Raises `InvalidOption`."""
+    name = document.get("network")
+    if not isinstance(name, str) or not name:
+        if option or session.settings.network:
+            return session.network_name(option)
+        raise InvalidOption("the route does not name its network", hint="add --network NAME")
+    if option and option.lower() != name.lower() and option != str(session.chain_id(name)):
+        raise InvalidOption(f"the route is for {name}, not for {option}", hint="leave out --network")
+    return name
+
+
+def _print(
+    session: Session, figures: QuoteFigures, route: _Route, prepared: PreparedPayload, options: PayloadOptions
+) -> None:
+    transaction, network, checked, *_ = prepared
+
+    def build_document(swap: RenderedTransaction) -> dict[str, object]:
+        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+        context = PayloadContext(network, route.result.api_version, now_ms)
+        return execute_document(transaction, swap, figures, context)
+
+    def print_view(transactions: list[RenderedTransaction]) -> None:
+        from swapcli.faces.cli.render.payload_view import build_execute_view
+        from swapcli.faces.cli.render.simulation_view import with_simulation
+
+        slippage_ppm, full = figures.slippage_ppm, shows_full_calldata(session, options)
+        view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
+        session.output.print_payload(with_simulation(view, checked, prepared.verdict))
+
+    print_payload(session, prepared, figures, options, build_document, print_view)

@@ -1,0 +1,54 @@
+"""`swapcli help`: the manual, one topic a page."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import sys
+from types import MappingProxyType
+from typing import Annotated
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.help_topics import ORDER, topic_text
+from swapcli.faces.cli.options import OUTPUT, argument, option
+from swapcli.faces.cli.terminal import reflow, terminal_width
+
+ALIASES = MappingProxyType({"config": "settings"})
+
+app = CommandApp()
+
+
+@app.command()
+def help_(
+    topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
+    man: Annotated[bool, option("--man", "Print the manual page, for man -l -.", OUTPUT)] = False,
+) -> None:
+    """Explain a topic, such as amounts or exit codes.
+
+    \b
+    Examples:
+      swapcli help
+      swapcli help exit-codes
+      swapcli help --man | man -l -
+    """
+    if man:
+        if topic is not None:
+            raise InvalidOption("--man prints all topics", hint="leave out --man, or the topic")
+        from swapcli.faces.cli.man_page import man_page
+
+        print(man_page(), end="")
+        return
+    found = None if topic is None else ALIASES.get(topic.lower(), topic.lower())
+    if topic is None:
+        head = "Topics (swapcli help TOPIC; each command also has --help):\n"
+        print(reflow(head, terminal_width(sys.stdout)))
+        for name in ORDER:
+            title = f"  {name:<14}{topic_text(name).splitlines()[0]}\n"
+            print(reflow(title, terminal_width(sys.stdout)), end="")
+    elif found in ORDER:
+        print(reflow(topic_text(found), terminal_width(sys.stdout)), end="")
+    else:
+        closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
+        hint = closest or f"topics: {', '.join(ORDER)}"
+        raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)

@@ -1,0 +1,110 @@
+"""`swapcli networks`: list the networks."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidOption, UnhealthyError
+from swapcli.core.model.network import Network
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.explorer import contract_page
+from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import SOURCE, OutputOptions, argument, option
+from swapcli.faces.cli.output import LIST_FORMATS
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.config import network_names_from
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import NetworkDocumentJson
+
+app = CommandApp()
+
+
+@app.command()
+def networks(
+    network: Annotated[str | None, argument("[NETWORK]", "The network whose public nodes --probe checks.")] = None,
+    *,
+    probe: Annotated[
+        bool, option("--probe", "Check what the public nodes of NETWORK serve, instead of the list.", SOURCE)
+    ] = False,
+    output: OutputOptions,
+) -> int:
+    """List the networks.
+
+    \b
+    Example: swapcli networks --json
+
+    With --probe, as in swapcli networks base --probe, it reads each public node of a network, and shows its latency,
+    the age of its newest block, its limits, and what is missing of what quotes and syncs need. If no node serves what
+    a quote needs, the command exits with status 8.
+    """
+    session = open_session(output, formats=LIST_FORMATS)
+    if probe:
+        return _probe(session, network)
+    if network is not None:
+        raise InvalidOption("NETWORK is only for --probe", hint="swapcli networks lists all networks")
+    all_networks = [session.network(name) for name in network_names_from(session.settings)]
+    session.output.print_list(
+        ListView(
+            columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
+            rows=tuple(_row(network) for network in all_networks),
+            documents=tuple(_document(network) for network in all_networks),
+            links=tuple(_links(network) for network in all_networks),
+        )
+    )
+    return exit_codes.OK
+
+
+def _probe(session: Session, name: str | None) -> int:
+    from swapcli.faces.cli.render.node_view import build_node_list
+
+    network = session.network(session.network_name(name))
+    reports = session.check_public_nodes(network)
+    session.output.print_list(build_node_list(network.name, reports))
+    if not reports:
+        raise UnhealthyError(
+            f"{network.name} has no public nodes",
+            details={"networks": [network.name]},
+            hint=f"name some in networks.{network.name}.public_rpc_urls",
+        )
+    if not any(report.can_quote for report in reports):
+        raise UnhealthyError(
+            f"no public node of {network.name} serves what a quote needs", details={"networks": [network.name]}
+        )
+    return exit_codes.OK
+
+
+def _row(network: Network) -> tuple[str, ...]:
+    return (
+        network.name,
+        str(network.chain_id),
+        network.native.symbol,
+        "yes" if network.has_v2 else "no",
+        str(len(network.tokens)),
+        str(len(network.protocols)),
+        _router(network) or "-",
+    )
+
+
+def _document(network: Network) -> "NetworkDocumentJson":
+    return {
+        "name": network.name,
+        "kind": network.kind.value,
+        "chainId": str(network.chain_id),
+        "native": network.native.symbol,
+        "v2": network.has_v2,
+        "tokens": len(network.tokens),
+        "protocols": len(network.protocols),
+        "router": _router(network),
+    }
+
+
+def _links(network: Network) -> dict[str, str]:
+    page = contract_page(network, network.router) if network.router else None
+    return {"router": page} if page else {}
+
+
+def _router(network: Network) -> str | None:
+    return display_address(network.router, network.kind) if network.router else None

@@ -1,0 +1,128 @@
+"""`swapcli pools`: the pools of a network, the deepest first."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidOption, SameToken
+from swapcli.core.model.network import Network
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address
+from swapcli.faces.cli import options
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.quote_context import split_network
+from swapcli.faces.cli.session import open_session
+from swapcli.interface.quote_fields import render_state_source, render_warning_list
+from swapcli.quoting.pool_listing import ListedPool, list_pools, list_skipped
+from swapcli.quoting.warnings import state_warnings
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import PoolDocumentJson
+
+DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000_000
+MAX_TOKENS = 2
+
+app = CommandApp()
+
+
+@app.command()
+def pools(
+    network: options.NetworkNameOrDefault = None,
+    token: Annotated[str | None, argument("[TOKEN]", "Only pools that trade this token: symbol or address.")] = None,
+    other: Annotated[str | None, argument("[TOKEN]", "And this one.")] = None,
+    *,
+    limit: Annotated[
+        str | None, option("--limit", f"Maximum number of pools; 0 for all.  [default: {DEFAULT_LIMIT}]", OUTPUT, "N")
+    ] = None,
+    router_dialect: options.RouterDialect = None,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """List the pools of a network with liquidity and price. The deepest come first.
+
+    \b
+    Examples:
+      swapcli pools base ETH USDC
+      swapcli pools base cbBTC --limit 5 --json
+
+    Liquidity is about the USD value that orders could trade in a pool. A pool that quotes leave out comes with the
+    reason. With a node the state is that of the newest block.
+    """
+    flags = {"router_dialect": router_dialect} | source.flags
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS)
+    network_name, names = split_network(session, [network, token, other])
+    if len(names) > MAX_TOKENS:
+        raise UsageError("too many tokens: name at most two, which a pool trades")
+    count = _parse_limit(limit)
+    market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
+    found = market.network
+    tokens = tuple(found.to_wrapped_token(market.token(name)).address for name in names)
+    if len(set(tokens)) < len(tokens):
+        raise SameToken
+    selection = market.source.select_pools(tokens, count)
+    listed = list_pools(selection, tokens)
+    total, known = selection.total, dict(selection.source.market.tokens)
+    if session.service_url is None and session.settings.market is None and (count is None or len(listed) < count):
+        store = session.stored(network_name)
+        if store is not None:
+            with store:
+                skipped = list_skipped(store, tokens)
+                known = store.inventory.tokens({each for pool in skipped for each in pool.tokens}) | known
+            total += len(skipped)
+            listed += skipped[: None if count is None else count - len(listed)]
+    state = selection.source.state_source
+    documents = [_document(pool, known, found, state) for pool in listed]
+    warnings = state_warnings(market.state, state, session.settings.route_ttl_s)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(
+            {
+                "network": found.name,
+                "state": render_state_source(state),
+                "warnings": render_warning_list(warnings),
+                "count": total,
+                "pools": documents,
+            }
+        )
+        return
+    session.output.warn(warnings)
+    from swapcli.faces.cli.render.market_views import PoolTable, build_pools_view
+    from swapcli.faces.cli.render.state_wording import state_columns
+
+    view = build_pools_view(PoolTable(listed, total, names, known, found, state), documents)
+    if session.output.format is OutputFormat.CSV:
+        session.output.print_rows([{**each, **state_columns(state, warnings)} for each in documents])
+    else:
+        session.output.print_details(view)
+
+
+def _parse_limit(text: str | None) -> int | None:
+    """Return the limit, None for all. Raises `InvalidOption`."""
+    if text is None:
+        return DEFAULT_LIMIT
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_LIMIT)) and int(text) <= MAX_LIMIT):
+        raise InvalidOption(f"--limit: expected a whole number from 0 to {MAX_LIMIT:,}")
+    return int(text) or None
+
+
+def _document(pool: ListedPool, known: Mapping[str, Token], network: Network, state: StateSource) -> "PoolDocumentJson":
+    def symbol(address: str) -> str | None:
+        return known[address].symbol if address in known else None
+
+    protocol = network.protocol(pool.protocol)
+    return {
+        "pool": display_address(pool.key, network.kind),
+        "protocol": protocol.id if protocol else None,
+        "amm_name": pool.protocol,
+        "fee_ppm": pool.fee_ppm,
+        "tokens": [display_address(address, network.kind) for address in pool.tokens],
+        "pair": [symbol(address) for address in pool.pair],
+        "price": pool.price,
+        "liquidityUsd": pool.liquidity_usd,
+        "block": state.block,
+        "ageS": state.age_s,
+        "leftOut": pool.left_out or None,
+    }

@@ -1,0 +1,173 @@
+"""`swapcli route`: find the best route for one order, or for each order of a file."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.batch_options import BatchOptions
+from swapcli.faces.cli.command_app import CommandApp, OptionalValue
+from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.options import (
+    OUTPUT,
+    OrderOptions,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    option,
+)
+from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.picture_options import PictureOptions
+from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.plain_amounts import is_balance_part
+from swapcli.quoting.quote_results import QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.quoting.review.payload_checker import PayloadChecker
+
+app = CommandApp()
+
+
+@app.command()
+def route(
+    network: options.NetworkNameOrDefault = None,
+    token_in: options.TokenIn = None,
+    token_out: options.TokenOut = None,
+    amount: options.Amount = None,
+    *,
+    order: OrderOptions,
+    sender: Annotated[
+        str | None,
+        option("--from", "Sender or its ENS name, for an AMOUNT of all or 50%.", options.ROUTING, "ADDRESS"),
+    ] = None,
+    source: SourceOptions,
+    batch: BatchOptions,
+    watch: Annotated[
+        str | None,
+        option(
+            "--watch",
+            "Quote at every block, or every so many SECONDS, until Ctrl-C.",
+            OUTPUT,
+            "[SECONDS]",
+            OptionalValue("", lambda word: word.replace(".", "", 1).isdecimal()),
+        ),
+    ] = None,
+    picture: PictureOptions,
+    output: OutputOptions,
+) -> int:
+    """Find the best route for a swap.
+
+    \b
+    Examples:
+      swapcli route base ETH USDC 1.5
+      swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
+      swapcli route base ETH USDC 50 --view tree --svg route.svg
+
+    A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
+    smallest unit. The output is one line {"id", "result"} per order, in their order; --format csv prints the main
+    figures. A malformed line stops the batch; the error gives its number. The exit status is the lowest one other than
+    0 of all orders. An interrupted batch with --results goes on where it was with --resume (swapcli help scripting).
+
+    --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
+    per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
+    a block, and goes on after a failed refresh. Ctrl-C ends it with status 0.
+    """
+    session = open_session(
+        output,
+        order.flags | source.flags,
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=COMMON_FORMATS if batch.batch is None else LIST_FORMATS,
+    )
+    network, words = split_words(session, (network, token_in, token_out, amount))
+    if batch.batch is None:
+        batch.check_absent()
+    if watch is not None:
+        if batch.batch is not None:
+            raise InvalidOption("--watch and --batch exclude each other")
+        words = require_order(words)
+        _check_watch_alone(words, sender, picture, session)
+        session.reuses_searches = True
+        return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
+    if batch.batch is None:
+        words = require_order(words, hint=", or --batch")
+        picture.check(session.output)
+        return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
+    if any(picture):
+        raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
+    if sender is not None:
+        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
+    batch.check(words, output, session.settings.market)
+    from swapcli.faces.cli.order_batch import route_batch
+
+    return route_batch(lambda: open_quote_context(session, network, order, source), batch)
+
+
+def _check_watch_alone(words: list[str], sender: str | None, picture: PictureOptions, session: Session) -> None:
+    """Raise an error if the command line has options that do not fit --watch."""
+    others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
+    for name, value in others.items():
+        if value is not None:
+            raise InvalidOption(f"--watch and {name} exclude each other")
+    if is_balance_part(words[-1]):
+        raise InvalidOption(f"--watch needs a fixed amount, not {words[-1]}", hint="write an amount, such as 1.5")
+    picture.check(session.output)
+
+
+def _watch(context: QuoteContext, words: list[str], watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+    from swapcli.faces.cli.quote_watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
+    from swapcli.faces.cli.render.watch_view import WatchLines, WatchScreen
+    from swapcli.startup import enable_garbage_collection
+
+    enable_garbage_collection()
+    seconds = parse_watch_seconds(watch)
+    interval_s = watch_interval_s(context, seconds)
+    order, printed = context.parse_order(*words), context.session.output
+    is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
+    pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
+    display: WatchDisplay
+    if printed.format is OutputFormat.JSON or is_piped:
+        display = WatchLines(printed._replace(format=OutputFormat.JSON))
+    else:
+        display = WatchScreen(printed, picture.shape, pace)
+    return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
+
+
+def _route_one(context: QuoteContext, words: list[str], sender: str | None, picture: PictureOptions) -> int:
+    def open_sender() -> "PayloadChecker | None":
+        from swapcli.faces.cli.payload_checker import open_checker
+
+        return open_checker(context.session, context.network, PayloadOptions(sender=sender))
+
+    if sender is not None and not is_balance_part(words[-1]):
+        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
+    quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
+    output = context.session.output
+    if picture.svg is not None and not picture.draws_to_stdout:
+        write_atomically(picture.svg, _draw_svg(quote.answer, picture.width))
+    if output.format is OutputFormat.JSON:
+        output.print_document(quote.to_dict())
+    elif picture.draws_to_stdout or picture.mermaid:
+        output.warn(quote.warnings)
+        print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")
+    else:
+        from swapcli.faces.cli.render.route_view import build_route_view
+
+        output.print_route(build_route_view(quote.answer, quote.terms, quote.figures), picture.shape)
+    return exit_codes.OK
+
+
+def _draw_svg(answer: QuoteResult, width: int) -> str:
+    from swapcli.faces.pictures.route_flow import build_route_flow
+    from swapcli.faces.pictures.svg import render_svg
+
+    return render_svg(build_route_flow(answer), width)
+
+
+def _draw_mermaid(answer: QuoteResult) -> str:
+    from swapcli.faces.pictures.mermaid import render_mermaid
+    from swapcli.faces.pictures.route_flow import build_route_flow
+
+    return render_mermaid(build_route_flow(answer))

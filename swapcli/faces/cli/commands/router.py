@@ -1,0 +1,48 @@
+"""`swapcli router`: deploy your own router contract."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import sys
+
+from swapcli.faces.cli import options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import OutputOptions
+from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.payload_view import shorten_calldata
+from swapcli.faces.cli.session import open_session
+
+app = CommandApp("Print the transaction that deploys your own router contract.")
+
+
+@app.command("deploy-payload")
+def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> None:
+    """Print the transaction that deploys the router contract.
+
+    \b
+    Example: swapcli router deploy-payload base --json
+
+    The transaction has no recipient: it creates a contract. Once it is mined, set networks.NETWORK.router to the
+    address of the contract, and transactions are built for it. The contract has no owner and cannot be changed.
+    """
+    from swapcli.payload.evm.router import build_deployment as payload_of
+
+    session = open_session(output)
+    where = session.network(network)
+    payload = payload_of(where)
+    document = {
+        "network": where.name,
+        "chainId": payload.chain_id,
+        "to": None,
+        "value": str(payload.value),
+        "calldata": payload.calldata,
+    }
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(document)
+        return
+    is_shortened = session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
+    texts = {name: "none" if value is None else str(value) for name, value in document.items()}
+    if is_shortened:
+        texts["calldata"] = shorten_calldata(payload.calldata, "--plain")
+    title = f"Deployment of the router contract on {where.name}"
+    session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

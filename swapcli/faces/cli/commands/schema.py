@@ -1,0 +1,59 @@
+"""`swapcli schema`: the JSON schemas of the documents that commands print."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Annotated
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import OutputOptions, argument
+from swapcli.faces.cli.output import LIST_FORMATS
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.session import open_session
+from swapcli.interface.document_types import DOCUMENTS, DocumentJson
+
+_PRINTED_BY = {
+    "route-watch": "each line of swapcli route --watch",
+    "route-batch": "each line of swapcli route --batch",
+    "sync-watch": "each line of swapcli sync --watch --json",
+    "serve": "swapcli serve, when it accepts connections",
+    "error": "every command with --json, on stderr",
+}
+
+app = CommandApp()
+
+
+@app.command()
+def schema(
+    document: Annotated[str | None, argument("[DOCUMENT]", "Document to describe; all are listed without it.")] = None,
+    *,
+    output: OutputOptions,
+) -> None:
+    """Print the JSON schema of what a command prints.
+
+    \b
+    Example: swapcli schema route
+
+    Documents are named after their commands. New fields may be added to them; no field is removed or changes its
+    meaning within a major version.
+    """
+    session = open_session(output, formats=LIST_FORMATS)
+    if document is None:
+        rows = [(name, _PRINTED_BY.get(name, f"swapcli {_command(name)} --json")) for name in DOCUMENTS]
+        documents: tuple[DocumentJson, ...] = tuple({"document": name, "printed_by": text} for name, text in rows)
+        session.output.print_list(ListView(("document", "printed by"), tuple(rows), documents))
+        return
+    if document not in DOCUMENTS:
+        closest = did_you_mean(closest_names(document, DOCUMENTS))
+        hint = closest or f"documents: {', '.join(DOCUMENTS)}"
+        raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)
+    from swapcli.interface.json_schemas import build_document_schema
+
+    session.output.print_document(build_document_schema(document))
+
+
+def _command(name: str) -> str:
+    """Return the command of a document: only its first dash separates two words."""
+    return name.replace("-", " ", 1)

@@ -1,0 +1,194 @@
+"""`swapcli serve`: the HTTP service with the endpoints of the published interface."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.url import is_loopback_host
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.faces.cli import options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.options import OutputOptions, option
+from swapcli.faces.cli.output import print_to_stderr
+from swapcli.faces.cli.service_sources import open_app, read_policy
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.config.source_readers import flag
+from swapcli.startup import enable_garbage_collection
+
+if TYPE_CHECKING:
+    from swapcli.faces.cli.service_sources import ServiceSources
+
+SERVER, LIFECYCLE = "Server", "Lifecycle"
+
+_STATE_IGNORED = "WARNING: the setting state is {}, but a service follows and quotes the latest block"
+_PUBLIC_ADDRESS = (
+    "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
+    " encrypted; put a TLS proxy in front of it"
+)
+
+app = CommandApp()
+
+
+@app.command()
+def serve(
+    *,
+    host: Annotated[
+        str | None, option("--host", "Address to listen on.  [default: 127.0.0.1]", SERVER, "ADDRESS")
+    ] = None,
+    port: Annotated[
+        str | None, option("--port", "Port to listen on; 0 picks a free one.  [default: 8000]", SERVER, "PORT")
+    ] = None,
+    workers: Annotated[
+        str | None, option("--workers", "Processes that answer; one a core is best.  [default: 1]", SERVER, "N")
+    ] = None,
+    networks: Annotated[
+        list[str] | None, option("--networks", "Comma-separated networks.  [default: all]", SERVER, "LIST")
+    ] = None,
+    keys_file: options.KeysFile = None,
+    ready_file: Annotated[
+        str | None, option("--ready-file", "Also write the line of JSON to this file.", SERVER, "FILE")
+    ] = None,
+    once: Annotated[bool, option("--once", "Exit after one request.", LIFECYCLE)] = False,
+    max_requests: Annotated[str | None, option("--max-requests", "Exit after N requests.", LIFECYCLE, "N")] = None,
+    market: options.MarketFile = None,
+    skip_bad_pools: options.SkipBadPools = False,
+    store: options.StoreDir = None,
+    feed: Annotated[
+        str | None,
+        option("--feed", "Redis server with the feed of swapcli sync --watch --publish.", options.SOURCE, "URL"),
+    ] = None,
+    max_age: options.MaxAge = None,
+    live: options.Live = None,
+    offline: options.Offline = False,
+    output: OutputOptions,
+) -> int:
+    """Serve routes and transactions over HTTP.
+
+    \b
+    Example: swapcli serve --port 0 --once
+
+    When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
+    networks whose prices are modelled. The log goes to stderr, one line of JSON per request. On SIGTERM or Ctrl-C it
+    finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and trusted proxies
+    again.
+
+    If the settings name a node of a network, the service follows its newest block; with --live it follows public
+    nodes where none is set, as often as they allow. Requests on state that is too old
+    are answered with 503. `swapcli help service` says more.
+    """
+    flags = {
+        "service.host": flag("--host", host),
+        "service.port": flag("--port", port),
+        "service.workers": flag("--workers", workers),
+        "service.keys_file": flag("--keys-file", keys_file),
+        "market": market,
+        "store_dir": flag("--store", store),
+        "service.feed_url": flag("--feed", feed),
+        "max_age_s": flag("--max-age", max_age),
+        "live": live,
+    }
+    _ignore_hangups()
+
+    def read_session() -> Session:
+        return open_session(output, flags, offline=offline)
+
+    session = read_session()
+    request_limit = _parse_request_limit(once, max_requests)
+    if workers is not None and request_limit is not None and session.settings.service.workers > 1:
+        raise InvalidOption("--workers and a number of requests exclude each other: one process counts them")
+    if store is not None and session.settings.service.feed_url is not None:
+        raise InvalidOption("a feed does not fit --store: its pools come from a Redis server", hint="leave one out")
+    from swapcli.faces.cli.service_sources import open_service_sources
+
+    sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
+    names = [network.name for network in sources.registry.served_networks]
+
+    def on_ready(url: str) -> None:
+        document = {"url": url, "pid": os.getpid(), "networks": names, "modelled": [*sources.modelled]}
+        if ready_file is not None:
+            write_atomically(ready_file, to_json(document) + "\n")
+        session.output.print_line(document)
+
+    # With a number of requests, workers of the settings do not count.
+    if session.settings.service.workers > 1 and request_limit is None:
+        from swapcli.faces.cli.serve_workers import serve_by_workers
+
+        return serve_by_workers(session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session)
+    return _serve(session, sources, request_limit, on_ready, read_session)
+
+
+def _announce(session: Session, warn: Callable[[str], object], on_ready: Callable[[str], None], url: str) -> None:
+    """Write warnings to the log, and say that connections are accepted."""
+    settings = session.settings
+    if settings.state is not BlockTag.LATEST:
+        warn(_STATE_IGNORED.format(settings.state))
+    if not is_loopback_host(settings.service.host):
+        warn(_PUBLIC_ADDRESS.format(settings.service.host))
+    on_ready(url)
+
+
+def _serve(
+    session: Session,
+    sources: "ServiceSources",
+    max_requests: int | None,
+    on_ready: Callable[[str], None],
+    read_session: Callable[[], Session],
+) -> int:
+    # Imported here, so that help pages do not load a web server.
+    from swapcli.faces.service.access_log import AccessLog
+    from swapcli.faces.service.access_policy import PolicyReloader
+    from swapcli.faces.service.app import get_policy
+    from swapcli.faces.service.log_writer import log_stream
+    from swapcli.faces.service.market_followers import FollowerThreads
+    from swapcli.faces.service.server import serve as run
+
+    policy = read_policy(session)
+    settings = policy.settings
+    enable_garbage_collection()
+    with log_stream(sys.stderr) as stream:
+        log = AccessLog(stream)
+        with FollowerThreads(sources.followed, sources.registry, log) as followers:
+            service = open_app(session, sources, policy, log, followers)
+            try:
+                return run(
+                    service,
+                    host=settings.host,
+                    port=settings.port,
+                    on_ready=partial(_announce, session, lambda line: stream.write(line + "\n"), on_ready),
+                    # With a limit of requests, none should be spent while the first state is read.
+                    is_prepared=followers.are_settled if max_requests else None,
+                    on_hangup=PolicyReloader(
+                        get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
+                    ),
+                    max_requests=max_requests,
+                    max_connections=settings.max_connections,
+                )
+            finally:
+                for node in sources.nodes.values():
+                    node.close()
+
+
+def _ignore_hangups() -> None:
+    """Ignore SIGHUP until the service can reload its settings."""
+    if hasattr(signal, "SIGHUP"):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _parse_request_limit(once: bool, text: str | None) -> int | None:
+    if text is None:
+        return 1 if once else None
+    if once:
+        raise InvalidOption("--once and --max-requests exclude each other")
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
+        raise InvalidOption("--max-requests: expected a whole number above 0")
+    return int(text)

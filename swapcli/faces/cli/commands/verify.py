@@ -1,0 +1,63 @@
+"""`swapcli verify`: compare the swaps of a mined transaction with their quotes."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from contextlib import closing
+from typing import Annotated
+
+from swapcli.core.errors import SwapDiffers
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import OutputOptions, argument
+from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.session import open_session
+from swapcli.quoting.config.source_readers import flag
+
+app = CommandApp()
+
+
+@app.command()
+def verify(
+    network: options.NetworkName,
+    transaction: Annotated[str, argument("TX", "Hash of a mined transaction.")],
+    *,
+    store: options.StoreDir = None,
+    rpc_url: options.RpcUrl = None,
+    timeout: options.Timeout = None,
+    output: OutputOptions,
+) -> int:
+    """Compare the swaps of a mined transaction with their quotes.
+
+    \b
+    Example:
+      swapcli verify base \\
+        0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+
+    Every swap whose pool is known is quoted on the state just before it: the parent block and the earlier events of the
+    block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
+    parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7.
+    """
+    flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
+    session = open_session(output, flags, rpc_url=rpc_url)
+    session.start_waiting(network)
+    from swapcli.payload.checks.swap_verification import Outcome
+    from swapcli.quoting.review.transaction_verification import quote_at_block, verify_transaction
+
+    where = session.network(network)
+    with closing(session.require_node(where)) as node, closing(session.open_known_pools(network)) as known:
+        found = verify_transaction(node, known, transaction, quote_at_block(known, node))
+    if session.output.format is OutputFormat.JSON:
+        from swapcli.faces.cli.render.verification_json import verification_document
+
+        session.output.print_document(verification_document(found))
+    else:
+        from swapcli.faces.cli.render.verification_view import build_verification_view
+
+        session.output.print_details(build_verification_view(found))
+    different = found.count(Outcome.DIFFERENT)
+    if different:
+        raise SwapDiffers(
+            f"{different} of {len(found.swaps)} swaps of {found.transaction} paid another amount than their quotes",
+            details={"transaction": found.transaction, "different": different},
+        )
+    return exit_codes.OK

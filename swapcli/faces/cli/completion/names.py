@@ -1,0 +1,116 @@
+"""Names of networks, tokens, protocols and API keys that begin with what was typed, each with an explanation.
+
+They are read from the files that have them, without the modules that check these files: a damaged one completes
+nothing, and the command says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from swapcli.core.networks.definition_files import packaged_networks, read_definition
+from swapcli.faces.cli.completion.kinds import KEYS, NETWORKS, PROTOCOLS, TOKENS
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from swapcli.faces.cli.completion.setting_facts import Names, SettingFacts
+
+_STORE = ".sqlite"
+_MAX_STORED = 200  # a terminal shows no more at once, and a store can have many thousands
+_LAST_CHARACTER = "\U0010ffff"
+_PATIENCE_S = 0.02  # a store that is being written answers at once or not at all
+
+
+def find_names(kind: str, begin: str, facts: SettingFacts, network: str | None) -> list[tuple[str, str]]:
+    """Return the names of a kind. Only those of a store are limited to what begins with `begin`, in any case."""
+    if kind == NETWORKS:
+        return [(name, "") for name in _network_names(facts)]
+    if kind == KEYS:
+        return list(_key_names(facts.keys_file))
+    if network is None:
+        return []
+    found = {TOKENS: _tokens, PROTOCOLS: _protocols}[kind](network, begin, facts)
+    return [(name, text) for name, text in found if name.isprintable() and text.isprintable()]
+
+
+def find_network_name(word: str, facts: SettingFacts) -> str | None:
+    """Return the network that a name, or the chain id of a packaged network, stands for; None if there is none."""
+    if word.lower() in _network_names(facts):
+        return word.lower()
+    with_id = (name for name in packaged_networks() if str(read_definition(name)["chain_id"]) == word)
+    return next(with_id, None) if word.isdigit() else None
+
+
+def _network_names(facts: SettingFacts) -> list[str]:
+    try:
+        files = os.listdir(facts.stores)
+    except OSError:
+        files = []
+    stored = (name.removesuffix(_STORE) for name in files if name.endswith(_STORE))
+    return sorted({*packaged_networks(), *stored, *facts.networks})
+
+
+def _tokens(network: str, begin: str, facts: SettingFacts) -> Iterator[tuple[str, str]]:
+    described = _described(network, facts)
+    stored = _stored_tokens(os.path.join(facts.stores, network + _STORE), begin.lower())
+    yield from described[TOKENS] if stored is None else [*described[TOKENS][:1], *stored]
+
+
+def _protocols(network: str, _: str, facts: SettingFacts) -> Iterator[tuple[str, str]]:
+    yield from _described(network, facts)[PROTOCOLS]
+
+
+def _described(network: str, facts: SettingFacts) -> dict[str, list[tuple[str, str]]]:
+    """Return the tokens, the native one first, and the protocols that the settings or the program describe."""
+    if network in facts.networks:
+        known = facts.networks[network]
+        return {kind: _pairs(known[kind]) for kind in (TOKENS, PROTOCOLS)}
+    if network not in packaged_networks():
+        return {TOKENS: [], PROTOCOLS: []}
+    definition = read_definition(network)
+    wrapped = definition.get("wrapped_native")
+    tokens = [definition["native"], *([wrapped] if isinstance(wrapped, dict) else []), *definition["tokens"]]
+    return {
+        TOKENS: [(token["symbol"], token["name"]) for token in tokens],
+        PROTOCOLS: [(protocol["amm_name"], protocol["display_name"]) for protocol in definition["protocols"]],
+    }
+
+
+def _pairs(names: Names) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in names]
+
+
+def _stored_tokens(file: str, begin: str) -> list[tuple[str, str]] | None:
+    """Return the tokens of a store, those that most orders could pass through first; None if it cannot be read."""
+    if not os.path.exists(file):
+        return None
+    import sqlite3
+    from urllib.parse import quote
+
+    try:
+        connection = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=_PATIENCE_S)
+        try:
+            query = "SELECT symbol, name FROM tokens {} ORDER BY transit DESC LIMIT ?"
+            if not begin:
+                return connection.execute(query.format(""), (_MAX_STORED,)).fetchall()
+            limits = (begin, begin + _LAST_CHARACTER, _MAX_STORED)
+            return connection.execute(query.format("WHERE folded >= ? AND folded < ?"), limits).fetchall()
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return None
+
+
+def _key_names(file: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and ids of the keys that are not revoked."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            keys = json.load(stream)["keys"]
+        valid = [(key["name"], key["id"]) for key in keys if key.get("revoked") is None]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return
+    yield from ((name, f"key {key_id}") for name, key_id in valid)
+    yield from ((key_id, f"key of {name}") for name, key_id in valid)

@@ -1,0 +1,36 @@
+"""Read what completion needs from the settings themselves, for `facts`, which remembers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from swapcli.core.errors import ConfigError
+from swapcli.core.model.network import Network
+from swapcli.faces.cli.completion.setting_facts import SettingFacts
+from swapcli.quoting.config import load_settings, networks_from
+
+
+def read_setting_facts(environ: Mapping[str, str], home: str, defaults: SettingFacts) -> dict[str, Any]:
+    """Return the fields of `SettingFacts`; `defaults` if the settings have an error, which the command will report."""
+    try:
+        settings = load_settings(flags={}, environ=environ, config_path=None, home=Path(home))
+        find = networks_from(settings)
+        networks = {name.lower(): _names(find(name)) for name in settings.networks}
+    except ConfigError:
+        return vars(defaults)
+    return {
+        "network": None if settings.network is None else settings.network.lower(),
+        "stores": str(settings.store_dir or defaults.stores),
+        "keys_file": str(settings.service.keys_file or defaults.keys_file),
+        "networks": networks,
+    }
+
+
+def _names(network: Network) -> dict[str, list[list[str]]]:
+    tokens = [network.native, *([network.wrapped_native] if network.wrapped_native else []), *network.tokens]
+    return {
+        "tokens": [[token.symbol, token.name] for token in tokens],
+        "protocols": [[protocol.amm_name, protocol.display_name] for protocol in network.protocols],
+    }

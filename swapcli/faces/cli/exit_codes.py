@@ -1,0 +1,57 @@
+"""The exit statuses of all errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from swapcli.core import errors
+
+OK = 0
+INTERNAL = 1
+USAGE = 2
+NO_ROUTE = 3
+UNSAFE = 7
+IO_ERROR = 74
+"""`EX_IOERR` of sysexits.h."""
+INTERRUPTED = 130
+
+STATUS: dict[type[errors.SwapcliError], int] = {
+    errors.InvalidInput: USAGE,
+    errors.NoRoute: NO_ROUTE,
+    errors.PoolError: NO_ROUTE,
+    errors.IntegratorError: 4,
+    errors.UpstreamError: 5,
+    errors.StaleError: 6,
+    errors.SimulationError: UNSAFE,
+    errors.UnsafeSwap: UNSAFE,
+    errors.UnhealthyError: 8,
+    errors.InputOutputError: IO_ERROR,
+    errors.RateLimited: 75,
+    errors.Cancelled: INTERRUPTED,
+}
+"""The exit status of each branch of the error tree."""
+
+MEANING: dict[int, str] = {
+    OK: "done",
+    INTERNAL: "internal error: a bug in swapcli",
+    USAGE: "wrong usage or invalid input",
+    NO_ROUTE: "no route between the tokens",
+    4: "missing or invalid API key, or a broken integrator rule",
+    5: "a node or a service failed, or gave no real prices to build a transaction on",
+    6: "a route or its state is too old",
+    UNSAFE: "failed simulation or balance check, high price impact, or a dangerous payload",
+    8: "not healthy",
+    IO_ERROR: "input/output error, such as a full disk",
+    75: "rate limited: try again later",
+    INTERRUPTED: "interrupted",
+}
+
+
+def status_of(error: BaseException) -> int:
+    """Return the exit status of an error; an error outside the tree is internal."""
+    return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), INTERNAL)
+
+
+def worst(statuses: Iterable[int]) -> int:
+    """Return the exit status of a batch: the lowest one other than 0, so that internal errors come first."""
+    return min((status for status in statuses if status), default=OK)

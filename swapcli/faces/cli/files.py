@@ -1,0 +1,93 @@
+"""Files named on the command line; `-` is stdin. What is read as text may begin with a byte order mark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
+from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.errors import InvalidInput
+
+STDIN = "-"
+
+
+def read_file(name: str) -> bytes:
+    """Read a whole file. Raises `InvalidInput`."""
+    with _read_errors(name):
+        content = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    return to_plain_utf8(content)
+
+
+def read_bounded_file(name: str, max_bytes: int) -> bytes:
+    """Read a whole file of at most this size. Raises `InvalidInput`."""
+    with _read_errors(name):
+        if name == STDIN:
+            content = sys.stdin.buffer.read(max_bytes + 1)
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise InvalidInput(f"{name} is larger than {max_bytes // 2**20} MiB", details={"file": name})
+    return to_plain_utf8(content)
+
+
+def read_lines(name: str) -> Iterator[bytes]:
+    """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line. Raises `InvalidInput`."""
+    with _read_errors(name):
+        lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
+    with lines:
+        first = lines.readline()
+        if is_utf16(first):  # its line ends are no single bytes
+            yield from to_plain_utf8(first + lines.read()).split(b"\n")
+            return
+        yield to_plain_utf8(first)
+        yield from lines
+
+
+def is_regular(name: str) -> bool:
+    """Return whether a file has all of its content, unlike a pipe."""
+    try:
+        return name != STDIN and Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def write_atomically(name: str, text: str) -> None:
+    """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
+    directly. Raises `InvalidInput`, `InputOutputError`."""
+    if not name:
+        raise InvalidInput("cannot write a file without a name")
+    file = Path(name)
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="utf-8")
+            return
+        temporary = file.with_name(f".{file.name}.{os.getpid()}")
+        try:
+            with temporary.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+            os.replace(temporary, file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
+
+
+def is_stdin_terminal() -> bool:
+    """Return whether stdin is a terminal, so that reading it would wait for input."""
+    return sys.stdin.isatty()
+
+
+@contextmanager
+def _read_errors(name: str) -> Iterator[None]:
+    if not name:
+        raise InvalidInput("cannot read a file without a name")
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error

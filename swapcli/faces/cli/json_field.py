@@ -1,0 +1,50 @@
+"""`--get`: one field of a JSON document, by its dotted path."""
+
+from __future__ import annotations
+
+import re
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidOption
+
+MAX_SHOWN_FIELDS = 30
+
+
+def select_field(document: object, path: str) -> str:
+    """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
+
+    Raises `InvalidOption` with the closest fields, or all fields, if there is no such field.
+    """
+    value = document
+    for depth, name in enumerate(names := path.split(".")):
+        subfields = _subfields(value)
+        if name not in subfields:
+            raise _unknown_field(path, ".".join(names[:depth]), name, list(subfields), is_list=isinstance(value, list))
+        value = subfields[name]
+    return value if isinstance(value, str) else to_json(value)
+
+
+def _unknown_field(path: str, parent: str, name: str, fields: list[str], *, is_list: bool) -> InvalidOption:
+    if not fields:
+        hint = f"{parent or 'the JSON'} is empty" if is_list or not parent else f"{parent} is a single value"
+    elif "[" in name:
+        dotted = re.sub(r"\[(\d+)\]", r".\1", truncate(path, 80))
+        hint = f"entries of lists are numbers between dots: {dotted}"
+    elif is_list:
+        hint = f"it is a list of {len(fields)}: 0 to {len(fields) - 1}" if len(fields) > 1 else "it is a list of one: 0"
+    else:
+        closest = closest_names(name, fields)
+        hint = did_you_mean(closest) or f"it has {', '.join(fields[:MAX_SHOWN_FIELDS])}"
+    return InvalidOption(
+        f'--get: {parent or "the JSON"} has no field "{printable(truncate(name, 40))}"',
+        hint=printable(hint),
+        details={"field": path, "fields": fields},
+    )
+
+
+def _subfields(value: object) -> dict[str, object]:
+    if isinstance(value, list):
+        return {str(number): entry for number, entry in enumerate(value)}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,174 @@
+"""Typer's groups and commands: imported when they are called, panels on help pages, suggestions for mistypings.
+
+`build_typer` makes Typer's application of a module from its `CommandApp`.
+
+Typer has neither lazy groups nor panels in plain text, and it cuts the summaries of commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from inspect import Parameter as SignatureParameter
+from inspect import Signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.command_app import (
+    ArgumentText,
+    CommandApp,
+    CommandParameter,
+    OptionText,
+    RegisteredCommand,
+    UnknownCommand,
+    UsageError,
+)
+from swapcli.startup import load_app
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter, Parameter
+
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
+WHOLE_SUMMARY = 200  # characters: more than any summary has
+
+
+class CommandEntry(NamedTuple):
+    """A command of the overview: the module with its `app`, its panel, and one line of help."""
+
+    module: str
+    panel: str
+    summary: str
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help page shows its options in panels."""
+
+    registered: RegisteredCommand | None = None
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
+
+    def invoke(self, ctx: Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            error.command_path = ctx.command_path
+            raise
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                panels.setdefault(_panel(parameter), []).append(record)
+        for title, records in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        arguments = [p.make_metavar(ctx) for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        return [*arguments, "[OPTIONS]"]
+
+
+def _panel(parameter: Parameter) -> str:
+    default = "Arguments" if parameter.param_type_name == "argument" else "Options"
+    return getattr(parameter, "rich_help_panel", None) or default
+
+
+class Group(TyperGroup):
+    """A group that lists its commands with whole summaries."""
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            raise UnknownCommand(args[0], self.list_commands(ctx), ctx.command_path)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, c.get_short_help_str(WHOLE_SUMMARY)) for n, c in commands.items() if c])
+
+
+class LazyGroup(Group):
+    """A group whose commands are imported when they are called. Subclasses define `entries`.
+
+    `aliases` are other names of commands.
+    """
+
+    entries: dict[str, CommandEntry]
+    aliases: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, **attributes: object) -> None:
+        super().__init__(**attributes)  # type: ignore[arg-type]
+        # Empty commands, so that `list_commands` knows the names.
+        self.commands.update(dict.fromkeys([*self.entries, *self.aliases], cast("Command", TyperCommand(None))))
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        del ctx
+        entry = self.entries.get(self.aliases.get(cmd_name, cmd_name))
+        return load_command(cmd_name, entry) if entry else None
+
+
+def load_command(name: str, entry: CommandEntry) -> Command:
+    """Import a command and return it."""
+    command = get_command(build_typer(load_app(entry.module)))
+    command.name = name
+    return command
+
+
+def build_typer(app: CommandApp) -> typer.Typer:
+    """Return Typer's application of a module with commands."""
+    built = new_typer(app.summary)
+    if app.summary is not None:
+        built.callback()(lambda: None)  # with it, a group of one command is a group
+    for command in app.commands:
+        cls = type(PanelCommand.__name__, (PanelCommand,), {"registered": command})
+        built.command(command.name, cls=cls)(_function_for_typer(command))
+    return built
+
+
+def new_typer(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
+    """Return a Typer application with the settings that all commands share."""
+    return typer.Typer(
+        cls=cls or Group,
+        help=summary,
+        context_settings=CONTEXT_SETTINGS,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+
+
+def _function_for_typer(command: RegisteredCommand) -> Callable[..., Any]:
+    """Return the function of a command with the signature that Typer reads."""
+
+    def call(**values: Any) -> Any:
+        return command.call(values)
+
+    update_wrapper(call, command.function)
+    parameters = [_parameter_for_typer(each) for each in command.parameters()]
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _parameter_for_typer(parameter: CommandParameter) -> SignatureParameter:
+    note = parameter.annotation.__metadata__[0]
+    described: Any
+    if isinstance(note, OptionText):
+        described = typer.Option(
+            note.name, help=note.text, rich_help_panel=note.panel, metavar=note.metavar, show_default=False
+        )
+    else:
+        assert isinstance(note, ArgumentText)
+        described = typer.Argument(metavar=note.metavar, help=note.text, show_default=False)
+    return SignatureParameter(
+        parameter.name,
+        SignatureParameter.KEYWORD_ONLY,
+        default=SignatureParameter.empty if parameter.default is ... else parameter.default,
+        annotation=Annotated[parameter.annotation.__origin__, described],
+    )

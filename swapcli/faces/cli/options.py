@@ -1,0 +1,313 @@
+"""Options of the commands, and the groups of options that several commands share.
+
+The value of an option that is also a setting stays text here. `swapcli.quoting.config` parses it, so an option, an
+environment variable and a line of the settings file mean the same.
+"""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from swapcli.core.model.block_tag import BLOCK_TAGS
+from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
+from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
+from swapcli.quoting.config.source_readers import flag
+
+MAX_IMPACT = "--max-impact"
+MAX_SLIPPAGE = "--max-slippage"
+ALLOW_RECIPIENT = "--allow-recipient"
+ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
+SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
+
+
+def option(
+    name: str, text: str, panel: str, metavar: str | None = None, optional_value: OptionalValue | None = None
+) -> OptionText:
+    """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
+    return OptionText(name, text, panel, metavar, optional_value)
+
+
+def argument(metavar: str, text: str) -> ArgumentText:
+    """Declare a positional argument with its help text."""
+    return ArgumentText(metavar, text)
+
+
+NetworkName = Annotated[str, argument("NETWORK", "Network name; `swapcli networks` lists them.")]
+NetworkNameOrDefault = Annotated[
+    str | None, argument("[NETWORK]", "Network name; the setting `network` is the default.")
+]
+TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")]
+TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
+Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]
+
+MaxHops = Annotated[
+    str | None, option("--max-hops", f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
+]
+ExcludedProtocols = Annotated[
+    list[str] | None,
+    option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
+]
+GasPrice = Annotated[
+    str | None,
+    option("--gas-price", "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", ROUTING, "PRICE"),
+]
+Slippage = Annotated[str | None, option("--slippage", "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
+RouterDialect = Annotated[
+    str | None,
+    option("--router-dialect", f"Router to build for: {', '.join(DIALECTS)}.", ANSWER, "NAME"),
+]
+Destination = Annotated[
+    str | None, option("--destination", "Recipient of the output: address or ENS name.", ANSWER, "ADDRESS")
+]
+
+MarketFile = Annotated[
+    str | None,
+    option("--market", "Quote on this market file; - is stdin.", SOURCE, "FILE"),
+]
+SkipBadPools = Annotated[
+    bool, option("--skip-bad-pools", "Skip malformed pools in a market file with a warning.", SOURCE)
+]
+ApiUrl = Annotated[str | None, option("--api-url", "Get quotes from this service.", SOURCE, "URL")]
+ApiKeyFile = Annotated[str | None, option("--api-key-file", "File with the API key.", SOURCE, "FILE")]
+Timeout = Annotated[str | None, option("--timeout", "Timeout of nodes and services.  [default: 10]", SOURCE, "SECONDS")]
+StoreDir = Annotated[
+    str | None,
+    option("--store", "Directory of stored pools.  [default: ~/.local/share/swapcli]", SOURCE, "DIR"),
+]
+RpcUrl = Annotated[
+    str | None,
+    option(
+        "--rpc-url", "RPC URL of a node. Prefer the settings file: other users can see command lines.", SOURCE, "URL"
+    ),
+]
+MaxAge = Annotated[
+    str | None,
+    option("--max-age", "Maximum age of stored state; older state is read again, or refused.", SOURCE, "SECONDS"),
+]
+State = Annotated[
+    str | None,
+    option("--state", f"Block of the node to quote on: {', '.join(BLOCK_TAGS)}.", SOURCE, "TAG"),
+]
+Live = Annotated[
+    str | None,
+    option(
+        "--live",
+        "Whether to read nodes; without a value, fail if none answers.  [default: auto]",
+        SOURCE,
+        f"[{'|'.join(LIVE_MODES)}]",
+        OptionalValue(LiveMode.REQUIRE.value, LIVE_MODES.__contains__),
+    ),
+]
+Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
+
+KeysFile = Annotated[
+    str | None,
+    option("--keys-file", "File with the API keys.  [default: keys.json beside the settings file]", SETTINGS, "FILE"),
+]
+ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
+
+
+class OrderOptions(NamedTuple):
+    """How to route an order, and the terms of its quote."""
+
+    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
+    reverse: Annotated[bool, option("--reverse", "AMOUNT is the output to receive.", ROUTING)] = False
+    direct: Annotated[bool, option("--direct", "Direct swaps only: one hop.", ROUTING)] = False
+    max_hops: MaxHops = None
+    exclude_protocols: ExcludedProtocols = None
+    shares: Annotated[
+        str | None,
+        option("--shares", "Steps of 0.01% or 1% for the shares of paths.  [default: fine]", ROUTING, "fine|whole"),
+    ] = None
+    gas_price: GasPrice = None
+    certify: Annotated[bool, option("--certify", "Prove how much better any route could be.", ROUTING)] = False
+    slippage: Slippage = None
+    destination: Destination = None
+    router_dialect: RouterDialect = None
+    api_version: Annotated[
+        str | None,
+        option("--api-version", "API version of the JSON.  [default: v2 if the network has it]", ANSWER, "v1|v2"),
+    ] = None
+    integrator_address: Annotated[
+        str | None, option("--integrator-address", "Wallet that receives the fee.", INTEGRATOR, "ADDRESS")
+    ] = None
+    integrator_fee_bps: Annotated[
+        str | None, option("--integrator-fee-bps", f"Fee on the output, from 0 to {MAX_FEE_BPS}.", INTEGRATOR, "BPS")
+    ] = None
+    integrator_surplus_bps: Annotated[
+        str | None,
+        option("--integrator-surplus-bps", f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", INTEGRATOR, "BPS"),
+    ] = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "max_hops": self.max_hops,
+            "exclude_protocols": self.exclude_protocols or None,
+            "shares": self.shares,
+            "gas_price": self.gas_price,
+            "slippage": self.slippage,
+            "router_dialect": self.router_dialect,
+            "api_version": self.api_version,
+            "integrator.address": self.integrator_address,
+            "integrator.fee_bps": self.integrator_fee_bps,
+            "integrator.surplus_bps": self.integrator_surplus_bps,
+        }
+
+
+class SourceOptions(NamedTuple):
+    """Where quotes come from: a market file, a store, a node or a service."""
+
+    market: MarketFile = None
+    skip_bad_pools: SkipBadPools = False
+    store: StoreDir = None
+    rpc_url: RpcUrl = None
+    max_age: MaxAge = None
+    state: State = None
+    live: Live = None
+    offline: Offline = False
+    api_url: ApiUrl = None
+    api_key_file: ApiKeyFile = None
+    timeout: Timeout = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "market": self.market,
+            "store_dir": flag("--store", self.store),
+            "max_age_s": flag("--max-age", self.max_age),
+            "state": self.state,
+            "live": self.live,
+            "api_url": self.api_url,
+            "api_key_file": self.api_key_file,
+            "timeout_s": flag("--timeout", self.timeout),
+        }
+
+
+class LimitOptions(NamedTuple):
+    """How to route the orders of a command that quotes one order in several ways."""
+
+    raw: Annotated[bool, option("--raw", "Amounts are in the token's smallest unit, integers.", ROUTING)] = False
+    max_hops: MaxHops = None
+    exclude_protocols: ExcludedProtocols = None
+    gas_price: GasPrice = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "max_hops": self.max_hops,
+            "exclude_protocols": self.exclude_protocols or None,
+            "gas_price": self.gas_price,
+        }
+
+
+class LocalSourceOptions(NamedTuple):
+    """Where the pools of quotes in this process come from: a market file, a store or a node."""
+
+    market: MarketFile = None
+    skip_bad_pools: SkipBadPools = False
+    store: StoreDir = None
+    rpc_url: RpcUrl = None
+    max_age: MaxAge = None
+    state: State = None
+    live: Live = None
+    offline: Offline = False
+    timeout: Timeout = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "market": self.market,
+            "store_dir": flag("--store", self.store),
+            "max_age_s": flag("--max-age", self.max_age),
+            "state": self.state,
+            "live": self.live,
+            "timeout_s": flag("--timeout", self.timeout),
+        }
+
+
+class PayloadOptions(NamedTuple):
+    """How a transaction is checked and printed."""
+
+    with_approval: Annotated[
+        bool, option("--with-approval", "Also show the approval if one is needed; the JSON always has it.", ANSWER)
+    ] = False
+    simulate: Annotated[
+        bool, option("--simulate", "Simulate on a node and compare the output with the quote.", ANSWER)
+    ] = False
+    sender: Annotated[
+        str | None,
+        option("--from", "Sender or its ENS name: check the balance, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
+    ] = None
+    deadline: Annotated[
+        str | None,
+        option("--deadline", "Latest time of the swap: 20m, +1200 or Unix seconds.", ANSWER, "TIME"),
+    ] = None
+    permit: Annotated[
+        bool, option("--permit", "Print the message to sign in place of an approval (EIP-712 JSON).", ANSWER)
+    ] = False
+    max_impact: Annotated[
+        str | None,
+        option(MAX_IMPACT, "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
+    ] = None
+    max_slippage: Annotated[
+        str | None,
+        option(MAX_SLIPPAGE, "Maximum slippage.  [default: 20]", ANSWER, "PERCENT"),
+    ] = None
+    allow_recipient: Annotated[
+        str | None,
+        option(ALLOW_RECIPIENT, "Allow this recipient, though it is a token, a pool or a router.", ANSWER, "ADDRESS"),
+    ] = None
+    allow_fees: Annotated[
+        bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
+    ] = False
+    check: Annotated[
+        str | None,
+        option(
+            "--check",
+            "Which nodes rehearse the swap and a sale after it; without a value, public ones too.  [default: auto]",
+            ANSWER,
+            f"[{'|'.join(CHECK_MODES)}]",
+            OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
+        ),
+    ] = None
+    full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {"max_impact": self.max_impact, "max_slippage": self.max_slippage, "check": self.check}
+
+
+class OutputOptions(NamedTuple):
+    """How every command prints its result, and which settings file it reads."""
+
+    json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
+    plain: Annotated[bool, option("--plain", "Plain text; the default if stdout is not a terminal.", OUTPUT)] = False
+    table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
+    format: Annotated[
+        str | None,
+        option("--format", "csv for lists; cast, safe, sh or web3 for transactions.", OUTPUT, "FORMAT"),
+    ] = None
+    get: Annotated[
+        str | None, option("--get", "Print only this JSON field, unquoted, such as state.block.", OUTPUT, "FIELD")
+    ] = None
+    color: Annotated[
+        str | None,
+        option("--color", "When to use colors; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
+    ] = None
+    config: ConfigFile = None
+
+
+def split_lists(values: Iterable[str]) -> list[str]:
+    """Split the values of an option that takes comma-separated lists and may be repeated."""
+    return [name.strip() for each in values for name in each.split(",") if name.strip()]

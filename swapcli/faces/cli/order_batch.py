@@ -1,0 +1,205 @@
+"""`swapcli route --batch`: read one order per line and write one result per line, in order, on one market."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, redirect_stderr
+from functools import partial
+from io import StringIO
+from typing import Any
+
+from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
+from swapcli.core.errors import InvalidInput, SwapcliError
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import describe
+from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.batch_options import BatchOptions
+from swapcli.faces.cli.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
+from swapcli.faces.cli.errors import report_of
+from swapcli.faces.cli.files import is_regular, read_lines
+from swapcli.faces.cli.output import OutputFormat
+from swapcli.faces.cli.quote_context import QuoteContext
+from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.cli.render.state_wording import warning_codes
+from swapcli.interface.route import render_no_route
+from swapcli.quoting.plain_amounts import parse_raw_amount
+from swapcli.startup import enable_garbage_collection
+
+KEYS = ("id", "token_in", "token_out", "amount_in")
+LABELS = ("kind", "size", "usd")
+"""Keys that say what an order is an example of, in generated batches; they change nothing."""
+EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
+
+
+class BatchOrder(NamedTuple):
+    """An order of the batch: tokens by symbol or address, the amount in base units."""
+
+    token_in: str
+    token_out: str
+    amount: int
+
+
+class Answer(NamedTuple):
+    """The line of an answered order, its exit status, and the notes on it."""
+
+    line: str
+    status: int
+    notes: tuple[str, ...]
+
+
+def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions) -> int:
+    """Quote the orders of a batch, and print or write their results; return the exit status.
+
+    Raises `InvalidInput` with the number of a malformed line, after the results before it; the errors of opening.
+    """
+    assert options.batch is not None
+    worker_count = options.worker_count
+    context = open_context()
+    enable_garbage_collection()
+    context.session.prints_lines = True
+    output = context.session.output
+    entries = _parse_entries(read_lines(options.batch))
+    with ExitStack() as stack:
+        write: Callable[[str], None] = output.print_ready_line
+        has_header = False
+        if options.results is not None:
+            is_csv = output.format is OutputFormat.CSV
+            file = stack.enter_context(open_results(options.results, resume=options.resume, is_csv=is_csv))
+            if options.resume:
+                _resume(file, options.results, entries, context)
+            write, has_header = file.write_line, file.has_results
+        if output.format is OutputFormat.CSV and not has_header:
+            write(csv_lines(CSV_COLUMNS, ()))
+        statuses, noted = set(), set[str]()
+        for answer in _answer_all(entries, context, open_context, worker_count, are_at_hand=is_regular(options.batch)):
+            statuses.add(answer.status)
+            write(answer.line)
+            output.deferred.extend(note for note in answer.notes if note not in noted)
+            noted.update(answer.notes)
+            output.flush_notes()
+    return exit_codes.worst(statuses)
+
+
+def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> None:
+    """Skip the orders that have results. Raises `InvalidInput` if these are of other orders, settings or markets."""
+    from swapcli.faces.cli.batch_continuity import check_continuity
+
+    earlier = file.skip_answered(entries)
+    note = check_continuity(name, earlier, partial(_quote_entry, context), is_fixed=_is_in_memory(context))
+    output = context.session.output
+    output.deferred.clear()  # notes on the orders that were quoted for the check
+    if note is not None:
+        output.note(note)
+    output.flush_notes()  # before processes are forked with it
+
+
+def _answer_all(
+    entries: Iterable[Entry],
+    context: QuoteContext,
+    open_context: Callable[[], QuoteContext],
+    worker_count: int,
+    *,
+    are_at_hand: bool,
+) -> Iterable[Answer]:
+    """Yield the answers in the order of the entries.
+
+    Processes share a market in memory; those of a node, a store or a service have connections of their own. Public
+    nodes are read by one process alone, within their limits.
+    """
+    from swapcli.quoting.sources.public import PublicSource
+
+    if worker_count == 1 or isinstance(context.market.source, PublicSource):
+        return map(partial(_answer_entry, context), entries)
+    from swapcli.faces.cli.order_processes import answer_in_processes
+
+    if _is_in_memory(context):
+        return answer_in_processes(
+            entries, worker_count, lambda: partial(_answer_entry, context), are_at_hand=are_at_hand
+        )
+    context.market.close()
+
+    def open_answer() -> Callable[[Entry], Answer]:
+        with redirect_stderr(StringIO()):  # notes on opening, which have been printed
+            own = open_context()
+        own.session.output.deferred.clear()
+        return partial(_answer_entry, own)
+
+    return answer_in_processes(entries, worker_count, open_answer, are_at_hand=are_at_hand)
+
+
+def _is_in_memory(context: QuoteContext) -> bool:
+    from swapcli.quoting.sources.in_memory import InMemorySource
+
+    return isinstance(context.market.source, InMemorySource)
+
+
+def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
+    """Answer an order. The result of one that fails contains its error."""
+    output, status = context.session.output, exit_codes.OK
+    result: Mapping[str, object]
+    try:
+        result = _quote_entry(context, entry)
+    except SwapcliError as error:
+        status, result = exit_codes.status_of(error), render_no_route(error.message)
+    except Exception as error:
+        # A bug that one order triggers must not stop the others.
+        status, result = exit_codes.INTERNAL, render_no_route(report_of(error).message)
+    if output.format is OutputFormat.CSV:
+        state = result.get("state")
+        kind = state.get("kind") if isinstance(state, dict) else None
+        warnings = result.get("warnings")
+        codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
+        row = {"id": entry["id"], **result, "state": kind, "warnings": codes}
+        line = csv_lines(CSV_COLUMNS, [row], header=False)
+    else:
+        line = output.format_line({"id": entry["id"], "result": result})
+    notes = tuple(output.deferred)
+    output.deferred.clear()
+    return Answer(line, status, notes)
+
+
+def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
+    """Return the result of an order. Raises `SwapcliError`."""
+    order = _parse_order(entry)
+    token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
+    return context.quote(context.options.build_order(token_in, token_out, order.amount)).to_dict()
+
+
+def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """Yield the order of each line that is not blank, as it arrives.
+
+    Raises `InvalidInput` with the number of a malformed line.
+    """
+    return (_parse_entry(line, number) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _parse_entry(line: bytes, number: int) -> Entry:
+    try:
+        entry = parse_json_file(line)
+    except InvalidJson as error:
+        # The line of the problem is always the first of this line.
+        raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
+    if not isinstance(entry, dict):
+        raise _invalid_line(number, "is not a JSON object")
+    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
+    if unknown is not None:
+        raise _invalid_line(number, f"has the key {describe(unknown)}, which no order has")
+    missing = [key for key in KEYS if key not in entry]
+    if missing:
+        raise _invalid_line(number, f"has no {', '.join(missing)}")
+    if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
+        raise _invalid_line(number, "has an id that is neither a string nor an integer")
+    return entry
+
+
+def _invalid_line(number: int, problem: str) -> InvalidInput:
+    return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
+
+
+def _parse_order(entry: Entry) -> BatchOrder:
+    token_in, token_out, amount = entry["token_in"], entry["token_out"], entry["amount_in"]
+    if not isinstance(token_in, str) or not isinstance(token_out, str):
+        raise InvalidInput("token_in and token_out must be strings")
+    if not isinstance(amount, str | int) or isinstance(amount, bool):
+        raise InvalidInput("amount_in must be a decimal integer, as a string or a number")
+    return BatchOrder(token_in, token_out, parse_raw_amount(str(amount)))

@@ -1,0 +1,278 @@
+"""Output of results and notes. The modules of a format are imported when the format is used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.warning import QuoteWarning
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
+from swapcli.faces.cli.render.route_shape import RouteShape
+
+if TYPE_CHECKING:
+    from swapcli.faces.cli.render.detail_view import DetailView
+    from swapcli.faces.cli.render.list_view import ListView
+    from swapcli.faces.cli.render.payload_view import PayloadView
+    from swapcli.faces.cli.render.route_view import RouteView
+
+
+class OutputFormat(StrEnum):
+    """The format of a result."""
+
+    JSON = "json"
+    PLAIN = "plain"
+    TABLE = "table"
+    CSV = "csv"
+    CAST = "cast"
+    SAFE = "safe"
+    SH = "sh"
+    WEB3 = "web3"
+
+
+COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
+"""What every command can print."""
+LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
+TRANSACTION_FORMATS = (*COMMON_FORMATS, OutputFormat.CAST, OutputFormat.SAFE, OutputFormat.SH, OutputFormat.WEB3)
+
+
+class Output(NamedTuple):
+    """Writes results to stdout, notes and warnings to stderr.
+
+    With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
+    only the JSON of the error. The warnings of a document go to stderr too, where people see them: a script may read
+    one field. With `field`, a dotted path, only this field of the JSON is printed.
+    """
+
+    format: OutputFormat
+    color: str
+    deferred: list[str]
+    field: str | None = None
+
+    def note(self, sentence: str) -> None:
+        """Print a note; with JSON, after the result."""
+        self._print_note(f"note: {sentence}")
+
+    def warn(self, warnings: Iterable[QuoteWarning]) -> None:
+        """Print warnings; with JSON, after the result."""
+        for warning in warnings:
+            self._print_note(f"warning: {printable(warning.message)}")
+
+    def _print_note(self, line: str) -> None:
+        if self.format is OutputFormat.JSON:
+            if line not in self.deferred:
+                self.deferred.append(line)
+        else:
+            print_to_stderr(line, self.color)
+
+    def flush_notes(self) -> None:
+        """Print the deferred notes, after the result."""
+        for line in self.deferred:
+            print_to_stderr(line, self.color)
+        self.deferred.clear()
+
+    @staticmethod
+    def end_waiting() -> None:
+        """Remove the line that says what the command waits for, before a result."""
+        waiting = sys.modules.get("swapcli.faces.cli.waiting")  # imported on a terminal only
+        if waiting:
+            waiting.end_waiting()
+
+    def print_document(self, document: object) -> None:
+        """Print one JSON document, indented on a terminal, else on one line; or the field of it that --get names."""
+        self.end_waiting()
+        if self.field is None:
+            print(to_json(document, indent=2 if sys.stdout.isatty() else None))
+        else:
+            print(self._format_field(document, self.field))
+        self._warn_as(document)
+        self.flush_notes()
+
+    def print_line(self, document: object) -> None:
+        """Print one of several JSON documents on its own line, or the field of it that --get names, and flush."""
+        self.print_ready_line(self.format_line(document))
+
+    def format_line(self, document: object) -> str:
+        """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
+        if self.field is None:
+            return to_json(document)
+        result = document.get("result") if isinstance(document, dict) else None
+        self._warn_as(document if result is None else result)
+        return self._format_field(document, self.field)
+
+    def _warn_as(self, document: object) -> None:
+        """Print the warnings of a JSON document that has any, in `warnings`."""
+        warnings = document.get("warnings", ()) if isinstance(document, dict) else ()
+        self.warn(QuoteWarning(each["code"], each["message"]) for each in warnings)
+
+    def print_ready_line(self, line: str) -> None:
+        """Print a line of `format_line`, and flush."""
+        self.end_waiting()
+        print(line, flush=True)
+        self.flush_notes()
+
+    def print_text(self, text: str) -> None:
+        """Print a JSON document that is already text, or the field of it that --get names."""
+        self.end_waiting()
+        if self.field is None:
+            print(text)
+        else:
+            from json import loads
+
+            print(self._format_field(loads(text), self.field))
+
+    @staticmethod
+    def _format_field(document: object, path: str) -> str:
+        from swapcli.faces.cli.json_field import select_field
+
+        return select_field(document, path)
+
+    def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
+        """Print the warnings of a route, then the route."""
+        self.warn(view.warnings)
+        self._print_route_view(view, shape)
+
+    def format_route(self, view: RouteView, shape: RouteShape) -> str:
+        """Return what `print_route` prints, without its warnings."""
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.faces.cli.render.plain import route_text
+
+            return route_text(view, shape)
+        from swapcli.faces.cli.render.terminal_tables import new_console, print_route
+
+        console = new_console(self.color)
+        with console.capture() as captured:
+            print_route(view, console, shape)
+        return captured.get()
+
+    def _print_route_view(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
+        self.end_waiting()
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.faces.cli.render.plain import route_text
+
+            self._print_plain(route_text(view, shape))
+        else:
+            from swapcli.faces.cli.render.terminal_tables import new_console, print_route
+
+            print_route(view, new_console(self.color), shape)
+
+    def _print_plain(self, text: str) -> None:
+        """Print plain text. It has colors only if they are requested, since it often goes into a pipe."""
+        if self.color == ALWAYS:
+            text = paint_plain(text)
+        print(text)
+
+    def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
+        """Print a route, if given, then the transactions. Prints no warnings."""
+        self.end_waiting()
+        if route:
+            self._print_route_view(route)
+            print()
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.faces.cli.render.plain import payload_text
+
+            self._print_plain(payload_text(view))
+        else:
+            from swapcli.faces.cli.render.terminal_tables import new_console, print_payload
+
+            print_payload(view, new_console(self.color))
+
+    def print_rows(self, documents: Sequence[Mapping[str, object]]) -> None:
+        """Print JSON objects as CSV."""
+        from swapcli.faces.cli.render.csv_text import csv_columns, csv_lines
+
+        self.end_waiting()
+        print(csv_lines(csv_columns(documents), documents))
+
+    def print_list(self, listing: ListView) -> None:
+        """Print a list."""
+        self.end_waiting()
+        if self.format is OutputFormat.JSON:
+            self.print_document(list(listing.documents))
+        elif self.format is OutputFormat.CSV:
+            self.print_rows(listing.documents)
+        elif self.format is OutputFormat.PLAIN:
+            from swapcli.faces.cli.render.plain import list_text
+
+            self._print_plain(list_text(listing))
+        else:
+            from swapcli.faces.cli.render.terminal_tables import new_console, print_list
+
+            print_list(listing, new_console(self.color))
+
+    def print_details(self, sheet: DetailView) -> None:
+        """Print one thing in detail, as a table or plain text."""
+        self.end_waiting()
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.faces.cli.render.plain import detail_text
+
+            self._print_plain(detail_text(sheet))
+        else:
+            from swapcli.faces.cli.render.terminal_tables import new_console, print_details
+
+            print_details(sheet, new_console(self.color))
+
+
+class FormatOptions(NamedTuple):
+    """The options that choose the format: flags, the value of --format, and the field of --get."""
+
+    json: bool = False
+    plain: bool = False
+    table: bool = False
+    format: str | None = None
+    field: str | None = None
+
+
+def choose_format(
+    options: FormatOptions, default: str, supported: Sequence[OutputFormat] = COMMON_FORMATS
+) -> OutputFormat:
+    """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere.
+
+    Raises `InvalidOption` for options that exclude each other and for a format that is not `supported`.
+    """
+    flags = {OutputFormat.JSON: options.json, OutputFormat.PLAIN: options.plain, OutputFormat.TABLE: options.table}
+    requested = {f"--{output_format}": output_format for output_format, is_set in flags.items() if is_set}
+    if options.format is not None:
+        requested[f"--format {options.format}"] = _parse_format(options.format, supported)
+    if len(requested) > 1:
+        raise InvalidOption(" and ".join(requested) + " exclude each other")
+    if options.field is not None:
+        if not set(requested.values()) <= {OutputFormat.JSON}:
+            raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")
+        return OutputFormat.JSON
+    if requested:
+        return next(iter(requested.values()))
+    if default != "auto":
+        return OutputFormat(default)
+    return OutputFormat.TABLE if sys.stdout.isatty() else OutputFormat.PLAIN
+
+
+def _parse_format(name: str, supported: Sequence[OutputFormat]) -> OutputFormat:
+    if name in supported:
+        return OutputFormat(name)
+    hint = f"this command prints {', '.join(supported)}"
+    raise InvalidOption(f'--format: no format "{printable(name)}" here', hint=hint, details={"formats": [*supported]})
+
+
+def print_note(sentence: str) -> None:
+    """Print a note to stderr."""
+    print_to_stderr(f"note: {sentence}")
+
+
+def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
+    """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error."""
+    with suppress(OSError):
+        waiting = sys.modules.get("swapcli.faces.cli.waiting")
+        if waiting:
+            waiting.erase_waiting()
+        if is_wrapped and sys.stderr.isatty():
+            from swapcli.faces.cli.terminal import terminal_width, wrap_message
+
+            text = wrap_message(text, terminal_width(sys.stderr))
+        print(paint_labels(text) if has_color(color, sys.stderr) else text, file=sys.stderr)

@@ -1,0 +1,96 @@
+"""The commands with their summaries, and the page of `swapcli --help`, which needs neither Typer nor a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "Quote": {
+            "route": "Find the best route for a swap.",
+            "compare": "Compare ways and services to fill an order.",
+            "depth": "Show price impact over a range of amounts.",
+        },
+        "Build": {
+            "calldata": "Find the best route and build its transaction.",
+            "execute": "Build the transaction of a route.",
+            "decode": "Say what a payload does before you sign it.",
+            "router": "Print the transaction that deploys your own router contract.",
+        },
+        "Data": {
+            "sync": "Sync a network's pools from a node into the local store.",
+            "market": "Import, export, show and remove stored pools.",
+        },
+        "Run": {
+            "serve": "Serve routes and transactions over HTTP.",
+            "health": "Check that every network can be quoted.",
+            "keys": "Create, list and revoke API keys of swapcli serve.",
+        },
+        "Inspect": {
+            "networks": "List the networks.",
+            "tokens": "List the tokens of a network.",
+            "protocols": "List the protocols of a network.",
+            "pools": "List the pools of a network with liquidity and price.",
+            "verify": "Compare the swaps of a mined transaction with their quotes.",
+            "price": "Show the prices of tokens in USD and in the native token.",
+            "schema": "Print the JSON schema of what a command prints.",
+        },
+        "Configure": {
+            "config": "Show settings and where they come from.",
+            "help": "Explain a topic, such as amounts or exit codes.",
+            "completion": "Print the completion script of a shell.",
+        },
+    }
+)
+"""The summaries of the commands by purpose, in the order of the overview."""
+ALIASES: Mapping[str, str] = MappingProxyType({"quote": "route"})
+"""Other names of commands."""
+OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "-V, --version": "Print the version.",
+        "--debug": "Print a traceback for internal errors.",
+        "-h, --help": "Show this message and exit.",
+    }
+)
+"""The options before a command."""
+
+_USAGE = "Usage: swapcli [OPTIONS] COMMAND [ARGS]..."
+_PURPOSE = "Find the best way to swap one token for another over liquidity pools, exact to the unit."
+_EXAMPLE = "  Example: swapcli route base ETH USDC 1.5"
+_MAX_WIDTH, _MIN_WIDTH = 80, 50  # as Typer has them
+
+
+def overview(terminal_width: int) -> str:
+    """Return the page of `swapcli --help`, without a line break at its end."""
+    from swapcli.faces.cli.render.columns import wrap_words  # not needed by a command
+
+    width = max(min(terminal_width, _MAX_WIDTH), _MIN_WIDTH)
+    blocks = [[_USAGE], [f"  {line}" for line in wrap_words(_PURPOSE, width - 2)], [_EXAMPLE]]
+    blocks.append(["Options:", *_rows(OPTIONS.items(), width)])
+    for title, commands in PANELS.items():
+        rows = ((", ".join([name, *aliases_of(name)]), summary) for name, summary in commands.items())
+        blocks.append([f"{title}:", *_rows(rows, width)])
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def command_names() -> tuple[str, ...]:
+    """Return the names of all commands, in the order of the overview."""
+    return tuple(name for commands in PANELS.values() for name in commands)
+
+
+def command_module(name: str) -> str:
+    """Return the module of a command."""
+    return f"swapcli.faces.cli.commands.{name}"
+
+
+def aliases_of(name: str) -> tuple[str, ...]:
+    """Return the other names of a command."""
+    return tuple(alias for alias, command in ALIASES.items() if command == name)
+
+
+def _rows(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    from swapcli.faces.cli.render.columns import lay_out
+
+    for line in lay_out(list(rows), width - 2, gap=2):
+        yield "  " + "".join(" " * cell.blanks + cell.text for cell in line.cells)

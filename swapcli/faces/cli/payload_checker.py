@@ -1,0 +1,35 @@
+"""`--simulate` and `--from`: check a transaction on a node before it is printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.network import Kind, Network
+from swapcli.faces.cli.account_options import SENDER, parse_account_option
+from swapcli.faces.cli.options import PayloadOptions
+from swapcli.faces.cli.session import Session
+from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.quoting.review.payload_checker import PayloadChecker, new_checker
+
+if TYPE_CHECKING:
+    pass
+
+
+def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
+    """Return the checker, or None without the options. Raises `InvalidOption` without a node, `InvalidAddress`."""
+    if not options.simulate and options.sender is None:
+        return None
+    flag = "--simulate" if options.simulate else "--from"
+    if network.kind is not Kind.EVM:
+        raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
+    sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
+    node = session.node(network)
+    if node is None:
+        problem = session.node_rules.why_none()
+        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
+    from swapcli.payload.checks.presign_checks import CheckOptions
+
+    max_fee_usd = session.settings.max_fee_usd
+    requested = CheckOptions(options.simulate, sender, max_fee_usd, allows_fees=options.allow_fees)
+    return new_checker(session, network, node, requested)

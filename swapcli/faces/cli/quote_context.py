@@ -1,0 +1,155 @@
+"""The context in which the orders of one command line are quoted: market, options and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import UnknownNetwork
+from swapcli.core.model.order import Order
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
+from swapcli.faces.cli.command_app import UsageError
+from swapcli.faces.cli.options import OrderOptions, SourceOptions
+from swapcli.faces.cli.session import Session
+from swapcli.quoting.plain_amounts import is_balance_part, parse_raw_amount
+from swapcli.quoting.quote_options import QuoteOptions, resolve_options
+from swapcli.quoting.quote_results import QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.quoting.market import Market
+    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.swap_quote import SwapQuote
+
+T = TypeVar("T")
+
+
+class QuoteContext(NamedTuple):
+    """A market with the options of the command line. With `raw`, amounts are in base units."""
+
+    session: Session
+    market: Market
+    options: QuoteOptions
+    raw: bool
+
+    @property
+    def network(self) -> Network:
+        """The network of the orders."""
+        return self.market.network
+
+    def parse_order(self, token_in: str, token_out: str, amount: str) -> Order:
+        """Parse an order from the words of the command line, and note what a friendly amount means.
+
+        Raises `InvalidInput`, also for a part of a balance, and for dollars as `quote`.
+        """
+        return self.parse_amount(self.parse_tokens(token_in, token_out), amount)
+
+    def answer_order(
+        self,
+        words: Sequence[str],
+        request_quote: Callable[[Order], T],
+        quote_of: Callable[[T], QuoteResult],
+        open_sender: Callable[[], PayloadChecker | None],
+    ) -> T:
+        """Parse an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
+
+        Raises `InvalidInput`, and as `request_quote`.
+        """
+        token_in, token_out, amount = words
+        if not is_balance_part(amount):
+            return request_quote(self.parse_order(token_in, token_out, amount))
+        from swapcli.faces.cli.balance_amounts import answer_balance_part
+
+        order = self.parse_tokens(token_in, token_out)
+        return answer_balance_part(self.session, amount, order, open_sender, request_quote, quote_of)
+
+    def parse_tokens(self, token_in: str, token_out: str) -> Order:
+        """Return the order without its amount. Raises `InvalidInput`."""
+        return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
+
+    def parse_amount(self, order: Order, text: str) -> Order:
+        """Return the order with an amount, and note what a friendly amount means. Raises as `parse_order`."""
+        if self.raw and not is_balance_part(text):
+            return order._replace(amount=parse_raw_amount(text))
+        amount, note = self.market.resolve_amount(text, order, self.options)
+        if note:
+            self.session.output.note(printable(note))
+        return order._replace(amount=amount)
+
+    def quote(self, order: Order) -> SwapQuote:
+        """Quote an order. Raises the errors of `Market.quote`."""
+        return self.market.quote_order(order, self.options)
+
+    def quote_and_build(self, order: Order, terms: SwapTerms) -> tuple[SwapQuote, UnsignedTransaction]:
+        """Quote an order and build its payload on the same state. Raises as `Market.quote_and_build`."""
+        return self.market.quote_and_build(order, self.options, terms)
+
+
+def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
+    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`."""
+    market = session.open_market(network, skip_bad_pools=source.skip_bad_pools)
+    found = market.network
+    recipient = None
+    if order.destination is not None:
+        recipient = parse_account_option(order.destination, found, session, RECIPIENT)
+    options = resolve_options(
+        session.settings,
+        found,
+        session.api_key,
+        recipient=recipient,
+        reverse=order.reverse,
+        direct=order.direct,
+        certify=order.certify,
+    )
+    return QuoteContext(session, market, options, order.raw)
+
+
+def open_local_context(session: Session, network: str, *, raw: bool, skip_bad_pools: bool) -> QuoteContext:
+    """Open the market that quotes in this process, also if the settings name a service. Raises `InvalidInput`."""
+    market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
+    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.api_key), raw)
+
+
+def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
+    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be left out.
+
+    A first word that is a network's name or chain id is the network, and so is that of one or four words: a market file
+    may bring its own network. Else that of the settings is meant. Raises `UsageError` if there is none.
+    """
+    present = [word for word in words if word is not None]
+    if len(present) in (1, 4) or (present and _is_network(session, present[0])):
+        return present[0], present[1:]
+    if session.settings.network is None:
+        example = "swapcli route base ETH USDC 1"
+        raise UsageError(f"no network given: name it first, as in {example}, or set SWAPCLI_NETWORK=base")
+    return session.settings.network, present
+
+
+def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
+    """Return the network and the tokens of NETWORK TOKEN...; the network may be left out if the settings name one.
+
+    Raises `InvalidOption` if there is no network.
+    """
+    present = [word for word in words if word is not None]
+    if not present or (session.settings.network is not None and not _is_network(session, present[0])):
+        return session.network_name(None), present
+    return present[0], present[1:]
+
+
+def require_order(words: Sequence[str], *, hint: str = "") -> list[str]:
+    """Return the three words of an order. Raises `UsageError`, with `hint` at its end, if one is missing."""
+    if len(words) != 3:
+        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}")
+    return list(words)
+
+
+def _is_network(session: Session, word: str) -> bool:
+    try:
+        session.network(word)
+    except UnknownNetwork:
+        return False
+    return True

@@ -1,0 +1,165 @@
+"""The comparison of the ways to fill an order: as text, JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import format_usd
+from swapcli.core.model.token import Token, in_tokens, whole_tokens
+from swapcli.core.networks.address import display_address
+from swapcli.faces.cli.errors import report_of
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
+from swapcli.interface.quote_fields import render_state_source, render_warning_list
+from swapcli.quoting.comparison import Alternative, AlternativeKind, Comparison
+
+_NAMES = {
+    AlternativeKind.SPLIT: "split",
+    AlternativeKind.SINGLE_PATH: "single path",
+    AlternativeKind.DIRECT: "direct",
+}
+_UNKNOWN = "unknown"
+
+
+def comparison_document(found: Comparison) -> dict[str, object]:
+    """Return the comparison as JSON; amounts are text, in base units."""
+    order, figures = found.order, found.figures
+    return {
+        "network": found.network.name,
+        "inputToken": token_document(order.token_in, found.network),
+        "outputToken": token_document(order.token_out, found.network),
+        "inputAmount": str(order.amount),
+        "state": render_state_source(figures.state) if figures else None,
+        "warnings": render_warning_list(figures.warnings) if figures else [],
+        "alternatives": [*map(_nested, row_documents(found), found.alternatives)],
+    }
+
+
+def row_documents(found: Comparison) -> tuple[dict[str, object], ...]:
+    """Return the alternatives as JSON objects without nested values, the best first."""
+    return tuple(_row_document(found, each) for each in found.alternatives)
+
+
+def token_document(token: Token, network: Network) -> dict[str, object]:
+    """Return a token as JSON."""
+    address = display_address(token.address, network.kind)
+    return {"symbol": token.symbol, "address": address, "decimals": token.decimals}
+
+
+def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
+    return {
+        "kind": each.kind.value,
+        "name": each.name or None,
+        "outputAmount": _text(each.amount_out),
+        "versusSplitBps": found.versus_split_bps(each),
+        "gasUnits": _text(each.gas_units),
+        "gasUsd": each.gas_usd,
+        "outputNetOfGas": _text(each.output_net_of_gas),
+        "versusBestBps": found.versus_best_bps(each),
+        "timeS": each.time_s,
+        "block": each.state.block if each.state else None,
+        "error": each.error.message if each.error else None,
+    }
+
+
+def _nested(row: dict[str, object], each: Alternative) -> dict[str, object]:
+    """Return the object of a row with its error as other commands print it, and the state of a service."""
+    report = report_of(each.error) if each.error else None
+    error = {"code": report.code, "message": report.message} if report else None
+    return row | {"state": render_state_source(each.state) if each.state else None, "error": error}
+
+
+def build_comparison_details(found: Comparison) -> DetailView:
+    """Build the view of a comparison: a row for each alternative; protocols without a route share one fact."""
+    order = found.order
+    title = f"{in_tokens(order.amount, order.token_in)} → {symbol(order.token_out)} on {found.network.name}"
+    shown = [each for each in found.alternatives if not _is_quiet(each)]
+    rows = [_row(found, each) for each in shown]
+    columns: tuple[str, ...] = ("way", symbol(order.token_out), "vs split", "gas", "net of gas", "time", "note")
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    listing = ListView(columns, tuple(rows), ())
+    return DetailView(printable(title), tuple(_facts(found)), lists=(listing,), footer=_footer(found))
+
+
+def _footer(found: Comparison) -> str:
+    order = found.order
+    words = ["compare", found.network.name, order.token_in.symbol, order.token_out.symbol]
+    words.append(whole_tokens(order.amount, order.token_in.decimals))
+    return live_prices_line(found.figures.state, found.network, words) if found.figures else ""
+
+
+def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
+    """Return the alternatives as the rows of a CSV, each with the kind of its state.
+
+    The warnings are those of the split route, which the rows that are quoted here share.
+    """
+    own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
+    is_own = [each.kind is not AlternativeKind.SERVICE for each in found.alternatives]
+    states = [each.state or own for each in found.alternatives]
+    rows = zip(row_documents(found), states, is_own, strict=True)
+    return tuple({**row, **state_columns(state, warnings if here else ())} for row, state, here in rows)
+
+
+def _facts(found: Comparison) -> Iterator[Fact]:
+    if found.figures:
+        yield Fact("State", describe_origin(found.figures.state), "except of services")
+        yield Fact("Best", _way(found.alternatives[0]), _gain(found))
+    if quiet := [printable(each.name) for each in found.alternatives if _is_quiet(each)]:
+        yield Fact("No route", f"{len(quiet)} protocol{'s' if len(quiet) != 1 else ''} alone", ", ".join(quiet))
+
+
+def _is_quiet(each: Alternative) -> bool:
+    return each.kind is AlternativeKind.PROTOCOL and isinstance(each.error, NoRoute)
+
+
+def _row(found: Comparison, each: Alternative) -> tuple[str, ...]:
+    time = "" if each.time_s is None else f"{each.time_s * 1000:,.0f} ms"
+    if each.amount_out is None:
+        return _way(each), "", "", "", "", time, printable(each.error.message) if each.error else ""
+    decimals = found.order.token_out.decimals
+    return (
+        _way(each),
+        whole_tokens(each.amount_out, decimals),
+        _bps(found.versus_split_bps(each)),
+        _gas(each),
+        _UNKNOWN if each.output_net_of_gas is None else whole_tokens(each.output_net_of_gas, decimals),
+        time,
+        _note(each),
+    )
+
+
+def _way(each: Alternative) -> str:
+    return _NAMES.get(each.kind) or printable(each.name)
+
+
+def _gain(found: Comparison) -> str:
+    """Say how much more the best alternative pays than the next one, both net of gas."""
+    second = found.versus_best_bps(found.alternatives[1]) if len(found.alternatives) > 1 else None
+    return "" if second is None else f"{abs(second):,.2f} bps more than the next, net of gas"
+
+
+def _note(each: Alternative) -> str:
+    """Return the state of a service; all others share one state."""
+    if each.kind is not AlternativeKind.SERVICE or each.state is None or each.state.provenance is None:
+        return ""
+    return ", ".join(filter(None, [each.state.provenance.value, describe_block(each.state)]))
+
+
+def _gas(each: Alternative) -> str:
+    if each.gas_units is None and each.gas_usd is None:
+        return _UNKNOWN
+    return f"{each.gas_units:,} units" if each.gas_usd is None else format_usd(each.gas_usd)
+
+
+def _bps(difference: float | None) -> str:
+    return _UNKNOWN if difference is None else f"{difference:+,.2f} bps" if difference else "0"
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)

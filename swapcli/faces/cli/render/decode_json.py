@@ -1,0 +1,147 @@
+"""The JSON of `swapcli decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedPayment
+from swapcli.core.model.network import Kind
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address
+from swapcli.interface.quote_fields import render_state_source, render_warning_list
+from swapcli.quoting.review.decoded_replay import ReviewedSwap
+from swapcli.quoting.review.payload_review import PayloadReview, ReviewedTransaction
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import (
+        DecodedApprovalJson,
+        DecodedDocumentJson,
+        DecodedOrderJson,
+        DecodedPaymentJson,
+        DecodedSwapJson,
+        DecodedTokenJson,
+        DecodedTransactionJson,
+    )
+
+
+def render_review(review: PayloadReview) -> DecodedDocumentJson:
+    """Render a review. Amounts are text, in base units; what is unknown or does not apply is null."""
+    return _Renderer(review).document()
+
+
+class _Renderer:
+    def __init__(self, review: PayloadReview) -> None:
+        self._review = review
+        self._kind = review.network.kind if review.network else Kind.EVM
+
+    def document(self) -> DecodedDocumentJson:
+        """Render the whole review."""
+        review, call = self._review, self._review.call
+        fee, gap = call.fee, review.minimum_gap
+        return {
+            "network": review.network.name if review.network else None,
+            "dialect": call.dialect,
+            "function": call.function or None,
+            "selector": call.selector or None,
+            "to": self._address(review.signing.to),
+            "value": None if review.signing.value is None else str(review.signing.value),
+            "order": self._order(),
+            "swaps": [self._swap(swap) for swap in review.swaps],
+            "fee": None
+            if fee is None
+            else {
+                "recipient": self._required(fee.recipient),
+                "feeBps": fee.fee_bps,
+                "surplusBps": fee.surplus_bps,
+            },
+            "payments": [self._payment(payment) for payment in call.payments],
+            "permit": self._approval(call.permit, review.signing.to),
+            "approval": self._approval(call.approval, review.signing.to),
+            "trailingBytes": max(call.trailing_bytes, 0),
+            "freshAmountOut": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
+            "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
+            "state": None if review.state is None else render_state_source(review.state),
+            "transactions": [self._transaction(each) for each in review.transactions],
+            "warnings": render_warning_list(review.warnings),
+            "dangers": list(review.dangers),
+        }
+
+    def _order(self) -> DecodedOrderJson | None:
+        order = self._review.call.order
+        if order is None:
+            return None
+        return {
+            "tokenIn": self._token(order.token_in, is_native=order.is_native_in),
+            "tokenOut": self._token(order.token_out, is_native=order.is_native_out),
+            "exactOutput": order.is_exact_out,
+            "amountIn": str(order.amount_in),
+            "amountOut": None if order.amount_out is None else str(order.amount_out),
+            "minReceived": str(order.min_received),
+            "recipient": self._required(order.recipient),
+            "deadline": order.deadline_s,
+        }
+
+    def _swap(self, reviewed: ReviewedSwap) -> DecodedSwapJson:
+        swap, pool = reviewed.swap, reviewed.pool
+        key = pool.key if pool else swap.pool.key
+        return {
+            "tokenIn": self._token(reviewed.token_in),
+            "tokenOut": None if reviewed.token_out is None else self._token(reviewed.token_out),
+            "pool": self._address(key),
+            "amm_name": pool.protocol if pool else None,
+            "fee_ppm": pool.fee_ppm if pool else None,
+            "share": None if reviewed.share_ppm is None else reviewed.share_ppm / 10_000,
+            "amountIn": None if swap.amount_in is None else str(swap.amount_in),
+        }
+
+    def _payment(self, payment: DecodedPayment) -> DecodedPaymentJson:
+        share_e18, surplus_bps = payment.share_e18, payment.surplus_bps
+        return {
+            "token": self._token(payment.token, is_native=payment.token == ZERO_ADDRESS),
+            "recipient": self._required(payment.recipient),
+            "share": None if share_e18 is None else share_e18 / WHOLE_E18 * 100,
+            "surplusShare": surplus_bps / 100 if surplus_bps else None,
+            "amount": None if payment.amount is None else str(payment.amount),
+        }
+
+    def _approval(self, approval: DecodedApproval | None, to: str | None) -> DecodedApprovalJson | None:
+        if approval is None:
+            return None
+        token = approval.token or to
+        return {
+            "token": None if token is None else self._token(token),
+            "spender": self._address(approval.spender),
+            "amount": str(approval.amount),
+            "expiration": approval.expiration_s,
+            "deadline": approval.deadline_s,
+        }
+
+    def _transaction(self, reviewed: ReviewedTransaction) -> DecodedTransactionJson:
+        given, call = reviewed
+        return {
+            "to": self._address(given.to),
+            "value": None if given.value is None else str(given.value),
+            "chainId": given.chain_id,
+            "function": call.function or None,
+            "selector": call.selector or None,
+            "approval": self._approval(call.approval, given.to),
+        }
+
+    def _token(self, address: str, *, is_native: bool = False) -> DecodedTokenJson:
+        network = self._review.network
+        known: Mapping[str, Token] = self._review.tokens
+        token = network.native if is_native and network else known.get(address)
+        shown = ZERO_ADDRESS if is_native else address
+        return {
+            "address": self._required(shown),
+            "symbol": token.symbol if token else None,
+            "decimals": token.decimals if token else None,
+        }
+
+    def _address(self, address: str | None) -> str | None:
+        return None if address is None else display_address(address, self._kind)
+
+    def _required(self, address: str) -> str:
+        return display_address(address, self._kind)

@@ -1,0 +1,193 @@
+"""The view of `swapcli decode`: what a payload does, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
+from swapcli.core.model.network import Kind
+from swapcli.core.model.number_format import format_percentage, format_time
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.transfer_behaviour import percent
+from swapcli.core.model.units import PPM
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.explorer import contract_page
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
+from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
+from swapcli.quoting.review.decoded_replay import ReviewedSwap
+from swapcli.quoting.review.payload_review import PayloadReview, ReviewedTransaction
+
+ABSENT = "-"
+
+
+def build_decode_view(review: PayloadReview, now_s: float) -> DetailView:
+    """Build the view of a review at a time."""
+    words = _Words(review)
+    listing = [words.swap_list()] if review.swaps else []
+    return DetailView(words.title(), tuple(words.facts(now_s)), lists=tuple(listing))
+
+
+class _Words:
+    def __init__(self, review: PayloadReview) -> None:
+        self._review, self._call, self._network = review, review.call, review.network
+
+    def title(self) -> str:
+        """Name the function and the router that are called."""
+        call = self._call
+        place = f" on {self._network.name}" if self._network else ""
+        if not call.function:
+            return f"A call of an unknown function, {call.selector}{place}"
+        if call.approval is not None and call.function == "permit":
+            return f"A message to sign: {call.function}{place}"
+        router = f" of the router {call.dialect}" if call.dialect else ""
+        return f"A call of {call.function}{router}{place}"
+
+    def facts(self, now_s: float) -> Iterator[Fact]:
+        """Yield what the call says, and what a fresh quote says."""
+        signing = self._review.signing
+        yield from self._order(now_s)
+        if self._call.approval is not None:
+            yield from self._approval("Approve", self._call.approval, now_s)
+        if self._call.permit is not None:
+            yield from self._approval("Permit", self._call.permit, now_s)
+        if signing.to is not None:
+            yield Fact("To", self._address(signing.to))
+        if signing.value is not None:
+            native = self._network.native if self._network else None
+            yield Fact("Value", self._amount(signing.value, native), f"{signing.value} wei" if native else "")
+        if len(self._review.transactions) > 1:
+            for number, reviewed in enumerate(self._review.transactions, start=1):
+                yield self._transaction(number, reviewed)
+        state = self._review.state
+        if state is not None:
+            yield Fact("State", describe_origin(state), describe_block(state))
+
+    def swap_list(self) -> ListView:
+        """Build the list of swaps."""
+        columns = ("swap", "share", "protocol", "pool")
+        rows = tuple(map(self._swap, self._review.swaps))
+        pages = [contract_page(self._network, row[3]) if self._network else None for row in rows]
+        links = tuple({"pool": page} if page else {} for page in pages)
+        return ListView(columns, rows, tuple({} for _ in rows), links)
+
+    def _order(self, now_s: float) -> Iterator[Fact]:
+        order, review = self._call.order, self._review
+        if order is None:
+            return
+        token_in = self._token(order.token_in, is_native=order.is_native_in)
+        token_out = self._token(order.token_out, is_native=order.is_native_out)
+        sold = self._amount(order.amount_in, token_in, order.token_in)
+        if order.amount_in:
+            yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} raw")
+        else:
+            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
+        minimum = self._amount(order.min_received, token_out, order.token_out)
+        yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} raw")
+        if order.amount_out is not None:
+            quoted = self._amount(order.amount_out, token_out, order.token_out)
+            yield Fact("Quoted", quoted, f"{order.amount_out} raw")
+        if review.fresh_amount_out is not None:
+            gap = review.minimum_gap or 0.0
+            note = f"the minimum is {format_percentage(abs(gap))} {'below' if gap >= 0 else 'above'} it"
+            yield Fact("Fresh quote", self._amount(review.fresh_amount_out, token_out, order.token_out), note)
+        recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
+        yield Fact("Recipient", recipient, self._relation(order.recipient))
+        integrator = find_integrator_payment(self._call, self._review.signing.integrator)
+        for payment in self._call.payments:
+            name = "Integrator" if payment == integrator else "Payment"
+            yield Fact(name, self._payment(payment), f"to {self._address(payment.recipient)}")
+        if order.has_deadline:
+            yield Fact("Deadline", *_time(order.deadline_s, now_s))
+        else:
+            yield Fact("Deadline", "none", "the function takes none: the transaction does not expire by itself")
+
+    def _relation(self, recipient: str) -> str:
+        signing = self._review.signing
+        if recipient == signing.recipient:
+            return "as --destination"
+        return "the sender" if recipient == signing.sender else ""
+
+    def _payment(self, payment: DecodedPayment) -> str:
+        token = self._token(payment.token, is_native=payment.token == ZERO_ADDRESS)
+        return describe_payment(payment, token, symbol(token) if token else self._address(payment.token))
+
+    def _approval(self, name: str, approval: DecodedApproval, now_s: float) -> Iterator[Fact]:
+        address = approval.token or self._review.signing.to
+        token = self._token(address) if address else None
+        is_unlimited = approval.is_unlimited
+        shown = f"all {symbol(token) if token else 'tokens'}" if is_unlimited else self._amount(approval.amount, token)
+        yield Fact(name, shown, "without limit" if is_unlimited else f"{approval.amount} raw")
+        if address and token is None:
+            yield Fact("Token", self._address(address), "unknown")
+        if approval.spender is not None:
+            yield Fact("Spender", self._address(approval.spender))
+        if approval.expiration_s is not None:
+            yield Fact("Expires", *_time(approval.expiration_s, now_s))
+        elif approval.deadline_s is not None:
+            yield Fact("Deadline", *_time(approval.deadline_s, now_s))
+
+    def _transaction(self, number: int, reviewed: ReviewedTransaction) -> Fact:
+        given, call = reviewed
+        to = "no contract" if given.to is None else self._address(given.to)
+        name = call.function or (f"an unknown function, {call.selector}" if call.selector else "no function")
+        if call.approval is None:
+            return Fact(f"Transaction {number}", name, f"of {to}")
+        address = call.approval.token or given.to or ""
+        token = self._token(address)
+        amount = self._amount(call.approval.amount, token, address)
+        if call.approval.is_unlimited:
+            amount = f"all {symbol(token) if token else 'tokens'}"
+        spender = self._address(call.approval.spender) if call.approval.spender else "nobody"
+        return Fact(f"Transaction {number}", f"{name} {amount}", f"for {spender}")
+
+    def _swap(self, reviewed: ReviewedSwap) -> tuple[str, ...]:
+        token_out = ABSENT if reviewed.token_out is None else self._name(reviewed.token_out)
+        pool, hint = reviewed.pool, reviewed.swap.pool
+        protocol = self._network.protocol(pool.protocol) if self._network and pool else None
+        name = protocol.display_name if protocol else hint.kind or (f"protocol {hint.protocol_id}" if hint.key else "")
+        fee = f" {percent(pool.fee_ppm)}" if pool else ""
+        key = pool.key if pool else hint.key
+        return (
+            f"{self._name(reviewed.token_in)} → {token_out}",
+            self._share(reviewed),
+            f"{printable(name)}{fee}",
+            ABSENT if key is None else self._address(key),
+        )
+
+    def _share(self, reviewed: ReviewedSwap) -> str:
+        amount, order = reviewed.swap.amount_in, self._call.order
+        if amount is not None and order is not None and order.amount_in:
+            return f"{amount / order.amount_in * 100:.2f}%"
+        return ABSENT if reviewed.share_ppm is None else f"{reviewed.share_ppm / PPM * 100:.2f}%"
+
+    def _token(self, address: str, *, is_native: bool = False) -> Token | None:
+        if is_native and self._network:
+            return self._network.native
+        return self._review.tokens.get(address)
+
+    def _name(self, address: str) -> str:
+        token = self._review.tokens.get(address)
+        return symbol(token) if token else self._address(address)
+
+    def _amount(self, amount: int, token: Token | None, address: str = "") -> str:
+        if token is None:
+            return f"{amount} base units of {self._address(address)}" if address else f"{amount} base units"
+        return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
+
+    def _address(self, address: str) -> str:
+        return display_address(address, self._network.kind if self._network else Kind.EVM)
+
+
+def _time(end_s: int | None, now_s: float) -> tuple[str, str]:
+    """Return a time, and how far it is away."""
+    if end_s is None:
+        return "none", ""
+    left_s = end_s - int(now_s)
+    if left_s < 0:
+        return format_time(end_s), "it has passed"
+    return format_time(end_s), f"in {left_s:,} s" if left_s < 1 << 31 else ""

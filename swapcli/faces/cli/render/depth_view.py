@@ -1,0 +1,149 @@
+"""The depth of a market: as text with bars, JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log
+from typing import Final
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
+from swapcli.core.model.number_format import format_percentage, format_usd
+from swapcli.core.model.price_impact import ImpactBasis
+from swapcli.core.model.token import Token, in_tokens, whole_tokens
+from swapcli.faces.cli.render.comparison_view import token_document
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
+from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line, state_columns
+from swapcli.interface.quote_fields import render_state_source, render_warning_list
+
+BAR_TITLE: Final = "log scale"
+MAX_BAR_WIDTH: Final = 24
+_GAP: Final = 2
+_SMALLEST_BAR: Final = 0.0001
+"""The price impact of an empty bar: bars grow with its logarithm, as it covers several orders of magnitude."""
+_FEES: Final = {
+    ImpactBasis.USD: "pool fees included",
+    ImpactBasis.POOLS: "without pool fees",
+    ImpactBasis.SERVICE: "",
+}
+
+
+def depth_document(depth: Depth) -> dict[str, object]:
+    """Return the depth as JSON; amounts are text, in base units, and impacts and levels in percent."""
+    return {
+        "network": depth.network.name,
+        "inputToken": token_document(depth.token_in, depth.network),
+        "outputToken": token_document(depth.token_out, depth.network),
+        "state": render_state_source(depth.figures.state),
+        "warnings": render_warning_list(depth.figures.warnings),
+        "points": list(point_documents(depth)),
+        "liquidityEnds": depth.has_end,
+        "levels": [_level_document(level) for level in depth.levels],
+    }
+
+
+def point_documents(depth: Depth) -> tuple[dict[str, object], ...]:
+    """Return the quotes of the ladder as JSON objects without nested values."""
+    return tuple(_point_document(point) for point in depth.points)
+
+
+def csv_documents(depth: Depth) -> tuple[dict[str, object], ...]:
+    """Return the quotes of the ladder as the rows of a CSV, each with the state and the warnings of the depth."""
+    columns = state_columns(depth.figures.state, depth.figures.warnings)
+    return tuple({**point, **columns} for point in point_documents(depth))
+
+
+def _point_document(point: DepthPoint) -> dict[str, object]:
+    return {
+        "inputAmount": str(point.amount_in),
+        "inputUsd": point.sold_usd,
+        "outputAmount": str(point.amount_out),
+        "priceImpact": None if point.impact is None else point.impact.fraction * 100,
+        "impactBasis": None if point.impact is None else point.impact.basis.value,
+    }
+
+
+def _level_document(level: DepthLevel) -> dict[str, object]:
+    return {
+        "level": level.fraction * 100,
+        "within": None if level.within is None else _point_document(level.within),
+        "beyond": None if level.beyond is None else _point_document(level.beyond),
+    }
+
+
+def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
+    """Build the view of a depth; with a `width`, that of the terminal, it has bars if there is room for them."""
+    title = f"Depth of {symbol(depth.token_in)} → {symbol(depth.token_out)} on {depth.network.name}"
+    words = ["depth", depth.network.name, depth.token_in.symbol, depth.token_out.symbol]
+    footer = live_prices_line(depth.figures.state, depth.network, words)
+    lists = (_level_list(depth), _point_list(depth, width))
+    return DetailView(printable(title), tuple(_facts(depth)), lists=lists, footer=footer)
+
+
+def _facts(depth: Depth) -> Iterator[Fact]:
+    yield Fact("State", describe_origin(depth.figures.state))
+    bases = dict.fromkeys(point.impact.basis for point in depth.points if point.impact)
+    for basis in bases:
+        yield Fact("Price impact", IMPACT_NOTES[basis], _FEES[basis])
+    if depth.has_end:
+        last = depth.points[-1].amount_in
+        yield Fact("Liquidity", "ends", f"after {in_tokens(last, depth.token_in)} there is no route")
+
+
+def _level_list(depth: Depth) -> ListView:
+    columns = ("impact", symbol(depth.token_in), "USD", symbol(depth.token_out), "at the next amount")
+    return ListView(columns, tuple(_level_row(level, depth) for level in depth.levels), ())
+
+
+def _level_row(level: DepthLevel, depth: Depth) -> tuple[str, ...]:
+    name = f"{level.fraction * 100:g}%"
+    if level.within is None:
+        return name, "", "", "", "exceeded at the smallest amount"
+    amounts = _amounts(level.within, depth)
+    if level.beyond is None or level.beyond.impact is None:
+        return name, *amounts, "not reached before the liquidity ends"
+    beyond = whole_tokens(level.beyond.amount_in, depth.token_in.decimals)
+    return name, *amounts, f"{_precise_percentage(level.beyond.impact.fraction)} at {beyond}"
+
+
+def _point_list(depth: Depth, width: int | None) -> ListView:
+    rows = [(*_amounts(point, depth), _impact(point)) for point in depth.points]
+    columns = (symbol(depth.token_in), "USD", symbol(depth.token_out), "impact")
+    text_width = sum(max(map(len, column)) + _GAP for column in zip(columns, *rows, strict=True))
+    room = min((width or 0) - text_width, MAX_BAR_WIDTH)
+    if room < len(BAR_TITLE):
+        return ListView(columns, tuple(rows), ())
+    largest = max((point.impact.fraction for point in depth.points if point.impact), default=0.0)
+    bars = [_bar(point, largest, room) for point in depth.points]
+    return ListView((*columns, BAR_TITLE), tuple((*row, bar) for row, bar in zip(rows, bars, strict=True)), ())
+
+
+def _amounts(point: DepthPoint, depth: Depth) -> tuple[str, str, str]:
+    return (
+        _whole(point.amount_in, depth.token_in),
+        "" if point.sold_usd is None else format_usd(point.sold_usd),
+        _whole(point.amount_out, depth.token_out),
+    )
+
+
+def _whole(amount: int, token: Token) -> str:
+    return whole_tokens(amount, token.decimals)
+
+
+def _impact(point: DepthPoint) -> str:
+    return "unknown" if point.impact is None else format_percentage(point.impact.fraction).replace("less than ", "<")
+
+
+def _precise_percentage(fraction: float) -> str:
+    return f"{fraction * 100:.6f}%"
+
+
+def _bar(point: DepthPoint, largest: float, width: int) -> str:
+    """Return a bar whose length is the logarithm of the price impact, in eighths of a character."""
+    fraction = point.impact.fraction if point.impact else 0.0
+    if fraction <= _SMALLEST_BAR or largest <= _SMALLEST_BAR:
+        return ""
+    whole, eighths = divmod(round(8 * width * log(fraction / _SMALLEST_BAR) / log(largest / _SMALLEST_BAR)), 8)
+    return "█" * whole + " ▏▎▍▌▋▊▉"[eighths].strip()

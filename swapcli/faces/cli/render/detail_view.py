@@ -1,0 +1,19 @@
+"""The view of one thing in detail: facts, then lists. Tables and plain text show the same view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.quote_facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class DetailView:
+    """A title, facts, named values that never wrap because users copy them, lists, and a line below them."""
+
+    title: str
+    facts: tuple[Fact, ...]
+    copyable: tuple[tuple[str, str], ...] = ()
+    lists: tuple[ListView, ...] = ()
+    footer: str = ""

@@ -1,0 +1,66 @@
+"""The list of `swapcli health`: one row per network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.number_format import format_short_amount
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.token import whole_tokens
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.node_view import NODE_COLUMNS, node_cells
+from swapcli.faces.cli.render.quote_facts import symbol
+from swapcli.quoting.health import Health, Sample
+from swapcli.quoting.warnings import format_age
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.node_checks import NodeReport
+
+ABSENT = "-"
+
+
+def build_health_list(
+    checked: Sequence[Health], documents: tuple[Mapping[str, object], ...] = (), nodes: Sequence[NodeReport] = ()
+) -> ListView:
+    """Build the list; `documents` are its rows as JSON objects. `nodes` are what the node of each row serves, if any.
+
+    Unknown values are dashes; messages are shown only if they add to the row.
+    """
+    rows = [_row(health) for health in checked]
+    columns: tuple[str, ...] = ("network", "status", "state", "pools", "sample", "time", "message")
+    width = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
+    columns, cut_rows = columns[:width], [row[:width] for row in rows]
+    if not nodes:
+        return ListView(columns, tuple(cut_rows), documents)
+    joined = tuple((*row, *node_cells(node)) for row, node in zip(cut_rows, nodes, strict=True))
+    return ListView((*columns, *NODE_COLUMNS), joined, documents)
+
+
+def _row(health: Health) -> tuple[str, ...]:
+    shows_message = not health.is_healthy or health.pools is None
+    return (
+        printable(health.network),
+        str(health.status) if health.status else ABSENT,
+        _state(health.state_source),
+        ABSENT if health.pools is None else f"{health.pools:,}",
+        _sample(health.sample) if health.sample else ABSENT,
+        f"{health.time_s * 1000:,.1f} ms",
+        printable(health.message) if shows_message else ABSENT,
+    )
+
+
+def _state(state_source: StateSource | None) -> str:
+    if state_source is None or state_source.provenance is None:
+        return "unknown"
+    tag = "" if state_source.tag in (None, BlockTag.LATEST) else f", {state_source.tag}"
+    age = f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
+    return f"{state_source.provenance.value}{tag}{age}"
+
+
+def _sample(sample: Sample) -> str:
+    token_in, token_out = sample.token_in, sample.token_out
+    amount_in = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
+    return f"{amount_in} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"

@@ -1,0 +1,69 @@
+"""Advice, and the results of a simulation and its verdict, among the facts of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from swapcli.core.encoding.text import printable
+from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
+from swapcli.faces.cli.render.quote_facts import Fact
+from swapcli.faces.cli.render.route_view import RouteView
+from swapcli.interface.slippage import format_percent
+from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
+
+if TYPE_CHECKING:
+    from swapcli.payload.checks.presign_checks import PayloadCheck
+    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+    from swapcli.payload.checks.verdict import Verdict
+
+View = TypeVar("View", RouteView, PayloadView)
+
+
+def with_simulation(view: View, checked: PayloadCheck | None, verdict: Verdict | None = None) -> View:
+    """Return the view with the result of the simulation and the verdict after its facts."""
+    return replace(view, facts=(*view.facts, *_facts(checked), *_verdict_facts(verdict)))
+
+
+def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
+    """Return the view with the advised slippage after its facts, if there is any."""
+    if advice is None:
+        return view
+    fact = Fact("Advised slippage", f"{format_percent(advice.slippage_ppm)}%", "; ".join(advice.reasons))
+    return replace(view, facts=(*view.facts, fact))
+
+
+def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
+    if verdict is None:
+        return
+    notes = [reason.message for reason in verdict.reasons]
+    if verdict.facts.block is not None:
+        count = len(verdict.facts.references)
+        sold = "rehearsed with a sale of half of what is bought" if verdict.facts.sales else "rehearsed"
+        compared = f"compared with {count} price{'s' if count > 1 else ''} outside the route" if count else ""
+        notes += filter(None, [f"{sold}, at block {verdict.facts.block}", compared or "no price outside the route"])
+    yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
+
+
+def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
+    if checked is None or checked.simulation is None:
+        return
+    simulation = checked.simulation
+    notes = [
+        "exactly as quoted" if simulation.matches else "differs from the quote",
+        f"at block {simulation.block}",
+        f"up to {simulation.gas_used:,} gas",
+        f"granted for it: {' and '.join(simulation.assumed)}" if simulation.assumed else "",
+    ]
+    received = format_amount(simulation.received, checked.tokens.token_out)
+    yield Fact("Simulated", received, ", ".join(filter(None, notes)))
+    if simulation.reading:
+        rates, forms = simulation.reading
+        rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
+        form_note = " or ".join(FORM_WORDS[form] for form in forms)
+        yield Fact(
+            "Router reads",
+            "rates in any reading" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
+            "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_note}",
+        )

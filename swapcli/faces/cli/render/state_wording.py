@@ -1,0 +1,69 @@
+"""The state that a quote was computed on, in words: its kind, age, block and service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.warning import QuoteWarning
+from swapcli.quoting.warnings import NOT_LIVE, format_age
+
+_TAGS: Final[Mapping[BlockTag | None, str]] = {
+    BlockTag.PENDING: " (pending: preconfirmed, may still change)",
+    BlockTag.SAFE: " (safe)",
+    BlockTag.FINALIZED: " (finalized)",
+}
+
+
+def describe_origin(state_source: StateSource) -> str:
+    """Describe the state briefly: kind, age, whether its prices are live, and the service."""
+    quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
+    if state_source.provenance is None:
+        return quoted_by or printable(state_source.description)
+    age = format_age(state_source.age_s) if state_source.age_s is not None else ""
+    parts = [f"{state_source.provenance.value} state", age if state_source.is_live else NOT_LIVE, quoted_by]
+    return ", ".join(filter(None, parts))
+
+
+def describe_block(state_source: StateSource) -> str:
+    """Describe the block and any uncertainty about it; empty without a block."""
+    if state_source.block is None:
+        return ""
+    tag = _TAGS.get(state_source.tag, "")
+    proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
+    unpinned = " (not proven by the node)" if state_source.pinned is False else ""
+    return f"block {state_source.block}{tag}{proposed}{unpinned}"
+
+
+def live_prices_line(state: StateSource, network: Network, words: Sequence[str]) -> str:
+    """Return the line below modelled figures with the command that has live ones; empty where there is none.
+
+    `words` follow the name of the program.
+    """
+    is_modelled = state.provenance is not None and not state.is_live and state.service_url is None
+    if not is_modelled or not network.public_nodes:
+        return ""
+    from shlex import join
+
+    return f"Live prices: {join(['swapcli', *map(printable, words), '--live'])}"
+
+
+def shown_digits(state: StateSource) -> int:
+    """Return how many significant digits a rate has: few where it is modelled, as more would only seem exact."""
+    return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
+
+
+def state_columns(state: StateSource | None, warnings: Iterable[QuoteWarning]) -> dict[str, object]:
+    """Return the columns of a CSV with the kind of the state, empty where it is unknown, and the codes of warnings."""
+    kind = state.provenance.value if state and state.provenance else None
+    return {"state": kind, "warnings": warning_codes(each.code for each in warnings)}
+
+
+def warning_codes(codes: Iterable[str]) -> str:
+    """Return the codes of warnings for one cell of a CSV."""
+    return ";".join(codes)

@@ -1,0 +1,248 @@
+"""Tables for a terminal, which fit its width; nothing is cut. Only this module and `progress` import rich."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from typing import TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from swapcli.core.encoding.text import ELLIPSIS
+from swapcli.faces.cli.render.columns import lay_out, wrap_words
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.payload_view import PayloadView
+from swapcli.faces.cli.render.quote_facts import Fact
+from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
+from swapcli.faces.cli.terminal import terminal_width
+from swapcli.faces.pictures.route_flow import RouteFlow
+from swapcli.faces.pictures.text import format_line, tree_rows
+
+NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
+NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
+PROMINENT_FACTS = ("You receive", "You sell")
+_NO_LINKS = ("", "dumb", "linux")
+"""Terminals that show no hyperlinks; `linux` is the console without a window."""
+
+
+def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
+    """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt."""
+    if shape is RouteShape.LINE:
+        _print_words(format_line(view.flow, console.width, cell_len), "", console)
+        return
+    _print_title(view, console)
+    if shape is RouteShape.TREE:
+        _print_tree(view.flow, console)
+        console.print()
+        _print_facts(view.facts, console)
+        _print_footer(view.footer, console)
+        return
+    console.print()
+    _print_hops(view.rows, console)
+    console.print()
+    _print_pools(view.pools, console)
+    console.print()
+    _print_facts(view.facts, console)
+    for name, address in view.parties:
+        _print_copyable(name, address, console)
+    _print_footer(view.footer, console)
+
+
+def _print_footer(footer: str, console: Console) -> None:
+    """Print the line below figures."""
+    if footer:
+        console.print()
+        _print_words(footer, QUIET, console)
+
+
+def _print_tree(flow: RouteFlow, console: Console) -> None:
+    """Print a tree with shortened amounts. The pools of a hop are aligned in columns."""
+    for _, siblings in groupby(tree_rows(flow, has_short_amounts=True), lambda row: len(row.branches)):
+        rows = list(siblings)
+        _print_columns(
+            [(row.share, row.name, row.amount) for row in rows],
+            console,
+            right=(0, 2),
+            styles={0: NAME, 2: QUIET},
+            gap=2,
+            branches=[(row.branches, row.below) for row in rows],
+        )
+
+
+def print_payload(view: PayloadView, console: Console) -> None:
+    """Print transactions. Their values never wrap, because users copy them."""
+    if view.title:
+        _print_words(view.title, NAME, console)
+        console.print()
+        _print_facts(view.facts, console)
+        _print_copyable("Recipient", view.recipient, console)
+        console.print()
+    for number, block in enumerate(view.transactions):
+        if number:
+            console.print()
+        if block.title:
+            _print_words(block.title, NAME, console)
+        for name, value in block.lines:
+            _print_copyable(name, value, console)
+
+
+def print_list(listing: ListView, console: Console) -> None:
+    """Print a list with its column titles."""
+    rows = [listing.columns, *listing.rows]
+    links = {
+        (number, listing.columns.index(column)): url
+        for number, urls in enumerate(listing.links, start=1)
+        for column, url in urls.items()
+    }
+    _print_columns(rows, console, row_styles={0: NAME}, links=links, gap=2)
+
+
+def print_details(sheet: DetailView, console: Console) -> None:
+    """Print facts, then lists."""
+    _print_words(sheet.title, NAME, console)
+    console.print()
+    if sheet.facts:
+        _print_facts(sheet.facts, console)
+    for name, value in sheet.copyable:
+        _print_copyable(name, value, console)
+    for listing in sheet.lists:
+        console.print()
+        print_list(listing, console)
+    _print_footer(sheet.footer, console)
+
+
+def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
+    """Return a console on `stream` (default stdout); `color` is auto, always or never."""
+    out = stream or sys.stdout
+    return Console(
+        file=out,
+        # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 at its word.
+        width=width or terminal_width(out, sys.stdin, sys.stderr),
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_terminal=True if color == "always" else None,
+        # Bold, dim and the eight standard colors are all that is used, so "always" needs no detection.
+        color_system=None if color == "never" else "standard" if color == "always" else "auto",
+        # rich respects NO_COLOR; the option overrides it.
+        no_color=False if color == "always" else None,
+    )
+
+
+def _print_title(view: RouteView, console: Console) -> None:
+    """Print the title on the left and the state on the right, or below each other if they do not fit."""
+    style, room = LOUD if view.warnings else QUIET, console.width - cell_len(view.title) - 1
+    if cell_len(view.origin) <= room:
+        blanks = " " * (console.width - cell_len(view.title) - cell_len(view.origin))
+        _print_line(Text.assemble((view.title, NAME), blanks, (view.origin, style)), console)
+        return
+    _print_words(view.title, NAME, console)
+    _print_words(view.origin, style, console)
+
+
+def _print_hops(rows: tuple[SwapRow, ...], console: Console) -> None:
+    cells = [(row.segment, row.hop, row.pool, row.mark, row.share, row.short_amount) for row in rows]
+    _print_columns(cells, console, right=(0, 4, 5), styles={0: NAME, 3: QUIET, 4: QUIET}, indent=8)
+
+
+def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
+    is_wide = console.width >= MIN_ALIGNED_WIDTH
+    cells = [(fact.name, fact.value, fact.note) for fact in facts]
+    prominent = {(number, 1): HEADLINE for number, fact in enumerate(facts) if fact.name in PROMINENT_FACTS}
+    _print_columns(
+        cells,
+        console,
+        styles={0: NAME, 2: QUIET},
+        cell_styles=prominent,
+        indent=NAME_WIDTH + 1 if is_wide else 2,
+        first_width=NAME_WIDTH if is_wide else 0,
+    )
+
+
+def _print_pools(pools: tuple[PoolRow, ...], console: Console) -> None:
+    """Print one pool per line: mark, address and note; name and tokens as well if they fit."""
+    cells = [(pool.mark, pool.address, pool.note) for pool in pools]
+    named = [(*row, "", f"{pool.name}, {pool.pair}") for row, pool in zip(cells, pools, strict=True)]
+    full_width = sum(max(map(cell_len, column)) + 1 for column in zip(*named, strict=True))
+    links: dict[tuple[int, int], str] = {(number, 1): pool.link for number, pool in enumerate(pools) if pool.link}
+    styles = dict.fromkeys(range(5), QUIET)
+    if full_width <= console.width:
+        _print_columns(named, console, styles=styles, links=links)
+        return
+    marks_width = max(len(pool.mark) for pool in pools)
+    for pool, row in zip(pools, cells, strict=True):  # each alone: only ids are too long for some terminals
+        links = {(0, 1): pool.link} if pool.link else {}
+        _print_columns([row], console, styles=styles, links=links, first_width=marks_width)
+
+
+def _print_copyable(name: str, value: str, console: Console) -> None:
+    """Print a named value without breaking it, below its name if it does not fit; only a shortened one is wrapped."""
+    line = f"{name:<{NAME_WIDTH}} {value}"
+    is_shortened = ELLIPSIS in value
+    if cell_len(line) <= console.width or (" " in value and not is_shortened):
+        _print_line(Text.assemble((line[: -len(value) or None], NAME), value or ""), console)
+        return
+    _print_line(Text(name, NAME), console)
+    for text in wrap_words(value, console.width, cell_len) if is_shortened else [value]:
+        _print_line(Text(text), console)
+
+
+def _print_words(text: str, style: str, console: Console) -> None:
+    """Print a sentence, wrapped between words."""
+    for line in wrap_words(text, console.width, cell_len):
+        _print_line(Text(line, style), console)
+
+
+def _print_columns(
+    rows: Sequence[Sequence[str]],
+    console: Console,
+    *,
+    right: Collection[int] = (),
+    styles: Mapping[int, str] | None = None,
+    row_styles: Mapping[int, str] | None = None,
+    cell_styles: Mapping[tuple[int, int], str] | None = None,
+    links: Mapping[tuple[int, int], str] | None = None,
+    branches: Sequence[tuple[str, str]] = (),
+    gap: int = 1,
+    indent: int = 2,
+    first_width: int = 0,
+) -> None:
+    """Print rows in columns that fit the console.
+
+    `styles` are by column, `row_styles` by row; `links` are URLs. `branches` go before the first line and before the
+    other lines of each row; all have the same length.
+    """
+    has_links = bool(links) and _shows_links(console)
+    width = console.width - len(branches[0][0]) if branches else console.width
+    first_lines: set[int] = set()
+    for line in lay_out(rows, width, cell_len, right=right, gap=gap, indent=indent, first_width=first_width):
+        text = Text()
+        if branches:
+            text.append(branches[line.row][line.row in first_lines], QUIET)
+        first_lines.add(line.row)
+        for column, blanks, cell in line.cells:
+            place = line.row, column
+            style = Style.parse(
+                (cell_styles or {}).get(place) or (row_styles or {}).get(line.row) or (styles or {}).get(column) or ""
+            )
+            url = (links or {}).get(place) if has_links else None
+            text.append(" " * blanks)
+            text.append(cell, style + Style(link=url) if url else style)
+        _print_line(text, console)
+
+
+def _print_line(text: Text, console: Console) -> None:
+    console.print(text, soft_wrap=True)
+
+
+def _shows_links(console: Console) -> bool:
+    """Return whether the output is a terminal with colors that may show hyperlinks (OSC 8)."""
+    is_plain = console.color_system is None or console.no_color or os.environ.get("TERM", "") in _NO_LINKS
+    return console.file.isatty() and not is_plain

@@ -1,0 +1,120 @@
+"""The displays of `swapcli route --watch`: one JSON line per quote, or a view that is redrawn in place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.token import whole_tokens
+from swapcli.faces.cli.errors import report_of
+from swapcli.faces.cli.output import Output
+from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_view import build_route_view
+from swapcli.quoting.quote_change import QuoteChange
+from swapcli.quoting.swap_quote import SwapQuote
+from swapcli.quoting.warnings import format_age
+
+_DEFAULT_LINES: Final = 24  # where a terminal does not know its height
+
+
+class WatchLines:
+    """Prints a JSON line for each quote, and for each failure."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._noted: set[str] = set()
+
+    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+        """Print the document of the quote with its change, or a field of it and its warnings, each once."""
+        line = self._output.format_line({**quote.to_dict(), "change": change_document(change)})
+        notes = self._output.deferred
+        notes[:] = [note for note in notes if note not in self._noted]
+        self._noted.update(notes)
+        self._output.print_ready_line(line)
+
+    def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
+        """Print the error and the age of the last good quote."""
+        del last
+        if self._output.field is not None:
+            self._output.note(f"{error.message}; the last good quote is {format_age(int(age_s))}")
+            self._output.flush_notes()
+            return
+        report = report_of(error)
+        self._output.print_line(
+            {"error": {"code": report.code, "message": report.message}, "lastQuoteAgeS": round(age_s, 3)}
+        )
+
+
+class WatchScreen:
+    """Draws each quote over the last one; on a terminal without control sequences, and elsewhere, below it."""
+
+    def __init__(self, output: Output, shape: RouteShape, pace: str, stream: TextIO | None = None) -> None:
+        self._output, self._shape, self._pace = output, shape, pace
+        self._stream = stream or sys.stdout
+        self._redraws = self._stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+        self._change: QuoteChange | None = None
+        self._drawn_lines = 0
+        self._has_drawn = False
+
+    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+        """Draw a quote with its change."""
+        self._change = change
+        self._draw(quote, self._facts(quote, change))
+
+    def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
+        """Draw the last good quote with its age and the error."""
+        facts = self._facts(last, self._change) if self._change else ()
+        failed = Fact("Failed", printable(error.message), f"the quote above is {format_age(int(age_s))}")
+        self._draw(last, (*facts, failed))
+
+    def _facts(self, quote: SwapQuote, change: QuoteChange) -> tuple[Fact, ...]:
+        since = datetime.fromtimestamp(change.since_s, UTC).strftime("%H:%M:%S UTC")
+        order = quote.answer.order
+        amount, token = (change.amount_in, order.token_in) if order.reverse else (change.amount_out, order.token_out)
+        sign = "-" if amount < 0 else "+" if amount else ""
+        value = f"{sign}{whole_tokens(abs(amount), token.decimals)} {symbol(token)}"
+        return (
+            *(Fact("Warning", "", printable(warning.message)) for warning in quote.warnings),
+            Fact("Change", value, f"{change.bps:+,.2f} bps since {since}" if change.bps else f"none since {since}"),
+            Fact("Watching", self._pace, "Ctrl-C ends"),
+        )
+
+    def _draw(self, quote: SwapQuote, facts: tuple[Fact, ...]) -> None:
+        view = build_route_view(quote.answer, quote.terms, quote.figures)
+        lines = self._output.format_route(replace(view, facts=(*view.facts, *facts)), self._shape).splitlines()
+        self._output.end_waiting()
+        if self._redraws:
+            lines = lines[-_room(self._stream) :]
+            if self._drawn_lines:
+                self._stream.write(f"\x1b[{self._drawn_lines}F\x1b[J")  # to the first line of the last quote, and clear
+            self._drawn_lines = len(lines)
+        elif self._has_drawn:
+            self._stream.write("\n")
+        self._has_drawn = True
+        self._stream.write("\n".join(lines) + "\n")
+        self._stream.flush()
+
+
+def change_document(change: QuoteChange) -> dict[str, object]:
+    """Return a change as JSON; amounts are text, in base units."""
+    return {
+        "input": str(change.amount_in),
+        "output": str(change.amount_out),
+        "bps": change.bps,
+        "since": change.since_s,
+    }
+
+
+def _room(stream: TextIO) -> int:
+    """Return how many lines a terminal shows above the one with the cursor."""
+    try:
+        lines = os.get_terminal_size(stream.fileno()).lines
+    except (OSError, ValueError):
+        lines = 0
+    return max((lines or _DEFAULT_LINES) - 1, 1)

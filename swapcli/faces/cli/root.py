@@ -1,0 +1,95 @@
+"""The root of Typer's command tree, for command lines that are not plain: help, mistakes, groups of commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from swapcli import __version__
+from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.app import PROGRAM, run
+from swapcli.faces.cli.lazy_group import CommandEntry, LazyGroup, new_typer
+from swapcli.faces.cli.overview import ALIASES, PANELS, command_module, overview
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+
+class Root(LazyGroup):
+    """All commands, in the order of the overview."""
+
+    entries = {  # noqa: RUF012 (the base class declares it)
+        name: CommandEntry(command_module(name), panel, summary)
+        for panel, commands in PANELS.items()
+        for name, summary in commands.items()
+    }
+
+    aliases = ALIASES
+
+    def get_help(self, ctx: Context) -> str:
+        """Return the overview."""
+        from swapcli.faces.cli.terminal import terminal_width
+
+        return overview(ctx.terminal_width or terminal_width(sys.stdout))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command line as the process does, and exit with its status; or return it, if not `standalone_mode`.
+
+        Replaces Typer's own handling of errors, which knows neither JSON messages nor our exit statuses.
+        """
+        del prog_name, complete_var, windows_expand_args
+        status = run(sys.argv[1:] if args is None else args, extra)
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+
+app = new_typer(cls=Root)
+
+
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
+        print(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print a traceback for internal errors.")] = False,
+) -> None:
+    """Find the best way to swap one token for another over liquidity pools, exact to the unit.
+
+    \b
+    Example: swapcli route base ETH USDC 1.5
+    """
+    del version, debug
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> int:
+    """Parse a command line with Typer, run it and return its exit status. Raises every error."""
+    command = get_command(app)
+    try:
+        # A list of its own: Typer removes what it parses.
+        with command.make_context(PROGRAM, list(arguments), **context_settings) as context:
+            status = command.invoke(context)
+    except typer.Exit as error:
+        return error.exit_code
+    return status if isinstance(status, int) else exit_codes.OK

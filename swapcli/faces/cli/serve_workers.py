@@ -1,0 +1,155 @@
+"""`swapcli serve --workers N`: a parent that opens the markets and the socket, and the processes that it forks.
+
+Markets are opened before the first fork, so that the processes share their memory. Nothing that a thread or a
+connection belongs to is opened in the parent. If markets follow a node, one more process writes their stores.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from swapcli.core.errors import InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.faces.cli.service_sources import ServiceSources, open_app, open_shared_state, read_policy
+from swapcli.faces.cli.session import Session
+from swapcli.faces.service.access_log import AccessLog
+from swapcli.faces.service.access_policy import PolicyReloader
+from swapcli.faces.service.app import get_metrics, get_policy
+from swapcli.faces.service.log_writer import UnqueuedLog, log_stream
+from swapcli.faces.service.market_followers import FollowerThreads
+from swapcli.faces.service.parent_channel import ParentChannel
+from swapcli.faces.service.server import BACKLOG, allow_open_files, base_url, bind, serve_as_worker
+from swapcli.faces.service.shared_stores import SharedStores
+from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
+from swapcli.faces.service.worker_group import GroupMember, WorkerGroup, share_of
+from swapcli.quoting.followers.feed_follower import FollowedFeed
+from swapcli.startup import enable_garbage_collection
+
+_WRITER = "the writer of stores"
+
+
+def serve_by_workers(
+    session: Session, sources: ServiceSources, on_ready: Callable[[str], None], read_session: Callable[[], Session]
+) -> int:
+    """Serve with the number of workers that the settings name, until stopped; return 0.
+
+    Raises `InvalidOption` if the system cannot fork or the address cannot be bound, and `UnhealthyError` if a worker
+    ends early again and again.
+    """
+    if not hasattr(os, "fork"):
+        raise InvalidOption("--workers needs a system that can fork processes", hint="leave it out")
+    policy = read_policy(session)
+    settings = policy.settings
+
+    def reload() -> None:
+        nonlocal policy
+        # For processes that are forked later; those that run read the settings themselves, and log problems.
+        with suppress(SwapcliError, OSError):
+            policy = read_policy(read_session())
+
+    unqueued_log = AccessLog(UnqueuedLog(sys.stderr))
+
+    def log_process(name: str, problem: str) -> None:
+        unqueued_log.log_process(name, problem, sources.registry.clock.now_s())
+
+    listener = bind(settings.host, settings.port)
+    _allow_pipes(settings.workers, len(sources.followed))
+    stores = SharedStores(sources.followed, settings.workers)
+
+    def run_writer(parent: ParentChannel) -> int:
+        enable_garbage_collection()
+        listener.close()
+        registry = sources.registry
+        with log_stream(sys.stderr, is_shared=True) as stream:
+            member = GroupMember(group, slot=settings.workers)
+            return stores.write(registry.networks, member, parent, AccessLog(stream, _WRITER), registry.clock)
+
+    def run_worker(slot: int, parent: ParentChannel) -> int:
+        enable_garbage_collection()
+        stores.announcements.close_others(slot)
+        member = GroupMember(group, slot)
+        with (
+            log_stream(sys.stderr, is_shared=True) as stream,
+            FollowerThreads(
+                stores.followed_by(slot),
+                sources.registry,
+                log := AccessLog(stream, _worker_name(slot)),
+                stores.announcements,
+            ) as followers,
+        ):
+            service = open_app(session, sources, policy, log, followers, member)
+            return serve_as_worker(
+                service,
+                listener,
+                member,
+                parent,
+                on_hangup=PolicyReloader(
+                    get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
+                ),
+                publish=get_metrics(service).publish,
+                max_connections=share_of(policy.settings.max_connections, member),
+            )
+
+    url = base_url(listener)
+    open_shared_state(session, unqueued_log)  # raises here if its package is missing, and loads it once
+    _open_markets(sources)
+    listener.listen(BACKLOG)
+    plans = [ProcessPlan(_worker_name(slot), partial(run_worker, slot)) for slot in range(settings.workers)]
+    with listener, stores:
+        if stores.has_writer:
+            plans.append(ProcessPlan(_WRITER, run_writer))
+        group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
+        supervisor = Supervisor(
+            plans,
+            group,
+            on_ready=lambda: on_ready(url),
+            on_reload=reload,
+            on_problem=log_process,
+            on_stop=listener.close,
+        )
+        supervisor.run()
+    return 0
+
+
+def _worker_name(slot: int) -> str:
+    return f"worker {slot + 1}"
+
+
+def _allow_pipes(workers: int, networks: int) -> None:
+    """Allow the files that the parent opens: a pipe for each worker and followed network, and a socket for each worker.
+
+    Raises `InvalidOption` if the system does not allow as many.
+    """
+    needed = workers * (2 * networks + 1)
+    allowed = allow_open_files(needed)
+    if allowed < needed:
+        raise InvalidOption(
+            f"{workers} workers that follow {networks} networks need {needed:,} open files, but the system allows only"
+            f" {max(0, allowed):,} of them",
+            hint="run fewer workers, or raise the limit with ulimit -n",
+        )
+
+
+def _open_markets(sources: ServiceSources) -> None:
+    """Open all markets that do not change, and quote on each, so that what orders share is made before forking.
+
+    The markets of feeds are loaded, too: most of their memory stays as it is.
+    """
+    gc.disable()
+    with suppress(SwapcliError):  # the server is away: each worker tries again
+        for followed in sources.followed:
+            if isinstance(followed, FollowedFeed):
+                followed.load(sources.registry.clock, sources.registry.route_ttl_s)
+    for network in sources.registry.served_networks:
+        if not sources.registry.is_followed(network.name):
+            with suppress(MarketUnavailable):
+                source = sources.registry.open_source(network.name)
+                source.warm()
+                source.health()
+    # A collection of a worker writes to every object that it looks at, and so would copy its page.
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,131 @@
+"""The session of a command: its settings, its output, and the sources of quotes that the settings name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.faces.cli.files import read_file
+from swapcli.faces.cli.options import OutputOptions
+from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
+from swapcli.quoting.compose import REMOTE_RETRIES, QuoteSources
+from swapcli.quoting.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
+
+if TYPE_CHECKING:
+    from swapcli.quoting.market import Market
+
+__all__ = ["REMOTE_RETRIES", "Session", "open_session"]
+
+KEYS_FILE = "keys.json"
+
+
+class Session(QuoteSources):
+    """The sources of quotes of a command, and its output. Warnings go to the output.
+
+    `account_names` are the names that options gave instead of addresses, by option; a batch `prints_lines`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        output: Output,
+        config_file: Path,
+        data_dir: Path,
+        *,
+        rpc_url: Secret | None = None,
+        is_offline: bool = False,
+    ) -> None:
+        super().__init__(
+            settings,
+            data_dir,
+            warn=output.note,
+            read=read_file,
+            environ=os.environ,
+            rpc_url=rpc_url,
+            is_offline=is_offline,
+        )
+        self.output = output
+        self.account_names: dict[str, str] = {}
+        self.prints_lines = False
+        self.config_file = config_file
+
+    def report_fall_back(self, sentence: str) -> None:
+        """As `QuoteSources.report_fall_back`: a document has its warnings in fields, which may be overlooked."""
+        if self.output.format is OutputFormat.JSON or self.prints_lines:
+            self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
+
+    def keys_file(self) -> Path:
+        """Return the file of the API keys that a service here accepts: by default one beside the settings file."""
+        return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
+
+    def start_waiting(self, network: str) -> None:
+        """Say on a terminal what a quote on `network` waits for, if it takes long."""
+        if not sys.stderr.isatty():
+            return
+        from swapcli.faces.cli.waiting import start_waiting
+
+        own = self.settings.networks.get(network.lower())
+        node = None if self.is_offline else self.rpc_url or (own and own.rpc_url)
+        source = self.settings.api_url or (node and node.redacted)
+        start_waiting(f"waiting for {printable(source)} ..." if source else "searching for the best route ...")
+
+    def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
+        """Return the market that the settings name for `network`. Raises as `QuoteSources.open`."""
+        self.start_waiting(network)
+        from swapcli.quoting.market import Market
+
+        return Market(self.open(network, skip_bad_pools=skip_bad_pools, retries=retries), self)
+
+    def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
+        """Return the market that quotes in this process. Raises as `QuoteSources.open_local`."""
+        from swapcli.quoting.market import Market
+
+        return Market(self.open_local(network, skip_bad_pools=skip_bad_pools), self)
+
+    def network_name(self, name: str | None) -> str:
+        """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
+        name = name or self.settings.network
+        if name is None:
+            from swapcli.quoting.config.networks import network_names_from
+
+            names = ", ".join(network_names_from(self.settings))
+            raise InvalidOption("no network given", hint=f"name one of {names}; or set SWAPCLI_NETWORK")
+        return name
+
+
+def open_session(
+    output: OutputOptions,
+    flags: Mapping[str, object] | None = None,
+    *,
+    rpc_url: str | None = None,
+    offline: bool = False,
+    formats: Sequence[OutputFormat] = COMMON_FORMATS,
+) -> Session:
+    """Read the settings: `flags` by setting override the environment, which overrides the file.
+
+    `formats` are those that the command can print.
+
+    Raises `ConfigError`, `InvalidOption`.
+    """
+    if offline and rpc_url is not None:
+        raise InvalidOption("--offline asks no node, so --rpc-url does not fit", hint="give one of them")
+    config_path = Path(output.config) if output.config is not None else None
+    settings = load_settings(
+        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
+    )
+    requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
+    output_format = choose_format(requested, settings.output, formats)
+    return Session(
+        settings,
+        Output(output_format, settings.color, [], output.get),
+        config_file_path(config_path, os.environ, home_folder()),
+        data_folder(os.environ, home_folder()),
+        rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
+        is_offline=offline,
+    )

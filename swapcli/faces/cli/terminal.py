@@ -1,0 +1,72 @@
+"""The width of a terminal, and text that is wrapped between words to fit it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from swapcli.faces.cli.render.columns import wrap_words
+from swapcli.state.environment import variable
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+DEFAULT_WIDTH = 80
+_WIDTHS = range(1, 10_001)
+"""What `COLUMNS` may say; 0, as some tools set it for an unknown width, counts as not set, and so does nonsense."""
+_TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
+
+
+def terminal_width(*streams: TextIO) -> int:
+    """Return the columns of the terminal: those of `COLUMNS`, else those of the first stream that has any, else 80."""
+    columns = variable(os.environ, "COLUMNS")
+    if columns.isascii() and columns.isdigit() and len(columns) < 10 and int(columns) in _WIDTHS:
+        return int(columns)
+    for stream in streams:
+        try:
+            width = os.get_terminal_size(stream.fileno()).columns
+        except (OSError, ValueError):
+            continue
+        if width:
+            return width
+    return DEFAULT_WIDTH
+
+
+def wrap_message(text: str, width: int) -> str:
+    """Wrap each line of a message; what continues a line is indented."""
+    lines = (wrap_words(line, width - 2) if len(line) > width else [line] for line in text.splitlines())
+    return "\n".join("\n  ".join(parts) for parts in lines)
+
+
+def reflow(text: str, width: int) -> str:
+    """Fit the paragraphs and tables of a page to a width; lines of code stay as they are."""
+    if max(map(len, text.splitlines()), default=0) <= width:
+        return text
+    return "".join(f"{line}\n" for line in _reflowed(text.splitlines(), width))
+
+
+def _reflowed(lines: list[str], width: int) -> Iterator[str]:
+    head = block = ""
+    for line in lines:
+        indented = len(line) - len(line.lstrip())
+        row = _TABLE_ROW.fullmatch(line)
+        if block and line and indented == len(head) and not row and line != line.upper():
+            block += f" {line.strip()}"
+            continue
+        if block:
+            yield from _wrapped(head, block, width)
+        is_prose = bool(line) and not indented and line != line.upper()
+        head, block = (row[1], row[2]) if row else ("", line) if is_prose else ("", "")
+        if not block:
+            yield line
+    if block:
+        yield from _wrapped(head, block, width)
+
+
+def _wrapped(head: str, text: str, width: int) -> Iterator[str]:
+    """Yield a paragraph, or the row of a table whose first column is `head`."""
+    first, *rest = wrap_words(text, max(width - len(head), 1))
+    yield head + first
+    yield from (" " * len(head) + line for line in rest)

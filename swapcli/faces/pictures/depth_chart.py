@@ -1,0 +1,185 @@
+"""The depth of a market as an SVG chart: price impact over the amount, both on logarithmic scales.
+
+It is complete in itself, as the picture of a route is, and has its colors and font.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from math import ceil, floor, log10
+from typing import Final
+
+from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
+from swapcli.core.model.number_format import format_significant
+from swapcli.core.model.token import in_tokens
+from swapcli.core.records import NamedTuple
+from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.faces.pictures.route_words import format_symbol
+from swapcli.faces.pictures.svg_elements import (
+    FONT,
+    HUES,
+    MUTED,
+    NOTE_SIZE,
+    SURFACE,
+    TEXT,
+    escape_text,
+    px,
+    text_element,
+)
+from swapcli.faces.pictures.text_width import fit_text, text_width
+
+HEIGHT: Final = 340.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0
+"""The margins of the chart, which have its title and the labels of its scales."""
+FLOOR: Final = 0.0001
+"""The smallest price impact of the scale; smaller ones, and gains, are drawn there."""
+TITLE_SIZE: Final = 15.0
+_MIN_TICK_GAP: Final = 14.0
+
+
+class Scale(NamedTuple):
+    """A logarithmic scale from a value at `start` to one at `end`, in pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Return where a value is; values beyond an end are drawn at that end."""
+        part = (log10(min(max(value, self.low), self.high)) - log10(self.low)) / (log10(self.high) - log10(self.low))
+        return self.start + part * (self.end - self.start)
+
+    @property
+    def powers(self) -> Iterator[float]:
+        """The powers of ten on the scale."""
+        first, last = ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9)
+        return (10.0**exponent for exponent in range(first, last + 1))
+
+
+def render_depth_chart(depth: Depth, width: int = DEFAULT_WIDTH) -> str:
+    """Return the chart of a depth as an SVG document of this width in pixels."""
+    unit = 10**depth.token_in.decimals
+    known = [point for point in depth.points if point.impact]
+    amounts = [point.amount_in / unit for point in depth.points]
+    across = Scale(amounts[0], max(amounts[-1], amounts[0] * 10), LEFT, width - RIGHT)
+    highest = max((point.impact.fraction for point in known if point.impact), default=FLOOR)
+    upwards = Scale(FLOOR, max(highest, FLOOR * 10), HEIGHT - BOTTOM, TOP)
+    title = f"Price impact of {format_symbol(depth.token_in)} to {format_symbol(depth.token_out)}"
+    return "\n".join(
+        [
+            '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-depth" role="img"'
+            f' aria-label="{escape_text(title)}" width="{px(width)}" height="{px(HEIGHT)}"'
+            f' viewBox="0 0 {px(width)} {px(HEIGHT)}">',
+            f"<title>{escape_text(title)}</title>",
+            f"<desc>{escape_text(_describe(depth))}</desc>",
+            f"<style>{_STYLE}</style>",
+            f'<rect class="surface" width="{px(width)}" height="{px(HEIGHT)}" rx="8"/>',
+            text_element("title", 12, 24, "start", fit_text(title, width - 24, TITLE_SIZE, is_bold=True)),
+            *_amount_ticks(across),
+            *_impact_ticks(upwards, width),
+            *(_level(level, depth, across, upwards) for level in depth.levels if level.within),
+            *_line(known, depth, across, upwards),
+            text_element(
+                "note", (LEFT + width - RIGHT) / 2, HEIGHT - BOTTOM + 32, "middle", format_symbol(depth.token_in)
+            ),
+            text_element("note", 12, HEIGHT - 10, "start", fit_text(_footer(depth), width - 24, NOTE_SIZE)),
+            "</svg>\n",
+        ]
+    )
+
+
+def _describe(depth: Depth) -> str:
+    """Describe the levels in words, for those who cannot see the chart."""
+    reached = [
+        f"{_percent(level.fraction)} at {in_tokens(level.within.amount_in, depth.token_in)}"
+        for level in depth.levels
+        if level.within and level.beyond
+    ]
+    return f"The price impact reaches {'; '.join(reached)}" if reached else "The price impact reaches no level."
+
+
+def _footer(depth: Depth) -> str:
+    state = depth.figures.state.provenance
+    return f"{depth.network.name}, {state.value if state else 'unknown'} state. Both scales are logarithmic."
+
+
+def _amount_ticks(scale: Scale) -> Iterator[str]:
+    end = -1.0
+    for value in scale.powers:
+        x, label = scale.place(value), _compact(value)
+        half = text_width(label, NOTE_SIZE) / 2
+        yield f'<path class="grid" d="M{px(x)} {px(TOP)}V{px(HEIGHT - BOTTOM)}"/>'
+        if x - half > end:
+            yield text_element("note", x, HEIGHT - BOTTOM + 16, "middle", label)
+            end = x + half + _MIN_TICK_GAP
+
+
+def _impact_ticks(scale: Scale, width: int) -> Iterator[str]:
+    for value in scale.powers:
+        y = scale.place(value)
+        yield f'<path class="grid" d="M{px(LEFT)} {px(y)}H{px(width - RIGHT)}"/>'
+        label = f"{'≤ ' if value == FLOOR else ''}{_percent(value)}"
+        yield text_element("note", LEFT - 8, y + 4, "end", label)
+
+
+def _level(level: DepthLevel, depth: Depth, across: Scale, upwards: Scale) -> str:
+    """Return the mark of a level: where it meets the line, and the amount in a tooltip."""
+    if level.within is None or level.beyond is None:
+        return ""
+    x, y = across.place(level.within.amount_in / 10**depth.token_in.decimals), upwards.place(level.fraction)
+    text = f"{_percent(level.fraction)} at {in_tokens(level.within.amount_in, depth.token_in)}"
+    is_right = x > (across.start + across.end) / 2
+    side, x_text, y_text = ("end", x - 9, y - 7) if is_right else ("start", x + 9, y + 15)
+    label = text_element("level", x_text, y_text, side, text)
+    return f'<g><title>{escape_text(text)}</title><circle class="mark" cx="{px(x)}" cy="{px(y)}" r="4.5"/>{label}</g>'
+
+
+def _line(points: list[DepthPoint], depth: Depth, across: Scale, upwards: Scale) -> Iterator[str]:
+    unit = 10**depth.token_in.decimals
+    places = [
+        (across.place(point.amount_in / unit), upwards.place(point.impact.fraction)) for point in points if point.impact
+    ]
+    if len(places) > 1:
+        yield f'<path class="line" d="M{"L".join(f"{px(x)} {px(y)}" for x, y in places)}"/>'
+    for point, (x, y) in zip(points, places, strict=True):
+        text = f"{in_tokens(point.amount_in, depth.token_in)} to {in_tokens(point.amount_out, depth.token_out)}"
+        impact = _percent(point.impact.fraction) if point.impact else "unknown"
+        tooltip = escape_text(f"{text}: price impact {impact}")
+        yield f'<g><title>{tooltip}</title><circle class="dot" cx="{px(x)}" cy="{px(y)}" r="2.5"/></g>'
+
+
+def _percent(fraction: float) -> str:
+    return f"{format_significant(Decimal(repr(round(fraction * 100, 10))), 3)}%"
+
+
+def _compact(value: float) -> str:
+    """Format a power of ten with at most three digits before k, M, B or T."""
+    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if size <= value:
+            return f"{value / size:,.0f}{suffix}"
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
+
+
+def _rules(mode: int) -> str:
+    """Return the rules for the colors of light (0) or dark (1) mode."""
+    fills = {".surface": SURFACE, ".title": TEXT, ".level": TEXT, ".note": MUTED, ".dot": HUES[0], ".mark": SURFACE}
+    strokes = {".line": HUES[0], ".mark": HUES[2], ".grid": MUTED}
+    rules = [f".swapcli-depth {name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
+    rules += [f".swapcli-depth {name}{{stroke:{colors[mode]}}}" for name, colors in strokes.items()]
+    rules.append(f".swapcli-depth .level{{stroke:{SURFACE[mode]}}}")
+    return "".join(rules)
+
+
+_STYLE = (
+    f".swapcli-depth{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
+    ".swapcli-depth text{unicode-bidi:isolate}"
+    f".swapcli-depth .title{{font-size:{TITLE_SIZE:g}px;font-weight:600}}"
+    ".swapcli-depth .level{font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}"
+    f".swapcli-depth .note{{font-size:{NOTE_SIZE:g}px}}"
+    ".swapcli-depth .line{fill:none;stroke-width:2px;stroke-linejoin:round}"
+    ".swapcli-depth .mark{stroke-width:2px}"
+    ".swapcli-depth .grid{fill:none;stroke-width:1px;stroke-opacity:.25}"
+    f"{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+)

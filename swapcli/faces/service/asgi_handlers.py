@@ -1,0 +1,220 @@
+"""ASGI applications for the paths of the service: endpoints of networks, health checks, pages.
+
+Endpoints run on the worker thread, off the event loop. A client that disconnects cancels its work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from swapcli.core.errors import Cancelled, Overloaded, SwapcliError
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.balance_check import BalanceChecker
+from swapcli.faces.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
+from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse
+from swapcli.faces.service.error_responses import JsonResponse, error_response, status_error
+from swapcli.faces.service.health_checks import HealthMonitor
+from swapcli.faces.service.html_pages import accepts_html, quote_page
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.metrics import Metrics
+from swapcli.faces.service.rate_limits import RejectionPacer
+from swapcli.faces.service.request_io import (
+    get_context,
+    get_header,
+    read_body,
+    send_body,
+    send_json,
+    wait_for_disconnect,
+)
+from swapcli.faces.service.service_pages import PageBuilder, render_html
+from swapcli.faces.service.worker_thread import Worker, cancel_on_disconnect
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+OK = 200
+NO_PATH = status_error(404, "there is nothing at this path")
+NO_NETWORK = status_error(404, "there is no such network here")
+
+
+class ServiceContext(NamedTuple):
+    """The parts of the service that handlers use."""
+
+    registry: MarketRegistry
+    worker: Worker
+    metrics: Metrics
+    checker: BalanceChecker
+    pacer: RejectionPacer
+
+
+class EndpointHandler:
+    """The endpoints of one path. Which of them exist depends on the network."""
+
+    def __init__(self, path: str, endpoints: Sequence[Endpoint], service: ServiceContext) -> None:
+        self._path = path
+        self._endpoints = tuple(endpoints)
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Select the endpoint by method and network, and send its response."""
+        network = self._service.registry.networks.get(scope["path_params"]["network"])
+        if network is None:
+            return await send_json(scope, send, NO_NETWORK)
+        by_method = {each.method: each for each in self._endpoints if each.exists_on(network)}
+        rejection = _check_method(scope, self._path, network, by_method)
+        if rejection is not None:
+            return await send_json(scope, send, rejection)
+        endpoint = by_method[_method(scope)]
+        body = await read_body(scope, receive)
+        try:
+            request = _build_request(scope, network, body)
+            content, response = await self._run(endpoint, request, get_context(scope).client, receive)
+            if response.check is not None:
+                await self._service.checker.run(network.name, response.check)
+            amended = response.amend and await self._service.checker.amend(network.name, response.amend)
+            if amended is not None:
+                content = _encode(amended, endpoint)
+        except SwapcliError as error:
+            reply = error_response(error, endpoint.error_format)
+            if reply is None:
+                raise
+            return await send_json(scope, send, reply)
+        return await send_body(send, OK, endpoint.content_type.encode(), content, response.headers)
+
+    async def _run(
+        self, endpoint: Endpoint, request: EndpointRequest, client: str, receive: Receive
+    ) -> tuple[bytes, EndpointResponse]:
+        """Run the handler of an endpoint on the worker thread, until the client disconnects."""
+        worker, metrics = self._service.worker, self._service.metrics
+        loop = asyncio.get_running_loop()
+        try:
+            worker.check_room(client)
+            work = worker.run(
+                lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)), client=client
+            )
+            return await cancel_on_disconnect(loop.create_task(work), loop.create_task(wait_for_disconnect(receive)))
+        except Overloaded:
+            metrics.record_overloaded()
+            await self._service.pacer.wait()
+            raise
+        except Cancelled:
+            metrics.record_cancelled(request.network.name)
+            raise
+
+    def _handle(self, endpoint: Endpoint, request: EndpointRequest) -> tuple[bytes, EndpointResponse]:
+        """Return the encoded document and the response, and record the time that they took."""
+        started_s = perf_counter()
+        try:
+            assert endpoint.handler is not None
+            response = endpoint.handler(self._service.registry, request)
+            return _encode(response.document, endpoint), response
+        finally:
+            self._service.metrics.record_solve(request.network.name, perf_counter() - started_s)
+
+
+def _encode(document: object, endpoint: Endpoint) -> bytes:
+    if endpoint.content_type == JSON:
+        return msgspec.json.encode(document)
+    assert isinstance(document, str)
+    return document.encode()
+
+
+class HealthHandler:
+    """A health check. It responds without waiting for orders."""
+
+    def __init__(self, endpoint: Endpoint, registry: MarketRegistry, monitor: HealthMonitor) -> None:
+        self._endpoint = endpoint
+        self._registry = registry
+        self._monitor = monitor
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the health of the network."""
+        network = self._registry.networks.get(scope["path_params"]["network"])
+        if network is None:
+            return await send_json(scope, send, NO_NETWORK)
+        methods = ("GET",) if self._endpoint.exists_on(network) else ()
+        rejection = _check_method(scope, self._endpoint.path, network, methods)
+        await read_body(scope, receive)
+        return await send_json(scope, send, rejection or await self._monitor.check(network, self._endpoint.api_version))
+
+
+class PageHandler:
+    """A page. A slow one is built on the worker thread, ahead of all orders."""
+
+    def __init__(self, path: str, builder: PageBuilder, worker: Worker) -> None:
+        self._path = path
+        self._builder = builder
+        self._worker = worker
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Build the page and send it."""
+        rejection = _check_method(scope, self._path, None, ("GET",))
+        await read_body(scope, receive)
+        if rejection is not None:
+            return await send_json(scope, send, rejection)
+        (build, is_slow), query = self._builder, scope["query_string"]
+        page = await self._worker.run(lambda _: build(query), is_urgent=True) if is_slow else build(query)
+        return await send_body(send, page.status, page.content_type.encode(), page.body, page.headers)
+
+
+class QuoteFormHandler:
+    """The form for quotes, for browsers only: a client that does not accept HTML finds nothing at `/`."""
+
+    def __init__(self, max_slippage_ppm: int) -> None:
+        self._max_slippage_ppm = max_slippage_ppm
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the page, or the response of a path that does not exist."""
+        if _method(scope) != "GET" or not accepts_html(get_header(scope, b"accept")):
+            return await send_json(scope, send, NO_PATH)
+        await read_body(scope, receive)
+        get_context(scope).pattern = QUOTE_FORM
+        page = render_html(quote_page(self._max_slippage_ppm))
+        headers = (*page.headers, ("Vary", "Accept"))
+        return await send_body(send, page.status, page.content_type.encode(), page.body, headers)
+
+
+async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:
+    """Respond to a path that no endpoint matches."""
+    await send_json(scope, send, NO_PATH)
+
+
+def _check_method(scope: Scope, path: str, network: Network | None, methods: Collection[str]) -> JsonResponse | None:
+    """Record the matched path; return an error if the path does not take the method on this network."""
+    if not methods:
+        return NO_PATH
+    context = get_context(scope)
+    context.pattern, context.network = path, network.name if network else None
+    if _method(scope) in methods:
+        return None
+    allowed = [*methods, "HEAD"] if "GET" in methods else methods
+    return status_error(405, "this path does not take that method", (("Allow", ", ".join(sorted(allowed))),))
+
+
+def _method(scope: Mapping[str, object]) -> str:
+    """Return the method. HEAD counts as GET: the server sends only the headers."""
+    method = str(scope["method"])
+    return "GET" if method == "HEAD" else method
+
+
+def _build_request(scope: Scope, network: Network, body: bytes) -> EndpointRequest:
+    context = get_context(scope)
+    return EndpointRequest(
+        network=network,
+        query=scope["query_string"],
+        body=body,
+        content_type=get_header(scope, b"content-type") or "",
+        path_tail=context.path.rpartition("/")[2],
+        api_key=context.api_key,
+        is_cancelled=_never_cancelled,
+    )
+
+
+def _never_cancelled() -> bool:
+    return False

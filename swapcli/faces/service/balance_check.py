@@ -1,0 +1,49 @@
+"""Balance checks of responses on a node: beside orders, in bounded time.
+
+A response is sent without the check if the node does not answer in time or too many checks wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+
+from swapcli.core.errors import Overloaded, UpstreamError
+from swapcli.faces.service.endpoint_types import NodeCheck
+from swapcli.faces.service.worker_thread import Worker
+from swapcli.state.rpc.node import StateOverrideNode
+
+TIMEOUT_S = 2.0
+MAX_WAITING = 8
+"""Checks of one network that may wait; further responses are sent unchecked."""
+
+
+class BalanceChecker:
+    """Runs checks in one thread a network. `nodes`, by network, are used by these threads only."""
+
+    def __init__(self, nodes: Mapping[str, StateOverrideNode]) -> None:
+        self._nodes = nodes
+        self._workers = {name: Worker(MAX_WAITING) for name in nodes}
+
+    async def run(self, network_name: str, check: NodeCheck) -> None:
+        """Run a check and raise its error. Do nothing on a network without a node."""
+        if network_name not in self._nodes:
+            return
+        with suppress(UpstreamError, Overloaded, TimeoutError):
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._workers[network_name].run(lambda _: check(self._nodes[network_name]))
+
+    async def amend(self, network_name: str, amend: NodeCheck) -> object:
+        """Return the document that `amend` makes; None without a node, or where it does not answer in time."""
+        if network_name not in self._nodes:
+            return None
+        with suppress(UpstreamError, Overloaded, TimeoutError):
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._workers[network_name].run(lambda _: amend(self._nodes[network_name]))
+        return None
+
+    def close(self) -> None:
+        """End each thread after its current check."""
+        for worker in self._workers.values():
+            worker.close()

@@ -1,0 +1,334 @@
+"""Every endpoint of the service in one table: dispatch and the OpenAPI document are both made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from swapcli.core.model.api_version import ApiVersion, version_of_path
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service import endpoints
+from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.parameter_descriptions import (
+    Parameter,
+    describe_batch,
+    describe_order,
+    describe_picture,
+    describe_token,
+    no_parameters,
+)
+from swapcli.faces.service.rate_limits import RequestClass
+from swapcli.interface import json_types, requests
+from swapcli.interface.errors import ErrorFormat
+from swapcli.interface.interface_by_network import NetworkCalldata, network_variant
+from swapcli.interface.json_schemas import BOOLEAN, STRINGS, Felts
+
+Handler = Callable[[MarketRegistry, EndpointRequest], EndpointResponse]
+"""Answers a request of one network, off the event loop. Raises `SwapcliError`."""
+
+V1: Final = "First generation"
+V2: Final = "Second generation"
+STARKNET: Final = "Starknet"
+DISCOVERY: Final = "Discovery"
+SERVICE: Final = "Service"
+
+JSON: Final = "application/json"
+HTML: Final = "text/html"
+SVG: Final = "image/svg+xml"
+PLAIN_TEXT: Final = "text/plain"
+
+CHAINS: Final = "/supported-chains"
+LIVE: Final = "/livez"
+READY: Final = "/readyz"
+METRICS: Final = "/metrics"
+OPENAPI: Final = "/openapi.json"
+DOCS: Final = "/docs"
+DOCS_FOLDER: Final = "/docs/"
+QUOTE_FORM: Final = "/"
+
+NETWORK_PREFIX: Final = "/{network}"
+
+
+class Endpoint(NamedTuple):
+    """One operation of the interface.
+
+    `path` is spelled as the interface spells it; requests match case-insensitively. Paths of a network start with
+    `/{network}` and exist on the networks for which `networks` returns True.
+
+    `content_type` is that of a route, a page or a document; failures are always JSON.
+
+    `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
+    types of `api.schemas`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description` are
+    published in the OpenAPI document.
+    """
+
+    operation_id: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    responses: tuple[object, ...]
+    handler: Handler | None = None
+    networks: Callable[[Network], bool] | None = None
+    parameters: Callable[[Network], tuple[Parameter, ...]] = no_parameters
+    body: tuple[type, ...] = ()
+    error_format: ErrorFormat = ErrorFormat.STATUS
+    request_class: RequestClass = RequestClass.WORK
+    content_type: str = JSON
+    description: str = ""
+
+    @property
+    def is_v2(self) -> bool:
+        """Whether the endpoint belongs to the second generation."""
+        return self.api_version is ApiVersion.V2
+
+    @property
+    def api_version(self) -> ApiVersion:
+        """The version of the interface that the endpoint belongs to."""
+        return version_of_path(self.path)
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether the endpoint returns routes or transactions."""
+        return self.tag in (V1, V2, STARKNET) and self.request_class is RequestClass.WORK
+
+    def exists_on(self, network: Network) -> bool:
+        """Return whether the network has this endpoint."""
+        return self.networks is not None and self.networks(network)
+
+
+def all_networks(_network: Network) -> bool:
+    """Return True."""
+    return True
+
+
+def is_evm(network: Network) -> bool:
+    """Return whether the network is an EVM network."""
+    return network.kind is Kind.EVM
+
+
+def is_starknet(network: Network) -> bool:
+    """Return whether the network is a Starknet network."""
+    return network.kind is Kind.STARKNET
+
+
+def has_v2(network: Network) -> bool:
+    """Return whether the second generation exists on the network."""
+    return network.has_v2 and is_evm(network)
+
+
+def _executes_transaction(network: Network) -> bool:
+    return is_evm(network) and network_variant(network.name).execute_has_transaction
+
+
+def _executes_call_only(network: Network) -> bool:
+    return is_evm(network) and not network_variant(network.name).execute_has_transaction
+
+
+def _has_calldata(kind: NetworkCalldata, network: Network) -> bool:
+    return network_variant(network.name).network_calldata is kind
+
+
+_REPLAYED = (
+    "The route is recomputed on the current state and encoded from that. A route that now pays less than its slippage"
+    " allows is rejected."
+)
+_DETAILED = " With `details` the response has the verdict on its transaction, if a node of the network answers in time."
+_BALANCE_CHECKED = (
+    " If a node of the network is configured, a route is also rejected when the wallet `destination` (as the sender)"
+    " holds less than the input."
+)
+
+_NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        "route", "GET", "/{network}/route", V1, "Find the best route",
+        (json_types.RouteV1Json, json_types.DetailedRouteV1Json, json_types.RouteNotFoundJson),
+        partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
+        description="If there is no route, `success` is false and `errorMessage` gives the reason.",
+    ),
+    Endpoint(
+        "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
+        ({"type": "string"}, json_types.RouteNotFoundJson),
+        endpoints.route_picture, all_networks, describe_picture, content_type=SVG,
+        description="The route that `route` finds for the same parameters, as a picture. Its colors follow the light or"
+        " dark mode of the reader.",
+    ),
+    Endpoint(
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (json_types.ExecuteJson,), endpoints.execute, _executes_transaction,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED + _DETAILED,
+    ),
+    Endpoint(
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (json_types.JudgedCallJson,), endpoints.execute, _executes_call_only,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
+        description=_REPLAYED + _BALANCE_CHECKED + _DETAILED,
+    ),
+    Endpoint(
+        "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
+        (json_types.StarknetExecuteJson,), endpoints.execute, is_starknet,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
+    ),
+    Endpoint(
+        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
+        (json_types.CalldataV1Json, json_types.ExecuteJson, json_types.RouteNotFoundJson),
+        endpoints.calldata_v1, is_evm,
+        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
+        description="If the body has a field `route`, calldata is built from that route." + _DETAILED,
+    ),
+    Endpoint(
+        "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
+        (json_types.StarknetCalldataV1Json, Felts, json_types.RouteNotFoundJson), endpoints.calldata_v1, is_starknet,
+        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
+        description="If the body has a field `route`, calldata is built from that route.",
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Build encoded calldata from a route",
+        (json_types.CitreaCalldataJson,), endpoints.signer_calldata, partial(_has_calldata, NetworkCalldata.SIGNER),
+        body=(json_types.SignerRequestJson,), error_format=ErrorFormat.NETWORK_CALLDATA,
+        description="A GET request with a JSON body. HTTP gives such a body no meaning, and some proxies and clients"
+        " drop it; `POST /{network}/execute` does the same without that risk.",
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
+        (json_types.HyperevmCalldataJson, json_types.HyperevmNoRouteJson),
+        partial(endpoints.network_calldata, requests.PAYLOAD_HYPEREVM), partial(_has_calldata, NetworkCalldata.ORDER),
+        partial(describe_order, requests.PAYLOAD_HYPEREVM), error_format=ErrorFormat.NETWORK_CALLDATA,
+    ),
+    Endpoint(
+        "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
+        (json_types.StarknetCalldataJson, json_types.RouteNotFoundJson),
+        partial(endpoints.network_calldata, requests.PAYLOAD_V1), partial(_has_calldata, NetworkCalldata.FELTS),
+        partial(describe_order, requests.PAYLOAD_V1),
+    ),
+    Endpoint(
+        "routeAndCalldata", "GET", "/{network}/routeAndCalldata", V1, "Find a route and build its call",
+        (json_types.RouteAndCalldataV1Json, json_types.RouteNotFoundJson),
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), is_evm,
+        partial(describe_order, requests.PAYLOAD_V1),
+        description="For clients that request no version.",
+    ),
+    Endpoint(
+        "health", "GET", "/{network}/healthcheck", V1, "Check whether the network can be quoted",
+        (json_types.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
+        (json_types.RouteV2Json, json_types.DetailedRouteV2Json, json_types.RouteNotFoundV2Json),
+        partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
+        description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
+        " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
+    ),
+    Endpoint(
+        "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
+        (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, has_v2,
+        body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
+        description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`. For"
+        " a router whose calls have no swap parameters, name its `dialect`: the response then has its transactions."
+        + _DETAILED,
+    ),
+    Endpoint(
+        "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
+        (json_types.RouteAndCalldataV2Json, json_types.DialectRouteAndCalldataV2Json, json_types.RouteNotFoundV2Json),
+        partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), has_v2,
+        partial(describe_order, requests.PAYLOAD_V2),
+    ),
+    Endpoint(
+        "healthV2", "GET", "/{network}/v2/healthcheck", V2, "Check whether the network can be quoted",
+        (json_types.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "routeBatch", "GET", "/{network}/routeBatch", STARKNET, "Find routes for two or three orders",
+        (list[json_types.RouteV1Json], json_types.RouteNotFoundJson), endpoints.route_batch, is_starknet,
+        partial(describe_batch, requests.ROUTE_V1),
+    ),
+    Endpoint(
+        "executeBatch", "GET", "/{network}/executeBatch", STARKNET, "Find routes and the felts of their calls",
+        (list[Felts], json_types.RouteNotFoundJson), endpoints.execute_batch, is_starknet,
+        partial(describe_batch, requests.PAYLOAD_V1),
+    ),
+    Endpoint(
+        "tokens", "GET", "/{network}/tokens", DISCOVERY, "List the tokens of a network",
+        (list[json_types.ListedTokenJson],), endpoints.tokens, all_networks,
+    ),
+    Endpoint(
+        "token", "GET", "/{network}/tokens/{address}", DISCOVERY, "Show one token of a network",
+        (json_types.ListedTokenJson,), endpoints.token, all_networks, describe_token,
+        error_format=ErrorFormat.RESOURCE,
+    ),
+    Endpoint(
+        "protocols", "GET", "/{network}/protocols", DISCOVERY, "List the protocols of a network",
+        (list[json_types.ListedProtocolJson],), endpoints.protocols, all_networks,
+    ),
+)  # fmt: skip
+
+_LIVE_SCHEMA = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
+_COUNT = {"type": "integer", "minimum": 0}
+_WORKERS_SCHEMA = {
+    "type": "object",
+    "properties": {"configured": _COUNT, "live": _COUNT, "replaced": _COUNT},
+    "required": ["configured", "live", "replaced"],
+    "description": "The worker processes, if there are several",
+}
+_READY_SCHEMA = {
+    "type": "object",
+    "properties": {"ready": BOOLEAN, "missing": STRINGS, "workers": _WORKERS_SCHEMA},
+    "required": ["ready", "missing"],
+}
+READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")
+
+_PAGES: tuple[Endpoint, ...] = (
+    Endpoint(
+        "supportedChains", "GET", CHAINS, DISCOVERY, "List the networks served", (list[json_types.SupportedChainJson],)
+    ),
+    Endpoint(
+        "live", "GET", LIVE, SERVICE, "Check whether the service responds", (_LIVE_SCHEMA,),
+        request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "ready", "GET", READY, SERVICE, "Check whether the markets are loaded", (_READY_SCHEMA,),
+        parameters=lambda _network: (READY_NETWORK,), request_class=RequestClass.HEALTH,
+    ),
+    Endpoint(
+        "metrics", "GET", METRICS, SERVICE, "Metrics in the Prometheus format", ({"type": "string"},),
+        request_class=RequestClass.HEALTH, content_type=PLAIN_TEXT,
+    ),
+    Endpoint("openapi", "GET", OPENAPI, SERVICE, "This OpenAPI document", ({"type": "object"},)),
+    Endpoint(
+        "docs", "GET", DOCS, SERVICE, "This document as an interactive page", ({"type": "string"},), content_type=HTML
+    ),
+)  # fmt: skip
+
+ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
+PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
+"""Every path once, as log and metrics name it."""
+
+_HEALTH_PATHS = frozenset(each.path for each in _PAGES if each.request_class is RequestClass.HEALTH)
+_HEALTH_SUFFIXES = tuple(
+    each.path.removeprefix(NETWORK_PREFIX) for each in _NETWORK_ENDPOINTS if each.request_class is RequestClass.HEALTH
+)
+
+
+def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
+    """Return the endpoints that exist on a network, in the order of the table."""
+    return tuple(endpoint for endpoint in ENDPOINTS if endpoint.exists_on(network))
+
+
+def canonical_path(path: str) -> str:
+    """Return a path with single slashes and none at its end: client libraries join addresses to `//base/route`.
+
+    The folder of the documentation keeps its slash, since it redirects: the links of that page are relative.
+    """
+    if "//" not in path and not path.endswith("/"):
+        return path
+    joined = f"/{'/'.join(filter(None, path.split('/')))}"
+    return DOCS_FOLDER if joined.lower() == DOCS and path.endswith("/") else joined
+
+
+def classify_path(path: str) -> RequestClass:
+    """Return the rate-limit class of a request by its path in lower case, also if no endpoint matches it."""
+    is_health = path in _HEALTH_PATHS or path.endswith(_HEALTH_SUFFIXES)
+    return RequestClass.HEALTH if is_health else RequestClass.WORK

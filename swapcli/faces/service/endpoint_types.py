@@ -1,0 +1,70 @@
+"""The types that endpoints of a network take and return: a request, a response, and its check on a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl
+
+from swapcli.core.encoding.strict_json import parse_json
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.error_responses import Headers
+from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.worker_thread import IsCancelled
+from swapcli.state.rpc.node import StateOverrideNode
+
+MAX_QUERY_FIELDS = 1_000
+
+_JSON = "application/json"
+
+NodeCheck = Callable[[StateOverrideNode], object]
+"""Check a response on a node before it is sent. Raises the `SwapcliError` to answer with."""
+
+
+class EndpointRequest(NamedTuple):
+    """A request to an endpoint of a network.
+
+    `query` and `body` are raw bytes. `path_tail` is the last segment of the path. `api_key` is the valid API key of
+    the request, None if it has none.
+    """
+
+    network: Network
+    query: bytes
+    body: bytes
+    content_type: str
+    path_tail: str
+    api_key: ApiKey | None
+    is_cancelled: IsCancelled
+
+    def query_pairs(self) -> list[tuple[str, str]]:
+        """Decode the query. Raises `InvalidInput`."""
+        try:
+            return parse_qsl(
+                self.query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS
+            )
+        except UnicodeError:
+            raise InvalidInput("the query is not valid UTF-8") from None
+        except ValueError:
+            raise InvalidInput(f"the query has more than {MAX_QUERY_FIELDS} fields") from None
+
+    def json_body(self) -> object:
+        """Parse the body as JSON. Raises `InvalidInput`, also for another content type."""
+        media_type, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
+        charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
+        if media_type != _JSON or any(charset != "utf-8" for charset in charsets):
+            raise InvalidInput(f"the body must be JSON, sent with the header Content-Type: {_JSON}")
+        return parse_json(self.body)
+
+
+class EndpointResponse(NamedTuple):
+    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent. `amend`
+    returns the document with what a node adds to it.
+
+    The document of an endpoint with another content type than JSON is its text.
+    """
+
+    document: object
+    headers: Headers = ()
+    check: NodeCheck | None = None
+    amend: NodeCheck | None = None

@@ -1,0 +1,439 @@
+"""The handlers of the endpoint table: functions from a request to a response. They run off the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from swapcli.core.encoding.closest import did_you_mean
+from swapcli.core.errors import InvalidOption, InvalidRoute, Unauthorized, UnknownProtocol, UnknownToken
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import Integrator, SwapTerms
+from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
+from swapcli.core.networks.address import display_address, is_native, parse_address
+from swapcli.faces.pictures.picture_width import parse_width
+from swapcli.faces.pictures.route_flow import build_route_flow
+from swapcli.faces.pictures.svg import render_svg
+from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
+from swapcli.faces.service.error_responses import Headers
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.node_verdicts import BuiltResponse, amend_with_verdict
+from swapcli.faces.service.quote_headers import payload_headers, quote_headers
+from swapcli.interface import requests
+from swapcli.interface.fields import render_felts
+from swapcli.interface.integrators import build_integrator
+from swapcli.interface.interface_by_network import network_variant
+from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
+from swapcli.interface.quote_fields import render_quote_fields
+from swapcli.interface.request_parameters import RequestParameters
+from swapcli.interface.requests import OrderParameters, OrderRequest
+from swapcli.interface.route import render_result
+from swapcli.interface.route_result import RouteResult
+from swapcli.interface.router_call import render_call
+from swapcli.interface.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
+from swapcli.interface.transaction_responses import (
+    render_calldata_v1,
+    render_calldata_v2,
+    render_dialect_calldata,
+    render_dialect_calldata_v2,
+    render_dialect_route_and_calldata,
+    render_execute,
+    render_network_calldata,
+    render_route_and_calldata,
+    render_signer_calldata,
+)
+from swapcli.payload.dialects import router_dialect
+from swapcli.payload.payloads import pools_for
+from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.resolve import find_protocols
+from swapcli.quoting.sources.in_memory import InMemorySource
+
+if TYPE_CHECKING:
+    from swapcli.interface.json_types import DialectCalldataJson
+
+_PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+"""A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
+could still run no script. The picture has its style inside."""
+
+
+def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/route and GET /{network}/v2/route."""
+    order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
+    answer = _quote(registry, request, order, order_parameters.api_version)
+    document = {**render_result(answer.result, request.network), **_details(registry, order, answer)}
+    return EndpointResponse(document, quote_headers(registry, _terms(order), answer))
+
+
+def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/route.svg."""
+    query = request.query_pairs()
+    order = requests.parse_order(query, request.network, requests.ROUTE_V1)
+    width = parse_width("width", RequestParameters.from_query(query, request.network.kind).text("width"))
+    answer = _quote(registry, request, order, ApiVersion.V1)
+    headers = (_PICTURE_POLICY, *quote_headers(registry, _terms(order), answer))
+    return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
+
+
+def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle POST /{network}/execute."""
+    result, terms = requests.parse_execute_body(
+        request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry)
+    )
+    built, headers = _build(registry, request, result, terms)
+    document = render_execute(built.payload, request.network)
+    response = _judged_response(registry, request, built, document, headers)
+    if not network_variant(request.network.name).execute_checks_balance:
+        return response
+    return response._replace(check=_balance_check(built.payload, result, built.source))
+
+
+def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
+    """Return a check that the sender holds the input. The request names only the recipient, usually the sender."""
+    from swapcli.payload.checks.presign_checks import CheckOptions, TradedTokens, check_payload
+
+    token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
+    checks, ends = (
+        CheckOptions(sender=payload.call.route.recipient),
+        TradedTokens(token_in, token_out, source.network.native),
+    )
+    origin = source.state_source
+    return lambda node: check_payload(node, checks, payload, origin, ends)
+
+
+def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle POST /{network}/calldata: of an order, or of a posted route."""
+    body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry))
+    if isinstance(body, OrderRequest):
+        answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
+        document = render_calldata_v1(answer.result, payload, request.network)
+        ordered = BuiltResponse(
+            payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
+        )
+        return _judged_response(registry, request, ordered, document, quote_headers(registry, _terms(body), answer))
+    built, headers = _build(registry, request, *body)
+    return _judged_response(registry, request, built, _render_posted_calldata(built.payload, request), headers)
+
+
+def _judged_response(
+    registry: MarketRegistry, request: EndpointRequest, built: BuiltResponse, document: Any, headers: Headers
+) -> EndpointResponse:
+    """Return the response to a posted body, on request with the verdict of a node, if there is one for the network."""
+    if not requests.parse_body_details(request.json_body(), request.network):
+        return EndpointResponse(document, headers)
+    amend = amend_with_verdict(registry, built, lambda verdict: {**document, "verdict": verdict})
+    return EndpointResponse(document, headers, amend=amend)
+
+
+def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> object:
+    """Render V1 calldata of a posted route: as V1 execute, but always with the two tokens; felts only on Starknet.
+
+    Clients of this variant encode the call themselves.
+    """
+    if request.network.kind is Kind.STARKNET:
+        return render_felts(payload.felts)
+    to = display_address(payload.to, request.network.kind)
+    transaction = {"calldata": payload.calldata, "to": to, "value": str(payload.value)}
+    return {**render_call(payload.router_call, request.network), **transaction}
+
+
+def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle POST /{network}/v2/calldata."""
+    result, terms = requests.parse_execute_body(
+        request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry)
+    )
+    if result.api_version is not ApiVersion.V2:
+        raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
+    dialect = requests.parse_body_dialect(request.json_body(), request.network)
+    built, headers = _build(registry, request, result, terms, dialect)
+    payload, now_ms = built.payload, registry.now_ms()
+    document = (
+        render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
+        if isinstance(payload.call, EncodedCall)
+        else render_calldata_v2(payload, request.network, now_ms)
+    )
+    return _judged_response(registry, request, built, document, headers)
+
+
+def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
+    """Render a payload that the interface does not describe, with the approvals that it needs."""
+    transactions = router_dialect(request.network).build_transactions(payload)
+    return render_dialect_calldata(payload, transactions, request.network)
+
+
+def network_calldata(
+    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
+) -> EndpointResponse:
+    """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
+    order, answer, payload = _parse_and_build(order_parameters, registry, request)
+    document = render_network_calldata(answer.result, payload, request.network)
+    return _detailed_response(
+        registry, order, answer, payload, document, quote_headers(registry, _terms(order), answer)
+    )
+
+
+def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /citrea/calldata."""
+    result, terms = requests.parse_signer_body(request.json_body(), request.network)
+    built, headers = _build(registry, request, result, terms)
+    return EndpointResponse(render_signer_calldata(built.payload), headers)
+
+
+def route_and_calldata(
+    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
+) -> EndpointResponse:
+    """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
+    order, answer, payload = _parse_and_build(order_parameters, registry, request)
+    result, network, headers = answer.result, request.network, quote_headers(registry, _terms(order), answer)
+    if isinstance(payload.call, EncodedCall):
+        calldata = _dialect_calldata(payload, request)
+        document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
+        return _detailed_response(registry, order, answer, payload, document, headers)
+    rendered = render_route_and_calldata(result, payload, network, answer.timestamp_ms)
+    return _detailed_response(registry, order, answer, payload, rendered, headers)
+
+
+def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /starknet/routeBatch.
+
+    One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
+    """
+    orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
+    quote_requests = [_quote_request(registry, request, order, ApiVersion.V1) for order in orders]
+    answers = _order_source(registry, request, quote_requests).quote_batch(quote_requests, request.is_cancelled)
+    for answer in answers:
+        _record_issued(registry, answer)
+    document = render_batch_routes([answer.result for answer in answers], request.network)
+    return EndpointResponse(document, quote_headers(registry, _terms(orders[0]), *answers))
+
+
+def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /starknet/executeBatch."""
+    orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
+    quote_requests, terms = (
+        [_quote_request(registry, request, order, ApiVersion.V1) for order in orders],
+        _terms(orders[0]),
+    )
+    source = _order_source(registry, request, quote_requests)
+    registry.check_recipient(source, terms.recipient)
+    built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
+    document = render_batch_felts([payload for _, payload in built])
+    return EndpointResponse(document, quote_headers(registry, terms, *(answer for answer, _ in built)))
+
+
+def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/tokens."""
+    return EndpointResponse(render_tokens(_listed_tokens(registry, request).values(), request.network))
+
+
+def token(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/tokens/{address}."""
+    address = parse_address(request.path_tail, request.network.kind)
+    address = request.network.native.address if is_native(address, request.network.kind) else address
+    listed = _listed_tokens(registry, request).get(address)
+    if listed is None:
+        raise UnknownToken(f"no such token on {request.network.name}")
+    return EndpointResponse(render_token(listed, request.network))
+
+
+def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/protocols."""
+    return EndpointResponse(render_protocols(request.network.protocols))
+
+
+def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, ListedToken]:
+    """Return the tokens of the network and of its market by address. The market's description takes precedence."""
+    own = [request.network.native, *request.network.tokens]
+    listed = {each.address: ListedToken(each, True) for each in own}
+    if request.network not in registry.served_networks:
+        return listed
+    market_tokens = registry.open_source(request.network.name).market.tokens
+    return listed | {address: ListedToken(each, address in listed) for address, each in market_tokens.items()}
+
+
+def _parse_and_build(
+    order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
+) -> tuple[OrderRequest, LocalQuote, UnsignedTransaction]:
+    order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
+    return order, *_quote_and_build(registry, request, order, order_parameters.api_version)
+
+
+def _detailed_response(
+    registry: MarketRegistry,
+    order: OrderRequest,
+    answer: LocalQuote,
+    payload: UnsignedTransaction,
+    document: Mapping[str, Any],
+    headers: Headers,
+) -> EndpointResponse:
+    """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
+    a node on the swap, if there is one for the network."""
+    detailed = _with_details(document, registry, order, answer)
+    if not order.details:
+        return EndpointResponse(detailed, headers)
+
+    built = BuiltResponse(
+        payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
+    )
+    amend = amend_with_verdict(
+        registry, built, lambda verdict: {**detailed, "route": {**detailed["route"], "verdict": verdict}}
+    )
+    return EndpointResponse(detailed, headers, amend=amend)
+
+
+def _with_details(
+    document: Mapping[str, Any], registry: MarketRegistry, order: OrderRequest, answer: LocalQuote
+) -> Mapping[str, Any]:
+    """Return a document whose `route` has the figures of the quote, if the order requests them."""
+    details = _details(registry, order, answer)
+    return {**document, "route": {**document["route"], **details}} if details else document
+
+
+def _details(registry: MarketRegistry, order: OrderRequest, answer: LocalQuote) -> Mapping[str, Any]:
+    """Return the figures of a quote if the order requests them, else nothing."""
+    if not order.details:
+        return {}
+    terms = registry.with_limits(SwapTerms(order.slippage_ppm, integrator=answer.result.integrator))
+    return render_quote_fields(compute_figures(answer, terms), answer.network)
+
+
+def _quote(
+    registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
+) -> LocalQuote:
+    _check_dialect(request.network, order.dialect, is_payload=False)
+    quote_request = _quote_request(registry, request, order, api_version)
+    answer = _order_source(registry, request, [quote_request]).quote(quote_request, request.is_cancelled)
+    _record_issued(registry, answer)
+    return answer
+
+
+def _quote_and_build(
+    registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
+) -> tuple[LocalQuote, UnsignedTransaction]:
+    _check_dialect(request.network, order.dialect, is_payload=True)
+    quote_request = _quote_request(registry, request, order, api_version)
+    source = _order_source(registry, request, [quote_request])
+    registry.check_recipient(source, order.recipient)
+    answer, payload = source.quote_and_build(quote_request, _terms(order), request.is_cancelled)
+    _record_issued(registry, answer)
+    return answer, payload
+
+
+def _terms(order: OrderRequest) -> SwapTerms:
+    return SwapTerms(order.slippage_ppm, order.recipient)
+
+
+def _source(
+    registry: MarketRegistry, request: EndpointRequest, tokens: Iterable[str] = (), keys: Iterable[str] = ()
+) -> InMemorySource:
+    return registry.fresh_source(request.network.name, tokens, keys)
+
+
+def _order_source(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[QuoteRequest]) -> InMemorySource:
+    """Return the source that has the tokens of the orders."""
+    tokens = [token for each in orders for token in (each.order.token_in, each.order.token_out)]
+    return _source(registry, request, [request.network.to_wrapped_token(token).address for token in tokens])
+
+
+def _now_s(registry: MarketRegistry) -> int:
+    return int(registry.clock.now_s())
+
+
+def _quote_request(
+    registry: MarketRegistry, request: EndpointRequest, order_request: OrderRequest, api_version: ApiVersion
+) -> QuoteRequest:
+    integrator = _integrator(
+        order_request.integrator_address, order_request.fee_bps, order_request.surplus_bps, request
+    )
+    excluded = _find_excluded(order_request, request.network)
+    source = _source(registry, request, (order_request.token_in, order_request.token_out))
+    order = Order(
+        token_in=source.token(order_request.token_in),
+        token_out=source.token(order_request.token_out),
+        amount=order_request.amount,
+        reverse=order_request.reverse,
+        direct=order_request.direct,
+        excluded_protocols=excluded,
+        max_hops=registry.max_hops,
+    )
+    return QuoteRequest(
+        order,
+        api_version,
+        integrator,
+        registry.gas_price_wei,
+        solve_time_s=registry.solve_time_s,
+        shares=order_request.shares,
+    )
+
+
+def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
+    """Return the names of the excluded protocols. Raises `UnknownProtocol` with the name of the parameter."""
+    try:
+        return find_protocols(order.excluded, network)
+    except UnknownProtocol as error:
+        error.details["field"] = "excludeProtocols"
+        error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
+        raise
+
+
+def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
+    """Return the integrator who earns on an order or a posted route, None without one.
+
+    Raises `Unauthorized` without an API key, `InvalidRoute` if the network's router pays no integrator, `InvalidInput`.
+    """
+    if not (address or fee_bps or surplus_bps):
+        return None
+    if request.api_key is None:
+        raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
+    integrator = build_integrator(address, fee_bps, surplus_bps, request.network.kind, name=request.api_key.name)
+    if not (fee_bps or surplus_bps):
+        return None
+    if not router_dialect(request.network).pays_integrators:
+        raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
+    return integrator
+
+
+def _build(
+    registry: MarketRegistry,
+    request: EndpointRequest,
+    posted: RouteResult,
+    terms: SwapTerms,
+    dialect: str | None = None,
+) -> tuple[BuiltResponse, Headers]:
+    """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
+    _check_dialect(request.network, dialect, is_payload=True)
+    named = posted.integrator
+    integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
+    result = posted._replace(integrator=integrator)
+    issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
+    source = _source(registry, request, keys=result.pool_keys)
+    registry.check_recipient(source, terms.recipient)
+    payload = source.build(result, terms, issued_ms=issued_ms)
+    built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
+    return built, payload_headers(registry, source, result, terms, payload)
+
+
+def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:
+    """Raise `InvalidOption` if the client expects another dialect than that of the network's router.
+
+    By default, clients expect payloads that the interface describes. Routes have the same form for all routers.
+    """
+    dialect = network.router_dialect
+    if expected is None and is_payload and dialect not in INTERFACE_DIALECTS:
+        raise InvalidOption(
+            f"transactions on {network.name} are for the router {dialect}, whose calls have no swap parameters: "
+            f"request them from the second generation with dialect={dialect}",
+            details={"field": "dialect"},
+        )
+    if expected not in (None, dialect):
+        raise InvalidOption(
+            f"transactions on {network.name} are for the router {dialect}, not {expected}", details={"field": "dialect"}
+        )
+
+
+def _record_issued(registry: MarketRegistry, answer: LocalQuote) -> None:
+    if answer.result.api_version is ApiVersion.V1:
+        registry.issued_routes.record(answer.network.name, answer.result, answer.timestamp_ms)

@@ -1,0 +1,136 @@
+"""The mapping from errors to HTTP responses: status, body format and the error name of the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from swapcli.core.errors import (
+    InsufficientBalance,
+    IntegratorError,
+    InvalidAddress,
+    InvalidDeadline,
+    InvalidInput,
+    InvalidRoute,
+    InvalidSlippage,
+    MarketUnavailable,
+    NoRoute,
+    Overloaded,
+    PoolError,
+    RateLimited,
+    RouteExpired,
+    SimulationError,
+    SlippageExceeded,
+    StaleError,
+    SwapcliError,
+    Unauthorized,
+    UnknownToken,
+)
+from swapcli.core.records import NamedTuple
+from swapcli.interface import errors as api_errors
+from swapcli.interface.errors import ErrorFormat
+from swapcli.interface.route import render_meta, render_no_route
+from swapcli.interface.transaction_responses import render_network_no_route
+
+Headers = tuple[tuple[str, str], ...]
+ErrorNames = tuple[tuple[type[SwapcliError], str], ...]
+
+
+class JsonResponse(NamedTuple):
+    """A response before it is encoded; `document` is JSON-ready."""
+
+    status: int
+    document: object
+    headers: Headers = ()
+
+
+_EXECUTE_NAMES: ErrorNames = (
+    (InvalidSlippage, api_errors.INVALID_SLIPPAGE),
+    (InvalidDeadline, api_errors.INVALID_DEADLINE),
+    (InvalidRoute, api_errors.INVALID_ROUTE),
+    (RouteExpired, api_errors.ROUTE_EXPIRED),
+    (PoolError, api_errors.INSUFFICIENT_LIQUIDITY),
+    (InsufficientBalance, api_errors.INSUFFICIENT_BALANCE),
+)
+_CALLDATA_NAMES: ErrorNames = (
+    (InvalidSlippage, api_errors.INVALID_SLIPPAGE),
+    (InvalidRoute, api_errors.INVALID_ROUTE),
+    (RouteExpired, api_errors.INVALID_ROUTE),
+    (SlippageExceeded, api_errors.INVALID_ROUTE),
+    (PoolError, api_errors.INVALID_ROUTE),
+)
+ERROR_NAMES: Mapping[ErrorFormat, ErrorNames] = {
+    ErrorFormat.EXECUTE: (*_EXECUTE_NAMES, (SlippageExceeded, api_errors.ROUTE_EXPIRED)),
+    ErrorFormat.EXECUTE_DETAILED: (*_EXECUTE_NAMES, (SlippageExceeded, api_errors.SLIPPAGE_EXCEEDED)),
+    ErrorFormat.CALLDATA_V2: _CALLDATA_NAMES,
+    ErrorFormat.NETWORK_CALLDATA: _CALLDATA_NAMES,
+}
+"""The interface's names for errors, by format. Client errors without a name here are `Bad Request`."""
+
+ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
+    (Unauthorized, 401),
+    (Overloaded, 503),
+    (RateLimited, 429),
+    (MarketUnavailable, 503),
+)
+"""Errors that have the same response on every endpoint. The first matching class applies."""
+
+_BAD_REQUEST: Final = (InvalidInput, IntegratorError, PoolError, StaleError, SimulationError)
+_RECIPIENT_FIELDS: Final = ("signer", "destination")
+
+
+def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.STATUS) -> JsonResponse | None:
+    """Return the response for an error; None if it is a defect of the service and not the client's to fix."""
+    if error_format is ErrorFormat.RESOURCE and isinstance(error, UnknownToken):
+        return status_error(404, error.message)
+    if isinstance(error, NoRoute | UnknownToken):
+        is_nested = error_format is ErrorFormat.NETWORK_CALLDATA
+        return JsonResponse(200, (render_network_no_route if is_nested else render_no_route)(error.message))
+    for error_class, status in ERROR_STATUSES:
+        if isinstance(error, error_class):
+            return status_error(status, error.message, _retry_after(error))
+    return JsonResponse(400, _bad_request(error, error_format)) if isinstance(error, _BAD_REQUEST) else None
+
+
+def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
+    """Return a response of V2 with `meta`, added if it has none yet."""
+    document = response.document
+    if isinstance(document, dict) and "meta" not in document:
+        return response._replace(document={**document, "meta": render_meta(now_ms)})
+    return response
+
+
+def status_error(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> JsonResponse:
+    """Return an error in the format `{statusCode, message, error}`."""
+    return JsonResponse(status, api_errors.render_status_error(status, message, request_id=request_id), headers)
+
+
+def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
+    hint = _published_hint(error)
+    match error_format:
+        case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
+            return api_errors.render_status_error(400, error.message, hint=hint)
+        case ErrorFormat.EXECUTE:
+            return api_errors.render_brief_error(_error_name(error, error_format), error.message, hint)
+        case _:
+            return api_errors.render_detailed_error(_error_name(error, error_format), error.message, hint)
+
+
+def _published_hint(error: SwapcliError) -> str | None:
+    """Return the hint of an error that a client can act on: a refused value of its request, or a route that is too old.
+
+    Other hints are for the user of the command line.
+    """
+    return error.hint if "field" in error.details or isinstance(error, StaleError) else None
+
+
+def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:
+    is_recipient = isinstance(error, InvalidAddress) and error.details.get("field") in _RECIPIENT_FIELDS
+    if is_recipient and error_format is ErrorFormat.NETWORK_CALLDATA:
+        return api_errors.INVALID_SIGNER
+    names = (name for error_class, name in ERROR_NAMES[error_format] if isinstance(error, error_class))
+    return next(names, api_errors.reason_phrase(400))
+
+
+def _retry_after(error: SwapcliError) -> Headers:
+    return (("Retry-After", str(error.retry_after_s)),) if isinstance(error, RateLimited) else ()

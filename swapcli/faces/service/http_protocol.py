@@ -1,0 +1,387 @@
+"""Uvicorn's HTTP/1.1 protocol with limits on the resources of a connection.
+
+* A head (request line, header lines and trailers) has at most `MAX_HEAD_BYTES` and `MAX_HEADER_LINES`; else status 431.
+* HTTP/1.1 requires exactly one Host header. Any other number is a 400, as is a request that cannot be parsed.
+* Pipelined requests are parsed after the response to the request before them.
+* A client that closes only its sending side (a half-close) gets its responses. To recognise a client that is gone, the
+  first bytes of the response, which are always the same, are sent early; its system then resets the connection.
+* There are at most `max_connections`. A new one evicts an idle one, of the address that has the most idle ones.
+* A connection is closed if its client does not read its responses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import httptools
+import msgspec
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.error_responses import JsonResponse, status_error
+from swapcli.faces.service.request_io import set_rejection
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+    from uvicorn._types import ASGI3Application
+
+MAX_HEAD_BYTES = 32 * 2**10
+MAX_HEADER_LINES = 100
+LINGER_S = 1.0
+"""How long a rejected client may continue to send, so that it can read the response; closing at once resets it."""
+MAX_LINGER_BYTES = 2**26
+PROBE_S = 0.005
+"""First check whether a client is gone. A reset from a nearby client arrives within this time."""
+MAX_LINGERING = 64
+"""Connections beyond the limit that get an error response; further ones are reset."""
+MAX_DRAIN_RATIO = 6
+"""Maximum time for a client that reads its response slowly, as a multiple of the client timeout."""
+
+_SLICE_BYTES = 4_096
+_PREFIX = b"HTTP/1.1 "
+_CLOSE = (("Connection", "close"),)
+_HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
+_LINE_ENDS = len(": \r\n")
+
+_TOO_LARGE = status_error(431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE)
+_NOT_HTTP = status_error(400, "the request is not valid HTTP", _CLOSE)
+_NO_HOST = status_error(400, "the request needs exactly one Host header", _CLOSE)
+_BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE)
+
+
+class _ParsingStopped(Exception):
+    """Stops the parser from a callback."""
+
+
+class _Transport(Protocol):
+    """The part of a transport that a request cycle uses."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def is_closing(self) -> bool: ...
+
+
+class _UnsentBytes(NamedTuple):
+    """Response bytes that wait for the client to read: their number, and since when, on the clock of the event loop.
+
+    `began_s` is when the client began to lag, `progress_s` when it last read something.
+    """
+
+    size: int
+    began_s: float
+    progress_s: float
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    max_connections: int
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._unparsed = b""
+        self._head_bytes = 0
+        self._header_lines = 0
+        self._silent_bytes = 0  # parsed without a callback, of an incomplete line
+        self._is_reading_body = False
+        self._rejection: JsonResponse | None = None
+        self._ignores_input = False
+        self._ignored_bytes = 0
+        self._is_ended = False
+        self._running: RequestResponseCycle | None = None
+        self._unsent = _UnsentBytes(0, 0.0, 0.0)
+        self.idle_since_s = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being processed or waiting."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.pipeline and not self._unparsed
+
+    # --- connections
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.idle_since_s = self.loop.time()
+        if len(self.connections) > self.max_connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        others = [each for each in cast("set[HttpProtocol]", self.connections) if each is not self]
+        open_ = [each for each in others if not each.transport.is_closing()]
+        if len(open_) < self.max_connections:
+            return
+        idle = _longest_idle(open_)
+        if idle is not None:
+            idle.transport.close()
+            return
+        self._ignores_input = True
+        if len(open_) >= self.max_connections + MAX_LINGERING:
+            self.transport.abort()
+            return
+        self.transport.write(_too_many_connections())
+        self._linger()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        self._is_ended = True
+        newest = self.cycle
+        if newest is not None and newest.more_body and not newest.response_complete:
+            # The body will never be complete. Earlier requests may still be answered.
+            newest.disconnected = True
+            newest.message_event.set()
+            if newest is not self._running:
+                self.pipeline.popleft()
+                self.cycle = cast("RequestResponseCycle", self._running)
+        if self._running is None or self._running.response_complete or self._running.disconnected:
+            return bool(self._unparsed)
+        self._probe(self._running)
+        return True
+
+    def _probe(self, cycle: RequestResponseCycle) -> None:
+        """Send the first bytes of the response, so that the system of a client that is gone resets the connection."""
+        if cycle.response_started or isinstance(cycle.transport, _Continued):
+            return
+        cycle.waiting_for_100_continue = False
+        self.transport.write(_PREFIX)
+        cycle.transport = cast("asyncio.Transport", _Continued(cycle.transport))
+        self.loop.call_later(PROBE_S, self._abort_if_reset)
+
+    def _abort_if_reset(self) -> None:
+        if not self.transport.is_closing() and _has_failed(self.transport):
+            self.transport.abort()
+
+    def check_progress(self, now_s: float, timeout_s: float) -> None:
+        """Close the connection if its client is gone, or reads its responses too slowly.
+
+        It is too slow if it has read nothing for `timeout_s`, or has lagged for `MAX_DRAIN_RATIO` times as long. Call
+        this periodically.
+        """
+        if self.transport.is_closing() and not self.transport.get_write_buffer_size():
+            return
+        if self._is_ended:
+            self._abort_if_reset()
+        size, began_s, progress_s = self._unsent
+        unsent = self.transport.get_write_buffer_size()
+        if not unsent or not size:
+            began_s = progress_s = now_s
+        elif unsent < size:
+            progress_s = now_s
+        self._unsent = _UnsentBytes(unsent, began_s, progress_s)
+        if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
+            self.transport.abort()
+
+    # --- parsing
+
+    def data_received(self, data: bytes) -> None:
+        if self._ignores_input:
+            self._ignored_bytes += len(data)
+            if self._ignored_bytes > MAX_LINGER_BYTES:
+                self.transport.abort()
+            return
+        self._unset_keepalive_if_required()
+        self._unparsed += data
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse the received bytes until a request has to wait for the one before it."""
+        received, self._unparsed = self._unparsed, b""
+        offset = 0
+        while offset < len(received) and not self.pipeline and not self._ignores_input:
+            offset += self._feed(received[offset : offset + _SLICE_BYTES])
+        if not self._ignores_input and offset < len(received):
+            self._unparsed = received[offset:]
+            self.flow.pause_reading()
+
+    def _feed(self, chunk: bytes) -> int:
+        """Parse a chunk; return the number of bytes parsed."""
+        self._silent_bytes += len(chunk)
+        parsed = len(chunk)
+        try:
+            self.parser.feed_data(chunk)
+            if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
+                self._reject(_TOO_LARGE)
+        except httptools.HttpParserUpgrade as upgrade:
+            # Upgrades are ignored: the next request follows.
+            parsed = max(1, int(upgrade.args[0]))
+        except httptools.HttpParserError:
+            self._reject(self._rejection or _NOT_HTTP)
+        return parsed
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = self._header_lines = self._silent_bytes = 0
+        self._is_reading_body = False
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_lines += 1
+        self._count(len(name) + len(value) + _LINE_ENDS)
+        if not self._is_reading_body:  # trailers are not headers
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) > 1 or (not hosts and self.parser.get_http_version() != "1.0"):
+            self._end_parsing(_NO_HOST)
+        if hosts and not _HOST.fullmatch(hosts[0].strip()):
+            self._end_parsing(_BAD_HOST)
+        self._is_reading_body = True
+        self._silent_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._silent_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = self._silent_bytes = 0
+        super().on_message_complete()
+
+    def _count(self, size: int) -> None:
+        self._silent_bytes = 0
+        self._head_bytes += size
+        if self._head_bytes > MAX_HEAD_BYTES or self._header_lines > MAX_HEADER_LINES:
+            self._end_parsing(_TOO_LARGE)
+
+    def _end_parsing(self, reply: JsonResponse) -> None:
+        self._rejection = reply
+        raise _ParsingStopped
+
+    # --- answers
+
+    def _reject(self, reply: JsonResponse) -> None:
+        """Have the application answer the current request with `reply`, and ignore all further input."""
+        self._ignores_input = True
+        newest = self.cycle
+        if newest is not None and newest.more_body and not newest.response_complete:
+            # The error is in the body of a request that is already being processed, or after it.
+            newest.disconnected = True
+            newest.message_event.set()
+            self.transport.close()
+            return
+        super().on_message_begin()
+        self.scope |= {"method": "OTHER", "path": "/", "raw_path": b"/", "query_string": b""}
+        set_rejection(cast("Scope", self.scope), reply)
+        cycle = RequestResponseCycle(
+            scope=self.scope,
+            transport=cast("asyncio.Transport", _Lingering(self)),
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=False,
+            on_response=self.on_response_complete,
+        )
+        cycle.more_body = False
+        self.cycle = cycle
+        if newest is None or newest.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:
+            self.pipeline.appendleft((cycle, self.app))
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        self.idle_since_s = self.loop.time()
+        if self._ignores_input and not self.pipeline:
+            self.server_state.total_requests += 1
+            return
+        super().on_response_complete()
+        if self._unparsed and not self.transport.is_closing():
+            self._unset_keepalive_if_required()
+            self._parse()
+        if self._is_ended and self.is_idle:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        """Close the sending side, and the connection once the client stops sending or `LINGER_S` has passed."""
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self._is_ended or not self.transport.can_write_eof():
+            self.transport.close()
+            return
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_S, self.transport.abort)
+
+
+class _Lingering:
+    """The transport of a rejection. The client may still be sending after it."""
+
+    def __init__(self, protocol: HttpProtocol) -> None:
+        self._protocol = protocol
+
+    def write(self, data: bytes) -> None:
+        self._protocol.transport.write(data)
+
+    def close(self) -> None:
+        self._protocol._linger()
+
+    def is_closing(self) -> bool:
+        return self._protocol.transport.is_closing()
+
+
+class _Continued:
+    """The transport of a response whose first bytes have been sent already."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+        self._is_first = True
+
+    def write(self, data: bytes) -> None:
+        if self._is_first:
+            assert data.startswith(_PREFIX)
+            data, self._is_first = data[len(_PREFIX) :], False
+        self._transport.write(data)
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+
+def protocol_with(max_connections: int) -> type[HttpProtocol]:
+    """Return the protocol class of a service with this maximum number of connections."""
+    return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
+
+
+def _longest_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
+    """Return the connection that has been idle longest, of the address with the most idle connections."""
+    idle = [each for each in connections if each.is_idle and not each._ignores_input]
+    if not idle:
+        return None
+    counts = Counter(each.client[0] if each.client else "" for each in idle)
+    address = counts.most_common(1)[0][0]
+    return min(
+        (each for each in idle if (each.client[0] if each.client else "") == address), key=lambda e: e.idle_since_s
+    )
+
+
+def _has_failed(transport: asyncio.Transport) -> bool:
+    """Return whether the client has reset the connection."""
+    connection = transport.get_extra_info("socket")
+    try:
+        return bool(connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+    except (AttributeError, OSError):
+        return False
+
+
+def _too_many_connections() -> bytes:
+    body = msgspec.json.encode(status_error(503, "too many connections").document)
+    lines = ("HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}")
+    return ("\r\n".join([*lines, "retry-after: 1", "connection: close"]) + "\r\n\r\n").encode() + body

@@ -1,0 +1,197 @@
+"""The networks that the service serves, their markets, and the V1 routes that it issued.
+
+A market is opened once, on first use, or followed by another thread, which replaces its source again and again. Sources
+are used in one thread; the other members may be used from any thread, also `set_source` and `set_status`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from swapcli.core.errors import MarketUnavailable, SwapcliError
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.swap_terms import (
+    DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_PRICE_LOSS_PPM,
+    DEFAULT_MAX_SLIPPAGE_PPM,
+    DEFAULT_PRICE_GUARD_PPM,
+    DEFAULT_ROUTE_TTL_S,
+    DEFAULT_SLIPPAGE_WARNING_PPM,
+    SwapTerms,
+)
+from swapcli.core.routing.search_memory import SearchMemory
+from swapcli.faces.service.issued_routes import IssuedRoutes
+from swapcli.payload.checks.recipients import check_recipient
+from swapcli.quoting.sources.freshness import check_fresh
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.clock import SYSTEM_CLOCK, Clock
+
+MarketOpener = Callable[[], MarketState]
+Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
+"""Returns a source with pools of these tokens and the pools with these keys; None if the newest one has them."""
+
+
+class MarketRegistry:
+    """The markets of a service by network.
+
+    `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
+    the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
+    node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
+    above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent to one above
+    `max_slippage_ppm`. Verdicts warn and block above the two `price_limits_ppm` below other prices.
+    `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
+    `reuse_searches`, searches start from those of similar orders before.
+    """
+
+    def __init__(
+        self,
+        networks: Iterable[Network],
+        openers: Mapping[str, MarketOpener],
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        followed: Iterable[str] = (),
+        route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+        max_age_s: int | None = None,
+        max_hops: int = DEFAULT_MAX_HOPS,
+        gas_price_wei: int | None = None,
+        solve_time_s: float | None = None,
+        impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
+        slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
+        max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
+        price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM),
+        allowed_recipients: Iterable[str] = (),
+        reuse_searches: bool = True,
+    ) -> None:
+        self.networks = {network.name: network for network in networks}
+        self.clock = clock
+        self.route_ttl_s = route_ttl_s
+        self.max_hops = max_hops
+        self.gas_price_wei = gas_price_wei
+        self.solve_time_s = solve_time_s
+        self.impact_warning_ppm = impact_warning_ppm
+        self.slippage_warning_ppm = slippage_warning_ppm
+        self.max_slippage_ppm = max_slippage_ppm
+        self.price_limits_ppm = price_limits_ppm
+        self._allowed_recipients = frozenset(int(address, 16) for address in allowed_recipients)
+        self.issued_routes = IssuedRoutes()
+        self._reuse_searches = reuse_searches
+        self._memories: dict[str, SearchMemory] = {}
+        self._openers = dict(openers)
+        self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
+        self._max_age_s = max_age_s
+        self._sources: dict[str, InMemorySource] = {}
+        self._extenders: dict[str, Extender] = {}
+        self._tried: set[str] = set()
+
+    def with_limits(self, terms: SwapTerms) -> SwapTerms:
+        """Return the terms of a request with the limits above which responses warn."""
+        return terms._replace(
+            ttl_s=self.route_ttl_s,
+            impact_warning_ppm=self.impact_warning_ppm,
+            slippage_warning_ppm=self.slippage_warning_ppm,
+        )
+
+    def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
+        """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
+        if recipient is None or int(recipient, 16) in self._allowed_recipients:
+            return
+        check_recipient(recipient, source.known_contract(recipient), source.network)
+
+    @property
+    def served_networks(self) -> tuple[Network, ...]:
+        """The networks that can be quoted."""
+        names = self._openers.keys() | self._missing_reasons.keys()
+        return tuple(network for name, network in self.networks.items() if name in names)
+
+    @property
+    def sources(self) -> Mapping[str, InMemorySource]:
+        """The loaded markets by network."""
+        return dict(self._sources)
+
+    @property
+    def missing_networks(self) -> tuple[str, ...]:
+        """The names of networks whose markets have not been loaded, or could not be."""
+        return tuple(network.name for network in self.served_networks if network.name not in self._sources)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every network has been tried and at least one market is loaded. Missing ones may follow later."""
+        names = [network.name for network in self.served_networks]
+        return self._tried.issuperset(names) and (bool(self._sources) or not names)
+
+    def mark_tried(self, name: str) -> None:
+        """Record an attempt to load the market of a network."""
+        self._tried.add(name)
+
+    def is_followed(self, name: str) -> bool:
+        """Return whether another thread follows the market of the network."""
+        return name in self._missing_reasons
+
+    def fresh_source(self, name: str, tokens: Iterable[str] = (), keys: Iterable[str] = ()) -> InMemorySource:
+        """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
+
+        Raises `MarketUnavailable` if its market is missing or too old.
+        """
+        source = self.open_source(name)
+        extend = self._extenders.get(name)
+        if extend is not None:
+            source = extend(tokens, keys) or source
+        self.check_age(source)
+        return source
+
+    def open_source(self, name: str) -> InMemorySource:
+        """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
+        if name in self._sources:
+            return self._sources[name]
+        if name in self._missing_reasons:
+            raise MarketUnavailable(self._missing_reasons[name])
+        opener = self._openers.get(name)
+        if opener is None:
+            raise MarketUnavailable(
+                f"there are no pools of {name} to quote on; swapcli sync {name} reads them from a node, then start the"
+                " service again"
+            )
+        self._tried.add(name)
+        try:
+            market = opener()
+        except SwapcliError:
+            raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
+        source = InMemorySource(market, self.clock, route_ttl_s=self.route_ttl_s)
+        self._set_memory(name, source)
+        self._sources[name] = source
+        # A market file contains its own description of the network.
+        self.networks[name] = market.network
+        return source
+
+    def set_source(self, source: InMemorySource) -> None:
+        """Replace the source of a network."""
+        self._set_memory(source.network.name, source)
+        self.networks[source.network.name] = source.network
+        self._sources[source.network.name] = source
+        self._tried.add(source.network.name)
+
+    def _set_memory(self, name: str, source: InMemorySource) -> None:
+        """Have a source use the memory of searches of its network."""
+        if self._reuse_searches:
+            source.use_memory(self._memories.setdefault(name, SearchMemory()))
+
+    def set_extender(self, name: str, extender: Extender) -> None:
+        """Set the function that adds pools to the source of a network. It may be called in any thread."""
+        self._extenders[name] = extender
+
+    def set_status(self, name: str, status: str) -> None:
+        """Set the reason why a followed network has no market yet."""
+        self._missing_reasons[name] = status
+
+    def check_age(self, source: InMemorySource) -> None:
+        """Raise `MarketUnavailable` if the state is too old to quote."""
+        origin, max_age_s = source.state_source, self._max_age_s
+        if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
+            max_age_s = self.route_ttl_s
+        check_fresh(origin, source.network, max_age_s)
+
+    def now_ms(self) -> int:
+        """Return the Unix time in milliseconds."""
+        return int(self.clock.now_s() * 1000)

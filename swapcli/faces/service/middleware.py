@@ -1,0 +1,254 @@
+"""Middleware of every request, from the outside in: access log, CORS, authentication and rate limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from starlette.middleware.cors import CORSMiddleware
+
+from swapcli.core.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
+from swapcli.faces.service.access_log import (
+    REQUEST_ID_HEADER,
+    AccessLog,
+    AccessRecord,
+    choose_request_id,
+    classify_client,
+)
+from swapcli.faces.service.access_policy import AccessPolicy
+from swapcli.faces.service.endpoint_table import canonical_path, classify_path
+from swapcli.faces.service.error_responses import error_response, status_error
+from swapcli.faces.service.metrics import Metrics
+from swapcli.faces.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
+from swapcli.faces.service.request_io import (
+    BodyTooLarge,
+    BodyTooSlow,
+    ClientDisconnected,
+    RequestContext,
+    begin_request,
+    get_context,
+    get_header,
+    get_rejection,
+    send_json,
+)
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_CLOSE = (("Connection", "close"),)
+_CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
+_CORS_RESPONSE_HEADERS = (
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    REQUEST_ID_HEADER,
+    STATE_HEADER,
+    WARNINGS_HEADER,
+)
+_ID_HEADER = REQUEST_ID_HEADER.lower().encode()
+
+
+class AccessLogMiddleware:
+    """Assigns request ids and logs how each request ended. A defect becomes an error 500 without details."""
+
+    def __init__(
+        self, app: ASGIApp, clock: Clock, log: AccessLog | None, metrics: Metrics, policy: AccessPolicy
+    ) -> None:
+        self._app = app
+        self._clock = clock
+        self._log = log
+        self._metrics = metrics
+        self._policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and log it."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        started_s = self._clock.monotonic_s()
+        address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
+        context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address, self._clock)
+        try:
+            await self._app(scope, receive, _record_status(send, context))
+        except Exception as error:
+            await self._report_defect(error, scope, _record_status(send, context))
+        finally:
+            self._log_request(scope, context, self._clock.monotonic_s() - started_s)
+        return None
+
+    async def _report_defect(self, error: Exception, scope: Scope, send: Send) -> None:
+        context = get_context(scope)
+        self._metrics.record_defect()
+        if self._log:
+            self._log.log_defect(context.request_id, error, self._clock.now_s())
+        if context.status is not None:
+            raise error
+        await send_json(scope, send, status_error(500, "internal error", request_id=context.request_id))
+
+    def _log_request(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
+        if context.status is not None:
+            self._metrics.record_request(context.pattern, context.network, context.status, duration_s)
+        if self._log is None:
+            return
+        record = AccessRecord(
+            request_id=context.request_id,
+            method=scope["method"],
+            path=context.pattern,
+            network=context.network,
+            status=context.status,
+            duration_s=duration_s,
+            client=classify_client(context.address),
+        )
+        self._log.write(record, self._clock.now_s())
+
+
+class CorsMiddleware:
+    """Lets web pages of the origins in the policy call the service."""
+
+    def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
+        self._app = app
+        self._policy = policy
+        self._origins: tuple[str, ...] = ()
+        self._handler = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer preflight requests, and add headers to all other responses."""
+        origins = self._policy.rules.cors_origins
+        if origins != self._origins:
+            self._origins, self._handler = origins, self._handler_for(origins)
+        await self._handler(scope, receive, send)
+
+    def _handler_for(self, origins: tuple[str, ...]) -> ASGIApp:
+        if not origins:
+            return self._app
+        return CORSMiddleware(
+            self._app,
+            allow_origins=origins,
+            allow_methods=("GET", "POST"),
+            allow_headers=_CORS_REQUEST_HEADERS,
+            expose_headers=_CORS_RESPONSE_HEADERS,
+        )
+
+
+class AuthMiddleware:
+    """Admits requests without a key, or with a valid one, that are within their rate limit; rejects all others.
+
+    Health pages ignore a foreign `Authorization` header, since probes may send credentials of their own.
+    """
+
+    def __init__(
+        self, app: ASGIApp, clock: Clock, policy: AccessPolicy, metrics: Metrics, pacer: RejectionPacer
+    ) -> None:
+        self._app = app
+        self._clock = clock
+        self._policy = policy
+        self._metrics = metrics
+        self._pacer = pacer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the request and pass it on, with its path in lower case, with single slashes."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        malformed = get_rejection(scope)
+        if malformed is not None:
+            return await send_json(scope, send, malformed)
+        context = get_context(scope)
+        context.path = canonical_path(context.path)
+        scope["path"] = context.path.lower() if context.path.isascii() else context.path
+        request_class = classify_path(scope["path"])
+        key = _api_key(scope)
+        context.api_key = self._policy.rules.keys.find(key) if key else None
+        key_id = context.api_key.id if context.api_key else None
+        now_s = self._clock.monotonic_s()
+        limit_state = await self._policy.acquire(context.address, key_id, request_class, now_s)
+        send = _with_headers(send, _rate_limit_headers(limit_state))
+        try:
+            is_known = (
+                not key
+                or context.api_key is not None
+                or (request_class is RequestClass.HEALTH and not _has_key_header(scope))
+            )
+            await self._check(limit_state, is_known=is_known)
+            await self._app(scope, receive, send)
+        except BodyTooLarge:
+            await send_json(scope, send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
+        except BodyTooSlow:
+            await send_json(scope, send, status_error(408, "the body did not arrive in time", _CLOSE))
+        except SwapcliError as error:
+            await _send_error(error, scope, send)
+        except ClientDisconnected:
+            return None
+        return None
+
+    async def _check(self, limit_state: RateLimitState | None, *, is_known: bool) -> None:
+        try:
+            if limit_state is not None:
+                limit_state.check()
+        except RateLimited:
+            self._metrics.record_rate_limited()
+            await self._pacer.wait()
+            raise
+        if not is_known:
+            raise Unauthorized("the API key is not known, or was revoked")
+
+
+async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:
+    """Send an error. A client that disconnected gets nothing."""
+    if isinstance(error, Cancelled):
+        return
+    reply = error_response(error)
+    if reply is None:
+        raise error
+    await send_json(scope, send, reply)
+
+
+def _api_key(scope: Scope) -> str | None:
+    """Return the API key of a request; None for other kinds of authorization."""
+    key = get_header(scope, b"x-api-key")
+    if key:
+        return key
+    scheme, _, credentials = (get_header(scope, b"authorization") or "").partition(" ")
+    return credentials.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _has_key_header(scope: Scope) -> bool:
+    """Return whether a request has the header that only this service uses."""
+    return bool(get_header(scope, b"x-api-key"))
+
+
+def _peer(scope: Scope) -> str | None:
+    client = scope.get("client")
+    return client[0] if client else None
+
+
+def _rate_limit_headers(limit_state: RateLimitState | None) -> list[tuple[bytes, bytes]]:
+    """Return the headers of every response; `Retry-After` is a header of the rejection itself."""
+    headers = limit_state.headers() if limit_state else []
+    return [(name.lower().encode(), value.encode()) for name, value in headers if name != "Retry-After"]
+
+
+def _with_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
+    """Return a `send` that adds headers."""
+    if not headers:
+        return send
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], *headers]
+        await send(message)
+
+    return send_with_headers
+
+
+def _record_status(send: Send, context: RequestContext) -> Send:
+    """Return a `send` that adds the request id and records the status."""
+
+    async def send_recording(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            context.status = message["status"]
+            message["headers"] = [*message["headers"], (_ID_HEADER, context.request_id.encode())]
+        await send(message)
+
+    return send_recording

@@ -1,0 +1,63 @@
+"""The verdict of a network's node on a transaction, which responses have on request (`details`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.network import Kind
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.endpoint_types import NodeCheck
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.interface.route_result import RouteResult
+from swapcli.quoting.sources.in_memory import InMemorySource
+
+if TYPE_CHECKING:
+    from swapcli.interface.json_types import VerdictJson
+    from swapcli.state.rpc.node import StateOverrideNode
+
+
+class BuiltResponse(NamedTuple):
+    """The transaction of a response and what it was built from: a route on `pools` (by key), whose state is that of
+    `origin`."""
+
+    payload: UnsignedTransaction
+    result: RouteResult
+    pools: Mapping[str, Pool]
+    origin: StateSource
+    source: InMemorySource
+
+
+def amend_with_verdict(
+    registry: MarketRegistry, built: BuiltResponse, amend: Callable[[VerdictJson], object]
+) -> NodeCheck | None:
+    """Return what asks a node for the verdict and has `amend` add it to the document; None on other than EVM networks.
+
+    The known pools are taken at once, since sources are used in one thread.
+    """
+    payload, result, pools, origin, source = built
+    network = source.network
+    if network.kind is not Kind.EVM:
+        return None
+    route = payload.call.route
+    known = source.known_pools({route.token_in, route.token_out})
+    token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
+    now_s = int(registry.clock.now_s())
+
+    def judge(node: StateOverrideNode) -> object:
+        from swapcli.payload.checks.presign_checks import TradedTokens
+        from swapcli.payload.checks.verdict_document import render_verdict
+        from swapcli.quoting.review.payload_checker import traded_tokens
+        from swapcli.quoting.review.swap_rehearsal import JudgedSwap, judge_swap
+        from swapcli.quoting.review.verdict import catalogue_tokens, price_guard
+
+        described = result._replace(input_token=token_in, output_token=token_out)
+        ends = TradedTokens(*traded_tokens(described, payload, network), network.native)
+        swap = JudgedSwap(payload, described, pools, network, ends, origin, catalogue_tokens(network))
+        guard = price_guard(swap, known, now_s, registry.price_limits_ppm)
+        return amend(render_verdict(judge_swap(node, swap, None, guard)))
+
+    return judge

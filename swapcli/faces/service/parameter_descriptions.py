@@ -1,0 +1,150 @@
+"""Descriptions of the parameters that an endpoint takes: which there are on a network, and their JSON schemas."""
+
+from __future__ import annotations
+
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.core.records import NamedTuple
+from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
+from swapcli.interface.interface_by_network import network_variant
+from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
+from swapcli.interface.requests import ROUTE_V1, OrderParameters
+from swapcli.interface.slippage import SlippageRange
+
+_DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
+
+
+class Parameter(NamedTuple):
+    """A parameter of the query, or of the path if `is_path`."""
+
+    name: str
+    schema: Schema
+    description: str
+    is_required: bool = False
+    is_path: bool = False
+
+
+def no_parameters(_network: Network) -> tuple[Parameter, ...]:
+    """Return nothing: the endpoint takes no parameters."""
+    return ()
+
+
+def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
+    """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
+    order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
+    return (*order, _shares(), _details(), *_terms(accepted, network))
+
+
+def describe_picture(network: Network) -> tuple[Parameter, ...]:
+    """Return the parameters of an order and of its picture."""
+    schema = {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH, "default": DEFAULT_WIDTH}
+    width = Parameter("width", schema, "Width of the picture in pixels; text has the same size at every width.")
+    return (*(each for each in describe_order(ROUTE_V1, network) if each.name != "details"), width)
+
+
+def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
+    """Return the parameters of a batch of two or three orders for the same output token."""
+    amount, address = (schema["pattern"].strip("^$") for schema in (AMOUNT, ADDRESS[network.kind]))
+    return (
+        _text("amounts", f"^{amount}(,{amount}){{1,2}}$", "Two or three input amounts, separated by commas."),
+        _text("tokenInAddresses", f"^{address}(,{address}){{1,2}}$", "The input token of each amount."),
+        _text("tokenOutAddresses", f"^{address}$", "The output token."),
+        _excluded_protocols(network),
+        _direct(),
+        _shares(),
+        *_terms(accepted, network),
+    )
+
+
+def describe_token(network: Network) -> tuple[Parameter, ...]:
+    """Return the path parameter of one token."""
+    return (Parameter("address", ADDRESS[network.kind], "A token of the network.", is_required=True, is_path=True),)
+
+
+def _order_v1(network: Network) -> tuple[Parameter, ...]:
+    reverse = Parameter("reverse", {**BOOLEAN, "default": False}, "Whether `amount` is the desired output amount.")
+    has_reverse = network_variant(network.name).reverse
+    return (*_order(network), *((reverse,) if has_reverse else ()), _direct(), _excluded_protocols(network))
+
+
+def _order_v2(network: Network) -> tuple[Parameter, ...]:
+    return (
+        *_order(network),
+        Parameter("reverse", {"type": "boolean", "const": False, "default": False}, "Reserved."),
+        _direct(),
+        Parameter(
+            "excludeProtocols", {"type": "string", "default": ""}, "Ids of protocols to exclude, separated by commas."
+        ),
+        Parameter(
+            "integratorAddress", ADDRESS[network.kind], "Recipient of the integrator's fee or surplus; needs a key."
+        ),
+        _bps("integratorFeePercentageBps", MAX_FEE_BPS, "of the output"),
+        _bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS, "of the output above the quote"),
+        _dialect(network),
+    )
+
+
+def _bps(name: str, max_bps: int, base: str) -> Parameter:
+    schema = {"type": "integer", "minimum": 0, "maximum": max_bps, "default": 0}
+    text = f"Basis points {base}; needs a key. Fee and surplus exclude each other; 0 counts as absent."
+    return Parameter(name, schema, text)
+
+
+def _order(network: Network) -> tuple[Parameter, ...]:
+    native = "; the zero address, or the address of forty `e`, is the native token" if network.kind is Kind.EVM else ""
+    return (
+        Parameter("amount", AMOUNT, "Input amount in the smallest unit, 1 to 2^256 - 1.", is_required=True),
+        Parameter("tokenInAddress", ADDRESS[network.kind], f"The input token{native}.", is_required=True),
+        Parameter("tokenOutAddress", ADDRESS[network.kind], f"The output token{native}.", is_required=True),
+    )
+
+
+def _terms(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
+    if accepted.slippage is None:
+        return ()
+    is_required = accepted.needs_terms
+    return (
+        _slippage(accepted.slippage, is_required=is_required),
+        Parameter("destination", ADDRESS[network.kind], "Recipient of the output.", is_required=is_required),
+    )
+
+
+def _slippage(accepted: SlippageRange, *, is_required: bool) -> Parameter:
+    default = {} if is_required else {"default": _DEFAULT_SLIPPAGE}
+    text = "Maximum slippage below the quote, in percent, rounded down to four decimals."
+    return Parameter("slippage", {**slippage_schema(accepted), **default}, text, is_required=is_required)
+
+
+def _direct() -> Parameter:
+    return Parameter("direct", {**BOOLEAN, "default": False}, "Direct swaps only: paths of a single hop.")
+
+
+def _shares() -> Parameter:
+    text = "Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more."
+    return Parameter("shares", SHARES, text)
+
+
+def _details() -> Parameter:
+    text = (
+        "Whether the route also has the figures of the quote, its state and its warnings: `QuoteFields`. Beside its"
+        " transaction it then has the `Verdict` on that, too, if a node of the network answers in time."
+    )
+    return Parameter("details", {**BOOLEAN, "default": False}, text)
+
+
+def _dialect(network: Network) -> Parameter:
+    text = (
+        "The dialect of the network's router. Where it has no `swap_parameters`, transactions need this parameter, so"
+        " that no client takes them for another router's."
+    )
+    return Parameter("dialect", {"type": "string", "enum": [network.router_dialect]}, text)
+
+
+def _excluded_protocols(network: Network) -> Parameter:
+    by_name = network_variant(network.name).excludes_by_name
+    return Parameter("excludeProtocols", STRINGS, f"{'Names' if by_name else 'Ids'} of protocols to exclude.")
+
+
+def _text(name: str, pattern: str, description: str) -> Parameter:
+    return Parameter(name, {"type": "string", "pattern": pattern}, description, is_required=True)

@@ -1,0 +1,60 @@
+"""Headers of routes and transactions: the state behind them, and warnings.
+
+The service warns but never rejects a quote for a warning: signing is the client's decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.wrap import terms_of_payload
+from swapcli.faces.service.error_responses import Headers
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.interface.route_result import RouteResult
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
+from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.quote_results import QuoteResult
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.warnings import answer_warnings, quote_warnings
+
+
+def quote_headers(registry: MarketRegistry, terms: SwapTerms, *answers: QuoteResult) -> Headers:
+    """Return the headers of one or more quotes on the same state, for swaps on these terms."""
+    limits = registry.with_limits(terms)
+    impacts = [impact_of(answer) for answer in answers]
+    warnings = [
+        warning
+        for answer, impact in zip(answers, impacts, strict=True)
+        for warning in answer_warnings(answer, impact, limits)
+    ]
+    known = [impact for impact in impacts if impact is not None]
+    highest = max(known, default=None, key=lambda each: each.fraction)
+    return _headers(answers[0].state_source, warnings, highest)
+
+
+def payload_headers(
+    registry: MarketRegistry,
+    source: InMemorySource,
+    result: RouteResult,
+    terms: SwapTerms,
+    payload: UnsignedTransaction,
+) -> Headers:
+    """Return the headers of a transaction that `source` has just built from `result` on these terms."""
+    state, impact = source.state_source, source.impact_of(result, payload)
+    warnings = quote_warnings(impact, state, registry.with_limits(terms_of_payload(payload, terms)))
+    return _headers(state, warnings, impact)
+
+
+def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
+    assert state_source.provenance is not None
+    state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
+    headers = [(STATE_HEADER, render_state(state))]
+    if codes := list(dict.fromkeys(each.code for each in warnings)):
+        fraction = impact.fraction if impact else None
+        headers.append((WARNINGS_HEADER, render_warnings(codes, WarningCode.PRICE_IMPACT_HIGH, fraction)))
+    return tuple(headers)

@@ -1,0 +1,141 @@
+"""The context of a request while it is processed; receiving its body and sending its response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from swapcli.core.model.api_version import ApiVersion, version_of_path
+from swapcli.faces.service.error_responses import JsonResponse, with_v2_meta
+from swapcli.faces.service.key_file import ApiKey
+from swapcli.faces.service.rate_limits import client_name
+from swapcli.state.clock import SYSTEM_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+MAX_BODY_BYTES = 2**20
+JSON = b"application/json"
+
+_SCOPE_KEY = "swapcli.context"
+_REJECTION_KEY = "swapcli.rejection"
+_SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+class BodyTooLarge(Exception):
+    """The body is larger than `MAX_BODY_BYTES`."""
+
+
+class BodyTooSlow(Exception):
+    """The body has not arrived in time."""
+
+
+class ClientDisconnected(Exception):
+    """The client disconnected before its request was complete."""
+
+
+class RequestContext:
+    """The context of a request, filled in on the way to its endpoint and read by the access log.
+
+    `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
+    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses.
+    """
+
+    __slots__ = ("address", "api_key", "clock", "network", "path", "pattern", "request_id", "status")
+
+    def __init__(self, request_id: str, path: str, address: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.request_id = request_id
+        self.path = path
+        self.address = address
+        self.clock = clock
+        self.pattern: str | None = None
+        self.network: str | None = None
+        self.status: int | None = None
+        self.api_key: ApiKey | None = None
+
+    @property
+    def client(self) -> str:
+        """The name under which the client is limited and queued."""
+        return client_name(self.address, self.api_key.id if self.api_key else None)
+
+
+def begin_request(
+    scope: Scope, request_id: str, address: str | None = None, clock: Clock = SYSTEM_CLOCK
+) -> RequestContext:
+    """Return the context of a new request."""
+    context = scope[_SCOPE_KEY] = RequestContext(request_id, scope["path"], address, clock)
+    return context
+
+
+def get_context(scope: Scope) -> RequestContext:
+    """Return the context of a request."""
+    context = scope[_SCOPE_KEY]
+    assert isinstance(context, RequestContext)
+    return context
+
+
+def set_rejection(scope: Scope, response: JsonResponse) -> None:
+    """Have a request with an invalid head answered by `response` instead of its endpoint."""
+    scope[_REJECTION_KEY] = response
+
+
+def get_rejection(scope: Scope) -> JsonResponse | None:
+    """Return the response set by `set_rejection`, None for any other request."""
+    rejection = scope.get(_REJECTION_KEY)
+    return rejection if isinstance(rejection, JsonResponse) else None
+
+
+def get_header(scope: Scope, name: bytes) -> str | None:
+    """Return the first header called `name` (in lower case), stripped; None if there is none."""
+    for key, value in scope["headers"]:
+        if key == name:
+            return str(value.decode("latin-1")).strip()
+    return None
+
+
+async def read_body(scope: Scope, receive: Receive) -> bytes:
+    """Return the complete body. Raises `BodyTooLarge` as early as possible, `BodyTooSlow`, `ClientDisconnected`."""
+    declared = get_header(scope, b"content-length")
+    if declared is not None and declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
+        raise BodyTooLarge
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnected
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            raise BodyTooLarge
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client disconnects."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+async def send_json(scope: Scope, send: Send, response: JsonResponse) -> None:
+    """Send a JSON response; with `meta` if the path belongs to V2."""
+    if version_of_path(scope["path"]) is ApiVersion.V2:
+        context = scope.get(_SCOPE_KEY)
+        clock = context.clock if isinstance(context, RequestContext) else SYSTEM_CLOCK
+        response = with_v2_meta(response, int(clock.now_s() * 1000))
+    await send_body(send, response.status, JSON, msgspec.json.encode(response.document), response.headers)
+
+
+async def send_body(
+    send: Send, status: int, content_type: bytes, body: bytes, headers: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Send a response of any content type."""
+    all_headers = [
+        (b"content-type", content_type),
+        (b"content-length", str(len(body)).encode()),
+        *_SAFE_HEADERS,
+        *((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
+    await send({"type": "http.response.body", "body": body})

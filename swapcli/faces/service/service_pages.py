@@ -1,0 +1,112 @@
+"""Pages of the service itself: networks served, liveness, readiness, metrics, the OpenAPI document and its viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import parse_qs
+
+import msgspec
+
+from swapcli.core.errors import MarketUnavailable
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service import html_pages, openapi
+from swapcli.faces.service.endpoint_table import CHAINS, DOCS, DOCS_FOLDER, JSON, LIVE, METRICS, OPENAPI, READY
+from swapcli.faces.service.error_responses import Headers, status_error
+from swapcli.faces.service.examples import RequestExample, build_example
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.faces.service.worker_group import GroupMember
+from swapcli.interface.listings import render_chains
+
+EXAMPLES_S = 20.0
+"""Age at which the example routes of the OpenAPI document are rebuilt; routes expire after a minute."""
+
+
+class Page(NamedTuple):
+    """An encoded response."""
+
+    body: bytes
+    content_type: str = JSON
+    status: int = 200
+    headers: Headers = ()
+
+
+class PageBuilder(NamedTuple):
+    """Builds a page from the raw query. A slow one is run off the event loop."""
+
+    build: Callable[[bytes], Page]
+    is_slow: bool = False
+
+
+def build_pages(
+    registry: MarketRegistry, metrics: Metrics, member: GroupMember | None = None
+) -> Mapping[str, PageBuilder]:
+    """Return the builder of each page, by path."""
+    return {
+        CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
+        LIVE: PageBuilder(lambda _: Page(msgspec.json.encode({"live": True}))),
+        READY: PageBuilder(lambda query: _readiness(registry, query, member)),
+        METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
+        OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
+        DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
+        DOCS_FOLDER: PageBuilder(lambda _: _DOCS_REDIRECT),
+    }
+
+
+def render_html(page: html_pages.HtmlPage) -> Page:
+    """Return the response with an HTML page."""
+    return Page(page.body, html_pages.CONTENT_TYPE, headers=page.headers)
+
+
+_DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
+"""Relative, so that it also holds behind a proxy that serves the service under a prefix."""
+
+
+def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | None) -> Page:
+    """Return whether every network has been tried, or whether each network of the query can be quoted now."""
+    names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
+    unknown = [name for name in names if name not in registry.networks]
+    if unknown:
+        return Page(msgspec.json.encode(status_error(404, "there is no such network here").document), status=404)
+    missing = [name for name in names if not _can_quote(registry, name)] if names else list(registry.missing_networks)
+    is_ready = not missing if names else registry.is_ready
+    document: dict[str, object] = {"ready": is_ready, "missing": missing}
+    if member is not None:
+        document["workers"] = member.status._asdict()
+    return Page(msgspec.json.encode(document), status=200 if is_ready else 503)
+
+
+def _can_quote(registry: MarketRegistry, name: str) -> bool:
+    source = registry.sources.get(name)
+    if source is None:
+        return False
+    try:
+        registry.check_age(source)
+    except MarketUnavailable:
+        return False
+    return True
+
+
+class OpenApiPage:
+    """The OpenAPI document. Its examples are orders on the loaded markets."""
+
+    def __init__(self, registry: MarketRegistry) -> None:
+        self._registry = registry
+        self._built_at_s = 0.0
+        self._page: Page | None = None
+
+    def get(self, _query: bytes = b"") -> Page:
+        """Return the document, rebuilt before its examples expire."""
+        now_s = self._registry.clock.monotonic_s()
+        if self._page is None or now_s - self._built_at_s > EXAMPLES_S:
+            self._page, self._built_at_s = self._build(), now_s
+        return self._page
+
+    def _build(self) -> Page:
+        networks = tuple(self._registry.networks.values())
+        return Page(msgspec.json.encode(openapi.build_document(networks, self._examples())))
+
+    def _examples(self) -> dict[str, RequestExample]:
+        now_ms = self._registry.now_ms()
+        examples = {name: build_example(source.market, now_ms) for name, source in self._registry.sources.items()}
+        return {name: example for name, example in examples.items() if example}

@@ -1,0 +1,172 @@
+"""Memory that processes of a service share. It is created before they are forked, and has a fixed size.
+
+A process can be killed at any point: the system releases its locks, readers of a document see the old one or the new
+one, and of a table at most the entry that was being written is lost.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+from hashlib import blake2b
+from struct import Struct
+from tempfile import TemporaryFile
+from threading import Lock
+
+from swapcli.core.records import NamedTuple
+
+KEY_BYTES = 16
+
+_SETS = 4_096
+_WAYS = 16
+"""Records of a set: with the 10,000 keys that one process keeps, 2.4 on average, more than 16 in one of 10^6 tables."""
+_RECORD = Struct("=16sdd")
+_NO_KEY = bytes(KEY_BYTES)
+_HALF = Struct("=QI")
+_COUNT = Struct("=I")
+_UNAVAILABLE = 2**32 - 1
+
+
+def digest_key(*parts: str) -> bytes:
+    """Return the key of a record: the same for equal parts."""
+    return blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+class SharedLock:
+    """Excludes other threads, and other processes that inherited it. Use it in a `with` block, and not recursively."""
+
+    def __init__(self) -> None:
+        import fcntl
+
+        # A lock of the process on a file, which the system releases when the process ends.
+        self._file = TemporaryFile()  # noqa: SIM115 - open as long as the lock exists
+        self._threads = Lock()
+        self._lock, self._exclusive, self._unlock = fcntl.lockf, fcntl.LOCK_EX, fcntl.LOCK_UN
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        try:
+            self._lock(self._file, self._exclusive)
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._lock(self._file, self._unlock)
+        finally:
+            self._threads.release()
+
+    def __del__(self) -> None:
+        self._file.close()
+
+
+class Entry(NamedTuple):
+    """A value and its time, on any clock that all processes share."""
+
+    value: float
+    at: float
+
+
+class SharedTable:
+    """Entries by a key of 16 bytes. In a full set of keys, the entry with the oldest time makes room."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _SETS * _WAYS * _RECORD.size)
+        self._lock = SharedLock()
+
+    def update(self, key: bytes, change: Callable[[Entry | None], Entry]) -> Entry:
+        """Replace the entry of a key, None if there is none, by the one that `change` returns, and return that."""
+        with self._lock:
+            offset, entry = self._locate(key)
+            entry = change(entry)
+            _RECORD.pack_into(self._memory, offset, key, *entry)
+        return entry
+
+    def find(self, key: bytes) -> Entry | None:
+        """Return the entry of a key."""
+        with self._lock:
+            return self._locate(key)[1]
+
+    def _locate(self, key: bytes) -> tuple[int, Entry | None]:
+        """Return the offset for a key's record, and its entry."""
+        start = int.from_bytes(key[:4], "little") % _SETS * _WAYS * _RECORD.size
+        end = start + _WAYS * _RECORD.size
+        oldest_offset, oldest_at = start, float("inf")
+        for index, (found, value, at) in enumerate(_RECORD.iter_unpack(self._memory[start:end])):
+            offset = start + index * _RECORD.size
+            if found == key:
+                return offset, Entry(value, at)
+            if found == _NO_KEY:
+                return offset, None
+            if at < oldest_at:
+                oldest_offset, oldest_at = offset, at
+        return oldest_offset, None
+
+
+class SharedDocument:
+    """A document of at most `max_bytes` that one process writes, and others read as a whole: the old one or the new."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._half_bytes = _HALF.size + max_bytes
+        self._memory = mmap.mmap(-1, 1 + 2 * self._half_bytes)
+
+    def write(self, content: bytes) -> bool:
+        """Replace the document; return False, and leave it, if the content is too long."""
+        if len(content) > self._max_bytes:
+            return False
+        active = self._memory[0]
+        version = self._header(active)[0] + 1
+        offset = self._offset(1 - active)
+        # Without a version, a reader that is still in this half discards what it has read.
+        _HALF.pack_into(self._memory, offset, 0, 0)
+        self._memory[offset + _HALF.size : offset + _HALF.size + len(content)] = content
+        _HALF.pack_into(self._memory, offset, version, len(content))
+        self._memory[0] = 1 - active
+        return True
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every write; 0 before the first."""
+        return self._header(self._memory[0])[0]
+
+    def read(self) -> bytes:
+        """Return the document; b"" before the first."""
+        while True:
+            active = self._memory[0]
+            version, size = self._header(active)
+            start = self._offset(active) + _HALF.size
+            content = self._memory[start : start + size]
+            if self._header(active) == (version, size) and (version or self._memory[0] == active):
+                return content
+
+    def _offset(self, half: int) -> int:
+        return 1 + half * self._half_bytes
+
+    def _header(self, half: int) -> tuple[int, int]:
+        version, size = _HALF.unpack_from(self._memory, self._offset(half))
+        return version, size
+
+
+class SharedCounts:
+    """A count of each process, by its index; a process that is not available has none."""
+
+    def __init__(self, size: int) -> None:
+        self._memory = mmap.mmap(-1, size * _COUNT.size)
+        self._size = size
+        for index in range(size):
+            self.clear(index)
+
+    def set(self, index: int, count: int) -> None:
+        """Set the count of a process."""
+        _COUNT.pack_into(self._memory, index * _COUNT.size, count)
+
+    def clear(self, index: int) -> None:
+        """Mark a process as not available."""
+        _COUNT.pack_into(self._memory, index * _COUNT.size, _UNAVAILABLE)
+
+    def minimum_of_others(self, index: int) -> int:
+        """Return the lowest count of the other available processes; a large number if there are none."""
+        counts = [count for (count,) in _COUNT.iter_unpack(self._memory[: self._size * _COUNT.size])]
+        return min((count for other, count in enumerate(counts) if other != index), default=_UNAVAILABLE)

@@ -1,0 +1,114 @@
+"""The stores of followed markets in a service of several processes: one process writes them, the workers read them.
+
+The parent opens them, without a thread or a connection, before it forks the others.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from typing import Self
+
+from swapcli.core.errors import SwapcliError
+from swapcli.faces.service.access_log import AccessLog
+from swapcli.faces.service.block_announcements import BlockAnnouncements
+from swapcli.faces.service.market_followers import WriterThreads
+from swapcli.faces.service.metrics import MarketMetrics, Metrics
+from swapcli.faces.service.parent_channel import ParentChannel, ParentMessage
+from swapcli.faces.service.readiness import wait_until_readable
+from swapcli.faces.service.worker_group import GroupMember
+from swapcli.quoting.followers.feed_follower import AnyFollowed, FollowedFeed
+from swapcli.quoting.followers.market_follower import Followed, FollowedStore, find_own_store
+from swapcli.state.clock import Clock
+from swapcli.state.rpc.head_source import poll_interval_s
+
+_PUBLISH_S = 0.5
+"""As often as workers publish their metrics."""
+
+
+class SharedStores:
+    """The stores of `followed` markets. Use it in a `with` block, which removes private stores at its end.
+
+    Each worker itself follows feeds, and stores without a node, which another program writes.
+    """
+
+    def __init__(self, followed: Iterable[AnyFollowed], workers: int) -> None:
+        self._followed = list(followed)
+        self._unwritten = [each for each in self._followed if isinstance(each, FollowedFeed) or each.node is None]
+        self._written: dict[Path, Followed] = {}
+        self._announcements = BlockAnnouncements([each.network.name for each in self._followed], workers)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        folder: Path | None = None
+        for market in self._followed:
+            if isinstance(market, FollowedFeed) or market.node is None:
+                continue
+            path = _find_own_store(market)
+            if path is None:
+                folder = folder or Path(
+                    self._stack.enter_context(TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True))
+                )
+                path = folder / f"{market.network.name}.sqlite"
+            self._written[path] = market
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def has_writer(self) -> bool:
+        """Whether there is a store to write."""
+        return bool(self._written)
+
+    @property
+    def announcements(self) -> BlockAnnouncements:
+        """The announcements of the writer."""
+        return self._announcements
+
+    def followed_by(self, slot: int) -> list[AnyFollowed]:
+        """Return the markets as a worker follows them."""
+        written = [self._read_only(market, path, slot) for path, market in self._written.items()]
+        return [*self._unwritten, *written]
+
+    def _read_only(self, market: Followed, path: Path, slot: int) -> FollowedStore:
+        network = market.network
+        poll_s = market.heads.poll_s if market.heads else poll_interval_s(network.block_time_s)
+        heads = self._announcements.heads(network.name, slot, poll_s)
+        return FollowedStore(network, market.networks, path, market.node, heads, is_read_only=True)
+
+    def write(
+        self, networks: Iterable[str], member: GroupMember, parent: ParentChannel, log: AccessLog, clock: Clock
+    ) -> int:
+        """Write the stores in this process until the parent says stop; return 0. `member` has the metrics."""
+        with WriterThreads(self._written, self._announcements, log, clock) as threads:
+            metrics = Metrics(networks, (), member)
+            metrics.watch_markets(
+                lambda: [MarketMetrics(name, failures=count) for name, count in threads.failures().items()]
+            )
+            _run_until_stopped(parent, metrics.publish)
+        return 0
+
+
+def _find_own_store(market: Followed) -> Path | None:
+    try:
+        return find_own_store(market)
+    except SwapcliError:
+        # The writer fails in the same way, and reports it.
+        return market.path if isinstance(market, FollowedStore) else None
+
+
+def _run_until_stopped(parent: ParentChannel, publish: Callable[[], None]) -> None:
+    """Call `publish` again and again until the parent or SIGTERM says stop."""
+    is_stopped = Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_stopped.set())
+    parent.report_ready()
+    while not is_stopped.is_set():
+        readable = wait_until_readable([parent.fileno()], _PUBLISH_S)
+        if readable and any(message is not ParentMessage.RELOAD for message in parent.receive()):
+            is_stopped.set()
+        publish()

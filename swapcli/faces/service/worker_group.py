@@ -1,0 +1,119 @@
+"""What the worker processes of a service share: connections, limits, issued routes, metrics, and how many run.
+
+The parent creates a group before it forks the workers. Each member has a slot, which its replacement inherits.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.issued_routes import SharedRouteTimes
+from swapcli.faces.service.metric_sums import add_up, decode_families, encode_families, without_gauges
+from swapcli.faces.service.rate_limits import RequestClass, SharedBuckets
+from swapcli.faces.service.shared_memory import SharedCounts, SharedDocument, SharedLock
+
+MAX_METRICS_BYTES = 2**22
+"""Metrics of a process: about 100 bytes a sample, with 15 samples an endpoint and status of a network. Only what is
+written takes memory."""
+
+_STATUS_BYTES = 256
+
+
+class GroupStatus(NamedTuple):
+    """How many workers are to run, how many accept connections, and how many had to be replaced so far."""
+
+    configured: int
+    live: int
+    replaced: int
+
+
+class WorkerGroup:
+    """The shared memory of `size` workers, and of `helpers` other processes that have metrics."""
+
+    def __init__(self, size: int, helpers: int = 0) -> None:
+        self.size = size
+        self.connections = SharedCounts(size)
+        self.buckets = {each: SharedBuckets() for each in RequestClass}
+        self.route_times = SharedRouteTimes()
+        self._status = SharedDocument(_STATUS_BYTES)
+        self._lock = SharedLock()
+        self._metrics = [SharedDocument(MAX_METRICS_BYTES) for _ in range(size + helpers)]
+        self._past_metrics = SharedDocument(MAX_METRICS_BYTES)
+        self.set_status(live=0, replaced=0)
+
+    @property
+    def status(self) -> GroupStatus:
+        """The status that the parent set last."""
+        return msgspec.json.decode(self._status.read(), type=GroupStatus)
+
+    def set_status(self, live: int, replaced: int) -> None:
+        """Set how many workers accept connections, and how many were replaced. Only the parent calls this."""
+        self._status.write(msgspec.json.encode(GroupStatus(self.size, live, replaced)))
+
+    def publish_metrics(self, slot: int, families: list[Metric]) -> None:
+        """Replace the metrics of a member. This also shows that it works: see `heartbeat`."""
+        _write_metrics(self._metrics[slot], families)
+
+    def heartbeat(self, slot: int) -> int:
+        """Return a number that changes whenever a member publishes its metrics."""
+        return self._metrics[slot].version
+
+    def sum_metrics(self) -> list[Metric]:
+        """Return the sum of what all members published, and of what former members counted."""
+        with self._lock:
+            published = [document.read() for document in (*self._metrics, self._past_metrics)]
+        return add_up(decode_families(each) for each in published if each)
+
+    def remove_member(self, slot: int) -> None:
+        """Record that a member has ended: its counters stay in the sums, its gauges do not."""
+        if slot < self.size:
+            self.connections.clear(slot)
+        with self._lock:
+            published = [each for each in (self._metrics[slot].read(), self._past_metrics.read()) if each]
+            if published:
+                past = without_gauges(add_up(decode_families(each) for each in published))
+                _write_metrics(self._past_metrics, past)
+                self._metrics[slot].write(b"")
+
+
+def _write_metrics(document: SharedDocument, families: list[Metric]) -> None:
+    """Write metrics, without the largest families if they are too long together; a gauge then says how many."""
+    if document.write(encode_families(families)):
+        return
+    written = sorted(families, key=lambda family: len(encode_families([family])))
+    while written:
+        written.pop()
+        omitted = GaugeMetricFamily(
+            "swapcli_metrics_omitted",
+            "Metrics that are missing here, because those of a worker take more memory than it has for them.",
+            value=len(families) - len(written),
+        )
+        if document.write(encode_families([*written, omitted])):
+            return
+
+
+class GroupMember(NamedTuple):
+    """A worker's place in its group."""
+
+    group: WorkerGroup
+    slot: int
+
+    @property
+    def status(self) -> GroupStatus:
+        """The status of the group."""
+        return self.group.status
+
+
+def share_of(limit: int, member: GroupMember | None) -> int:
+    """Return a worker's share of a limit of the service, rounded up."""
+    return limit if member is None else -(-limit // member.group.size)
+
+
+def describe_workers(member: GroupMember | None) -> str:
+    """Return how many workers live, to be appended to a sentence; "" for a process that is the whole service."""
+    if member is None:
+        return ""
+    status = member.status
+    return f", {status.live} of {status.configured} workers"

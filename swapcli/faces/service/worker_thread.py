@@ -1,0 +1,236 @@
+"""The worker thread: it computes quotes off the event loop.
+
+One thread is enough: Python runs one at a time, and a second one would only compete with the event loop. Orders wait in
+a bounded queue that serves its clients in turn. An abandoned job leaves the queue, or is cancelled if it has started.
+Urgent jobs run first and are never rejected.
+
+A long order lets short ones run: whenever it checks for cancellation, a waiting order may run on the same stack. Orders
+of clients with short recent orders may do so for at most the time that the long order itself has run. So clients with
+short orders wait about as long as these take, and long orders keep half of the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Generic, TypeVar
+
+from swapcli.core.errors import Cancelled, Overloaded
+from swapcli.faces.service.fair_queue import FairQueue, QueueFull
+
+T = TypeVar("T")
+IsCancelled = Callable[[], bool]
+Work = Callable[[IsCancelled], T]
+
+RETRY_AFTER_S = 1
+MAX_DEPTH = 12
+"""Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
+MIN_RATIO = 1.5
+"""How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
+other."""
+UNKNOWN_COST_S = 0.1
+"""Expected time of a client's first order. It is longer than most orders take, so that many new clients do not
+interrupt orders immediately; only one of them interrupts at a time."""
+MAX_CLIENTS = 10_000
+"""Maximum number of clients with recorded costs; the same as for rate limits."""
+
+
+class Worker:
+    """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic."""
+
+    def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
+        self._timer_s = timer_s
+        self._lock = Lock()
+        self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
+        self._urgent: deque[_Job[object]] = deque()
+        self._costs = _ClientCosts()
+        self._running: list[_Job[object]] = []
+        self._wakeups: SimpleQueue[bool] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    @property
+    def queue_length(self) -> int:
+        """The number of waiting orders."""
+        return len(self._orders)
+
+    def check_room(self, client: str) -> None:
+        """Raise `Overloaded` if the queue has no place for an order of the client: cheaper than `run`."""
+        with self._lock:
+            has_room = self._orders.has_room(client)
+        if not has_room:
+            raise _overloaded()
+
+    async def run(self, work: Work[T], *, client: str | None = None, is_urgent: bool = False) -> T:
+        """Run `work` on the thread and return its result. Cancelling the caller cancels the work.
+
+        `client` is the client that the work is for; None is the service itself. Raises `Overloaded` if the queue has no
+        place for the client, also later if another client evicts the job.
+        """
+        job: _Job[T] = _Job(work, client)
+        self._add(job, is_urgent)  # type: ignore[arg-type]
+        try:
+            return await job.future
+        finally:
+            job.is_abandoned = True
+            self._discard(job, is_urgent)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """End the thread after the current job."""
+        if self._thread is not None:
+            self._wakeups.put(False)
+            self._thread = None
+
+    def _add(self, job: _Job[object], is_urgent: bool) -> None:
+        evicted = None
+        with self._lock:
+            if is_urgent:
+                self._urgent.append(job)
+            else:
+                try:
+                    evicted = self._orders.push(job.client, job)
+                except QueueFull:
+                    raise _overloaded() from None
+        if evicted is not None:
+            evicted.fail(_overloaded())
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="worker", daemon=True)
+            self._thread.start()
+        self._wakeups.put(True)
+
+    def _discard(self, job: _Job[object], is_urgent: bool) -> None:
+        with self._lock:
+            if not is_urgent:
+                self._orders.remove(job.client, job)
+            elif job in self._urgent:
+                self._urgent.remove(job)
+
+    def _work(self) -> None:
+        while self._wakeups.get():
+            with self._lock:
+                job = self._urgent.popleft() if self._urgent else self._orders.pop()
+            if job is not None:
+                self._run(job)
+
+    def _run(self, job: _Job[object]) -> None:
+        if job.is_abandoned:
+            return
+        job.started_s = self._timer_s()
+        job.is_first_of_client = not self._costs.has(job.client)
+        self._running.append(job)
+        try:
+            job.run(lambda: self._is_cancelled(job))
+        finally:
+            self._running.pop()
+            spent_s = self._timer_s() - job.started_s
+            if self._running:
+                self._running[-1].paused_s += spent_s
+            if job.client is not None:
+                self._costs.record(job.client, spent_s - job.paused_s)
+
+    def _is_cancelled(self, job: _Job[object]) -> bool:
+        while not job.is_abandoned and self._orders and len(self._running) < MAX_DEPTH:
+            shorter = self._pop_shorter_job(job)
+            if shorter is None:
+                break
+            self._run(shorter)
+        return job.is_abandoned
+
+    def _pop_shorter_job(self, job: _Job[object]) -> _Job[object] | None:
+        """Remove and return a waiting job that should run before `job` continues; None if there is none."""
+        own_s = self._timer_s() - job.started_s - job.paused_s
+        allowance_s = (own_s - job.paused_s) / MIN_RATIO
+        runs_unknown = any(each.is_first_of_client for each in self._running[1:])
+        with self._lock:
+            return self._orders.pop(
+                lambda client: (
+                    client != job.client
+                    and self._costs.expected_s(client, allow_unknown=not runs_unknown) < allowance_s
+                )
+            )
+
+
+class _Job(Generic[T]):
+    """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
+
+    __slots__ = ("client", "future", "is_abandoned", "is_first_of_client", "paused_s", "started_s", "work")
+
+    def __init__(self, work: Work[T], client: str | None) -> None:
+        self.work = work
+        self.client = client
+        self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.is_abandoned = False
+        self.is_first_of_client = False
+        self.started_s = 0.0
+        self.paused_s = 0.0
+
+    def run(self, is_cancelled: IsCancelled) -> None:
+        """Do the work and pass its result to the caller."""
+        try:
+            result = self.work(is_cancelled)
+        except BaseException as error:
+            self.fail(error)
+        else:
+            self._settle(self.future.set_result, result)
+
+    def fail(self, error: BaseException) -> None:
+        """Raise an error in the caller."""
+        self._settle(self.future.set_exception, error)
+
+    def _settle(self, settle: Callable[..., None], outcome: object) -> None:
+        # A closed loop raises RuntimeError; no caller waits then.
+        with suppress(RuntimeError):
+            self.future.get_loop().call_soon_threadsafe(self._settle_on_loop, settle, outcome)
+
+    def _settle_on_loop(self, settle: Callable[..., None], outcome: object) -> None:
+        if not self.future.done():
+            settle(outcome)
+
+
+class _ClientCosts:
+    """Recent time of each client's jobs in seconds: a moving average in which the newest job counts one half."""
+
+    def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
+        self._max_clients = max_clients
+        self._mean_s: OrderedDict[str, float] = OrderedDict()
+
+    def has(self, client: str | None) -> bool:
+        """Return whether a job of the client has run before."""
+        return client in self._mean_s
+
+    def expected_s(self, client: str | None, *, allow_unknown: bool) -> float:
+        """Return the expected time of a job; infinite if it must not interrupt others.
+
+        That applies to jobs without a client, and to those of unknown clients unless `allow_unknown`.
+        """
+        unknown_s = UNKNOWN_COST_S if allow_unknown else inf
+        return inf if client is None else self._mean_s.get(client, unknown_s)
+
+    def record(self, client: str, spent_s: float) -> None:
+        """Record the time of a job. Beyond the limit, the least recently seen client is dropped."""
+        mean_s = self._mean_s.get(client)
+        self._mean_s[client] = spent_s if mean_s is None else (mean_s + spent_s) / 2
+        self._mean_s.move_to_end(client)
+        if len(self._mean_s) > self._max_clients:
+            self._mean_s.popitem(last=False)
+
+
+def _overloaded() -> Overloaded:
+    return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="retry in a moment")
+
+
+async def cancel_on_disconnect(work: asyncio.Task[T], disconnected: asyncio.Task[None]) -> T:
+    """Return the result of `work`. If `disconnected` ends first, cancel the work and raise `Cancelled`."""
+    try:
+        await asyncio.wait((work, disconnected), return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise Cancelled("the client disconnected before the response")
+        return work.result()
+    finally:
+        work.cancel()
+        disconnected.cancel()

@@ -1,0 +1,865 @@
+"""Types of all JSON documents that commands print; `swapcli schema` prints their JSON schemas.
+
+The docstrings are the descriptions of the schemas, and the names without `Json` their names. `NotRequired` fields are
+left out where they do not apply; null is an unknown value. Bodies of the interface are in `json_types`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal, NotRequired, TypedDict
+
+from swapcli.interface.json_types import (
+    CalldataRouteJson,
+    MetaJson,
+    QuoteFieldsJson,
+    RouteV1Json,
+    RouteV2Json,
+    ShortRouteJson,
+    StateJson,
+    SwapParameterJson,
+    VerdictJson,
+    WarningJson,
+)
+
+
+class MarketJson(TypedDict):
+    """The facts of `state` under their former names. Version 0.2 drops it."""
+
+    service: str | None
+    provenance: str | None
+    source: str
+    block: int | None
+    timestamp: int | None
+    age: int | None
+    pinned: bool | None
+    proposed: bool
+    tag: str | None
+    inventedPools: NotRequired[list[str]]
+
+
+class StateFieldsJson(TypedDict):
+    """The state of pools, also under its former name."""
+
+    state: StateJson
+    market: MarketJson
+
+
+class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
+    """`swapcli route --json`, first generation: the route of the interface with the figures of the quote."""
+
+    market: MarketJson
+
+
+class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
+    """`swapcli route --json`, second generation: the route of the interface with the figures of the quote."""
+
+    market: MarketJson
+
+
+class ChangeJson(TypedDict):
+    """The change since the first quote, made at `since` (Unix seconds), in base units.
+
+    `bps` is that of the output, or of the input if the order names the output.
+    """
+
+    input: str
+    output: str
+    bps: float
+    since: int
+
+
+class WatchedRouteV1Json(RouteDocumentV1Json):
+    """A line of `swapcli route --watch`, first generation: a route with the change since the first one."""
+
+    change: ChangeJson
+
+
+class WatchedRouteV2Json(RouteDocumentV2Json):
+    """A line of `swapcli route --watch`, second generation: a route with the change since the first one."""
+
+    change: ChangeJson
+
+
+class FailureJson(TypedDict):
+    """Why there are no figures."""
+
+    code: str
+    message: str
+
+
+class FailedRefreshJson(TypedDict):
+    """A line of `swapcli route --watch` after a failed refresh, with the age of the last good quote in seconds."""
+
+    error: FailureJson
+    lastQuoteAgeS: float
+
+
+class FailedRouteJson(TypedDict):
+    """Takes the place of the route of an order of a batch that failed."""
+
+    success: bool
+    errorMessage: str
+
+
+class BatchLineJson(TypedDict):
+    """A line of `swapcli route --batch`: the id of the order, and its route or its failure."""
+
+    id: int | str
+    result: dict[str, Any]
+
+
+TransactionRequestJson = TypedDict(
+    "TransactionRequestJson",
+    {
+        "from": NotRequired[str],
+        "to": str,
+        "data": NotRequired[str],
+        "value": int | str,
+        "chainId": NotRequired[int],
+        "nonce": NotRequired[int | str],
+        "gas": NotRequired[int | str],
+        "maxFeePerGas": NotRequired[int | str],
+        "maxPriorityFeePerGas": NotRequired[int | str],
+        "accessList": NotRequired[list[dict[str, Any]]],
+        "entrypoint": NotRequired[str],
+        "calldata": NotRequired[list[str]],
+        "what": str,
+    },
+)
+TransactionRequestJson.__doc__ = (
+    "A transaction to sign, as web3.py, viem and ethers take it, and in `what` its purpose. Quantities are hex where"
+    " JavaScript cannot read them as numbers. On starknet it is a call of `entrypoint` with `calldata`."
+)
+
+
+class ReadingJson(TypedDict):
+    """The possible readings of a router whose code is not published, after a simulation."""
+
+    rate: list[str]
+    extra_data: list[str]
+
+
+class SimulationJson(TypedDict):
+    """A simulated swap; amounts in base units. `overrides` lists what the sender lacks and was granted."""
+
+    block: int
+    amount_received: str
+    expected: str
+    gas_used: int
+    matches: bool
+    sender: str
+    overrides: list[str]
+    reading: NotRequired[ReadingJson]
+
+
+class MovementJson(TypedDict):
+    """How many percent the output of the route fell at most within `windowS` seconds, at this number of `blocks` of the
+    last `historyS` seconds."""
+
+    fall: str
+    windowS: int
+    historyS: int
+    blocks: int
+
+
+class SandwichBoundJson(TypedDict):
+    """Below the slippage `limit` no sandwich of the route has a profit; null if none has at any slippage.
+
+    `gas` is that of its two transactions in percent of the order's worth, null if unknown, and `gain` how many percent
+    of what the order loses it gains at most. All are percentages.
+    """
+
+    limit: str | None
+    gas: str | None
+    gain: str
+
+
+class SlippagePartsJson(TypedDict):
+    """What the advised slippage rests on; null is unknown."""
+
+    movement: MovementJson | None
+    sandwich: SandwichBoundJson
+
+
+class AdvisedSlippageJson(TypedDict):
+    """The advised slippage in percent, with its reasons in words. Nothing applies it."""
+
+    value: str
+    reasons: list[str]
+    parts: SlippagePartsJson
+
+
+class AdviceFieldsJson(TypedDict):
+    """The advice on a quote whose state was read from the network."""
+
+    advisedSlippage: NotRequired[AdvisedSlippageJson]
+
+
+class PayloadDocumentJson(QuoteFieldsJson):
+    """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order."""
+
+    to: str
+    entrypoint: NotRequired[str]
+    calldata: str | list[str]
+    value: str
+    dialect: str
+    market: MarketJson
+    recipient_name: NotRequired[str]
+    sender_name: NotRequired[str]
+    transactions: list[TransactionRequestJson]
+    missing: NotRequired[list[str]]
+    simulation: NotRequired[SimulationJson]
+    verdict: NotRequired[VerdictJson]
+
+
+class CalledRouteV1Json(ShortRouteJson, CalldataRouteJson):
+    """A short route of the first generation, with the amounts and parties of its call."""
+
+
+class CalledRouteV2Json(RouteV2Json, CalldataRouteJson):
+    """A route of the second generation, with the amounts and parties of its call."""
+
+
+class CalldataDocumentV1Json(PayloadDocumentJson, AdviceFieldsJson):
+    """`swapcli calldata --json`, first generation."""
+
+    success: bool
+    route: CalledRouteV1Json
+    swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
+
+
+class CalldataDocumentV2Json(PayloadDocumentJson, AdviceFieldsJson):
+    """`swapcli calldata --json`, second generation."""
+
+    route: CalledRouteV2Json
+    swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
+    integrator_data: NotRequired[str]
+    router_address: str
+    meta: MetaJson
+
+
+class EncodedSwapJson(CalldataRouteJson):
+    """The amounts and parties of a call that only its calldata describes; `deadline` in Unix seconds, null without."""
+
+    deadline: int | None
+
+
+class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
+    """`swapcli calldata --json` for a router that the interface does not describe: `quote` is its route."""
+
+    quote: dict[str, Any]
+    swap: EncodedSwapJson
+
+
+class ExecuteDocumentV1Json(PayloadDocumentJson):
+    """`swapcli execute --json`, first generation."""
+
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
+
+
+class ExecuteDocumentV2Json(PayloadDocumentJson):
+    """`swapcli execute --json`, second generation."""
+
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
+    integrator_data: NotRequired[str]
+    router_address: str
+    meta: MetaJson
+
+
+class EncodedExecuteDocumentJson(PayloadDocumentJson):
+    """`swapcli execute --json` for a router that the interface does not describe."""
+
+    swap: EncodedSwapJson
+
+
+class SampleJson(TypedDict):
+    """The order that a health check quoted; amounts in base units."""
+
+    tokenIn: str
+    tokenOut: str
+    amountIn: str
+    amountOut: str
+
+
+class NodeCheckJson(TypedDict):
+    """Something that quotes and syncs need of a node, and why the node does not serve it; empty if it does."""
+
+    name: str
+    passed: bool
+    problem: str
+
+
+class NodeDocumentJson(TypedDict):
+    """What a node serves; `healthy` is whether quotes work on it.
+
+    `latency` and `blockAge` are in seconds; null means that it was not found out.
+
+    The maxima are the largest sizes that the checks have seen: at most 20 requests in a batch, and 1,000 blocks in a
+    request for events.
+    """
+
+    network: str
+    node: str
+    healthy: bool
+    latency: float | None
+    block: int | None
+    blockAge: float | None
+    maxBatchRequests: int | None
+    maxLogBlocks: int | None
+    checks: list[NodeCheckJson]
+    missing: list[str]
+
+
+class HealthDocumentJson(TypedDict):
+    """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds.
+
+    `node` is what the node of --rpc-url serves.
+    """
+
+    network: str
+    healthy: bool
+    status: int
+    message: str
+    time: float
+    state: StateJson | None
+    market: MarketJson | None
+    pools: int | None
+    tokens: int | None
+    sample: SampleJson | None
+    node: NotRequired[NodeDocumentJson]
+
+
+class NetworkDocumentJson(TypedDict):
+    """A network, with the numbers of its tokens and protocols in the catalogue."""
+
+    name: str
+    kind: str
+    chainId: str
+    native: str
+    v2: bool
+    tokens: int
+    protocols: int
+    router: str | None
+
+
+class TransfersJson(TypedDict):
+    """How a token transfers, as tested: its kind, and the fees that it charges in parts per million."""
+
+    kind: str
+    transfer_fee_ppm: NotRequired[int]
+    buy_fee_ppm: NotRequired[int]
+    sell_fee_ppm: NotRequired[int]
+
+
+class TokenDocumentJson(TypedDict):
+    """A token with the number of its pools."""
+
+    symbol: str
+    name: str
+    decimals: int
+    pools: int
+    address: str
+    transfers: NotRequired[TransfersJson]
+
+
+class ProtocolDocumentJson(TypedDict):
+    """A protocol; `family` is its pool math, null if it is not supported. `pools` is null without a store.
+
+    `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
+    `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible.
+    """
+
+    protocol: int
+    amm_name: str
+    display_name: str
+    family: str | None
+    confirmed: bool
+    pools: int | None
+    quotes: Literal["exact", "sampled", "not supported"]
+    can_sync: bool
+    reason: str | None
+    unexplained: list[str]
+
+
+class PoolDocumentJson(TypedDict):
+    """A pool. `price` is how many whole tokens of the second of `pair` one of the first costs.
+
+    `liquidityUsd` is about the value that orders could trade in it, null if unknown. `leftOut` is why quotes do not use
+    the pool, null if they may.
+    """
+
+    pool: str
+    protocol: int | None
+    amm_name: str
+    fee_ppm: int
+    tokens: list[str]
+    pair: list[str | None]
+    price: float | None
+    liquidityUsd: float | None
+    block: int | None
+    ageS: int | None
+    leftOut: str | None
+
+
+class PoolsJson(TypedDict):
+    """The deepest of the `count` pools of a network, or of those that trade some tokens."""
+
+    network: str
+    state: StateJson
+    warnings: list[WarningJson]
+    count: int
+    pools: list[PoolDocumentJson]
+
+
+PriceDocumentJson = TypedDict(
+    "PriceDocumentJson",
+    {
+        "symbol": str,
+        "address": str,
+        "priceUsd": float | None,
+        "price": float | None,
+        "in": str,
+        "depthUsd": float | None,
+        "path": list[str],
+        "pools": list[str],
+    },
+)
+PriceDocumentJson.__doc__ = (
+    "The mid price of a whole token in USD and, as `price`, in the token `in`; null if no pool gives one. `path` are"
+    " the tokens to the one that prices start from, `pools` those between them, `depthUsd` the depth of the thinnest."
+)
+
+
+class PricesJson(TypedDict):
+    """Mid prices of tokens on one state."""
+
+    network: str
+    state: StateJson
+    warnings: list[WarningJson]
+    prices: list[PriceDocumentJson]
+
+
+class DecodedTokenJson(TypedDict):
+    """A token of a call; the native one has the zero address. Null where it is unknown."""
+
+    address: str
+    symbol: str | None
+    decimals: int | None
+
+
+class DecodedOrderJson(TypedDict):
+    """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
+
+    Of an exact output, `amountIn` is the maximum, and `minReceived` the output.
+    """
+
+    tokenIn: DecodedTokenJson
+    tokenOut: DecodedTokenJson
+    exactOutput: bool
+    amountIn: str
+    amountOut: str | None
+    minReceived: str
+    recipient: str
+    deadline: int | None
+
+
+class DecodedSwapJson(TypedDict):
+    """A swap of a call: `share` is its percentage of all that is sold of the token, or `amountIn` its amount."""
+
+    tokenIn: DecodedTokenJson
+    tokenOut: DecodedTokenJson | None
+    pool: str | None
+    amm_name: str | None
+    fee_ppm: int | None
+    share: float | None
+    amountIn: str | None
+
+
+class DecodedFeeJson(TypedDict):
+    """What an integrator receives, in basis points."""
+
+    recipient: str
+    feeBps: float
+    surplusBps: int
+
+
+class DecodedPaymentJson(TypedDict):
+    """What leaves a swap for others than its recipient: an amount in base units, or percentages.
+
+    `share` is of what the router has of the token, `surplusShare` of what is paid above the quote.
+    """
+
+    token: DecodedTokenJson
+    recipient: str
+    share: float | None
+    surplusShare: float | None
+    amount: str | None
+
+
+class DecodedApprovalJson(TypedDict):
+    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds."""
+
+    token: DecodedTokenJson | None
+    spender: str | None
+    amount: str
+    expiration: int | None
+    deadline: int | None
+
+
+class DecodedTransactionJson(TypedDict):
+    """One transaction of a decoded document, with the function that it calls; null where unknown or absent."""
+
+    to: str | None
+    value: str | None
+    chainId: int | None
+    function: str | None
+    selector: str | None
+    approval: DecodedApprovalJson | None
+
+
+class DecodedDocumentJson(TypedDict):
+    """What a payload says, and what a fresh quote of the same order says; null where unknown or absent.
+
+    `minimumBelowFresh` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
+    dangerous to sign.
+    """
+
+    network: str | None
+    dialect: str | None
+    function: str | None
+    selector: str | None
+    to: str | None
+    value: str | None
+    order: DecodedOrderJson | None
+    swaps: list[DecodedSwapJson]
+    fee: DecodedFeeJson | None
+    payments: list[DecodedPaymentJson]
+    permit: DecodedApprovalJson | None
+    approval: DecodedApprovalJson | None
+    trailingBytes: int
+    freshAmountOut: str | None
+    minimumBelowFresh: float | None
+    state: StateJson | None
+    transactions: list[DecodedTransactionJson]
+    warnings: list[WarningJson]
+    dangers: list[str]
+
+
+class KeyJson(TypedDict):
+    """An API key of the service, without the key itself; times in UTC."""
+
+    id: str
+    name: str
+    created: str
+    revoked: str | None
+
+
+class CreatedKeyJson(KeyJson):
+    """A new API key. The key is printed only this once."""
+
+    key: str
+
+
+class SettingJson(TypedDict):
+    """A setting with its value, null if it has none, and where it comes from. Secrets are masked."""
+
+    key: str
+    value: str | None
+    origin: str
+
+
+class StoredProtocolJson(TypedDict):
+    """The pools of a protocol in a store; `depthUsd` is about the value that orders could trade in them."""
+
+    amm_name: str
+    family: str
+    pools: int
+    depthUsd: float
+
+
+class StoreJson(TypedDict):
+    """A store of pools. `gasPrice` is in wei; `transfers` counts its tokens by how they transfer."""
+
+    network: str
+    chainId: str
+    state: StateJson
+    market: MarketJson
+    gasPrice: str
+    pools: int
+    tokens: int
+    transfers: dict[str, int]
+    protocols: list[StoredProtocolJson]
+    undoableBlocks: int
+    store: str
+    bytes: int
+
+
+class SkippedJson(TypedDict):
+    """Why entries were left out of a sync."""
+
+    reason: str
+    count: int
+    examples: list[str]
+
+
+class SyncDocumentJson(StoreJson):
+    """A store after a sync."""
+
+    newPools: int
+    foundBy: str
+    leftOut: list[SkippedJson]
+    unexplained: list[str]
+    seconds: float
+    poolsPerSecond: float
+
+
+class AdvanceJson(TypedDict):
+    """A step of `swapcli sync --watch` to a new block, with the keys of pools."""
+
+    network: str
+    block: int
+    hash: str
+    timestamp: int
+    rewoundTo: int | None
+    touched: list[str]
+    added: list[str]
+    removed: list[str]
+    drifted: list[str]
+    unexplained: list[str]
+
+
+class ExportDocumentJson(TypedDict):
+    """A market that was written to a file."""
+
+    network: str
+    state: StateJson
+    market: MarketJson
+    pools: int
+    tokens: int
+    file: str
+    bytes: int
+
+
+class RemovedStoreJson(TypedDict):
+    """A store that was removed; `pools` is null if it was damaged."""
+
+    network: str
+    pools: int | None
+    store: str
+
+
+class DeploymentJson(TypedDict):
+    """The transaction that deploys a router; `to` is null, since it creates a contract."""
+
+    network: str
+    chainId: int
+    to: None
+    value: str
+    calldata: str
+
+
+class ReadyJson(TypedDict):
+    """The line that `swapcli serve` prints when it accepts connections."""
+
+    url: str
+    pid: int
+    networks: list[str]
+
+
+class ErrorJson(TypedDict):
+    """An error, on stderr. `code` is stable; `details` depend on it."""
+
+    code: str
+    message: str
+    details: dict[str, Any]
+    hint: str | None
+    exit_code: int
+
+
+class SwapTokenJson(TypedDict):
+    """A token that is sold or bought."""
+
+    symbol: str
+    address: str
+    decimals: int
+
+
+class AlternativeJson(TypedDict):
+    """One way to fill the order. Amounts are in base units of the output token.
+
+    `kind` is split, singlePath, direct, protocol (`name` alone) or service (at the URL `name`). `versusSplitBps` is how
+    much more it pays than the split route, `versusBestBps` the same of the best alternative, net of gas.
+    """
+
+    kind: str
+    name: str | None
+    outputAmount: str | None
+    versusSplitBps: float | None
+    gasUnits: str | None
+    gasUsd: float | None
+    outputNetOfGas: str | None
+    versusBestBps: float | None
+    timeS: float | None
+    block: int | None
+    state: StateJson | None
+    error: FailureJson | None
+
+
+class ComparisonJson(TypedDict):
+    """`swapcli compare --json`: the alternatives for an order, the best first. `state` is that of the split route."""
+
+    network: str
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    inputAmount: str
+    state: StateJson | None
+    warnings: list[WarningJson]
+    alternatives: list[AlternativeJson]
+
+
+class DepthPointJson(TypedDict):
+    """A quote for one amount. Amounts are in base units; `priceImpact` is in percent.
+
+    `impactBasis` is what it is measured against: usd (with pool fees) or pools (without them).
+    """
+
+    inputAmount: str
+    inputUsd: float | None
+    outputAmount: str
+    priceImpact: float | None
+    impactBasis: str | None
+
+
+class DepthLevelJson(TypedDict):
+    """Where the price impact reaches `level` percent: a quote within it, and one for the next larger amount.
+
+    `within` is null if the smallest amount exceeds the level, `beyond` if the liquidity ends before.
+    """
+
+    level: float
+    within: DepthPointJson | None
+    beyond: DepthPointJson | None
+
+
+class DepthJson(TypedDict):
+    """`swapcli depth --json`: quotes over a ladder of amounts, smallest first, and the levels of price impact.
+
+    `liquidityEnds` says whether the next amount of the ladder has no route.
+    """
+
+    network: str
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    state: StateJson
+    warnings: list[WarningJson]
+    points: list[DepthPointJson]
+    liquidityEnds: bool
+    levels: list[DepthLevelJson]
+
+
+class VerifiedSwapJson(TypedDict):
+    """A mined swap. Amounts are in base units, of the event and of the quote on the state just before it.
+
+    `outcome` is equal, different or notExplained; then `reason` says why, and `quotedAmount` may be null.
+    """
+
+    logIndex: int
+    pool: str
+    protocol: str | None
+    family: str | None
+    inputToken: SwapTokenJson | None
+    outputToken: SwapTokenJson | None
+    inputAmount: str
+    outputAmount: str
+    quotedAmount: str | None
+    outcome: str
+    reason: str | None
+
+
+class NetSwapJson(TypedDict):
+    """What the swaps of a transaction sold and bought in total, in base units."""
+
+    inputToken: SwapTokenJson | None
+    outputToken: SwapTokenJson | None
+    inputAmount: str
+    outputAmount: str
+
+
+class BestRouteJson(TypedDict):
+    """What the best route would have paid for the net swap at the parent block; `problem` says why that is unknown.
+
+    `differenceBps` is how much more that is than the transaction's, in hundredths of a percent.
+    """
+
+    outputAmount: str | None
+    differenceBps: float | None
+    problem: str | None
+
+
+class VerificationJson(TypedDict):
+    """`swapcli verify --json`: the swaps of a mined transaction with their quotes; `stateBlock` is the parent block.
+
+    `netSwap` is null if the swaps are more than one swap in total, or a token is unknown; so is `bestRoute` then.
+    """
+
+    network: str
+    transaction: str
+    block: int
+    stateBlock: int
+    equal: int
+    different: int
+    notExplained: int
+    swaps: list[VerifiedSwapJson]
+    netSwap: NetSwapJson | None
+    bestRoute: BestRouteJson | None
+
+
+class DocumentJson(TypedDict):
+    """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
+
+    document: str
+    printed_by: str
+
+
+DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
+    {
+        "route": (RouteDocumentV1Json, RouteDocumentV2Json),
+        "route-batch": (BatchLineJson,),
+        "route-watch": (WatchedRouteV1Json, WatchedRouteV2Json, FailedRefreshJson),
+        "compare": (ComparisonJson,),
+        "depth": (DepthJson,),
+        "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
+        "decode": (DecodedDocumentJson,),
+        "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
+        "health": (list[HealthDocumentJson],),
+        "networks": (list[NetworkDocumentJson], list[NodeDocumentJson]),
+        "tokens": (list[TokenDocumentJson],),
+        "protocols": (list[ProtocolDocumentJson],),
+        "pools": (PoolsJson,),
+        "price": (PricesJson,),
+        "verify": (VerificationJson,),
+        "market-info": (StoreJson, list[StoreJson]),
+        "market-import": (StoreJson,),
+        "market-export": (ExportDocumentJson,),
+        "market-remove": (RemovedStoreJson,),
+        "sync": (SyncDocumentJson,),
+        "sync-watch": (SyncDocumentJson, AdvanceJson),
+        "keys-create": (CreatedKeyJson,),
+        "keys-list": (list[KeyJson],),
+        "keys-revoke": (KeyJson,),
+        "config-show": (list[SettingJson],),
+        "router-deploy-payload": (DeploymentJson,),
+        "serve": (ReadyJson,),
+        "schema": (list[DocumentJson],),
+        "error": (ErrorJson,),
+    }
+)
+"""The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""

@@ -1,0 +1,37 @@
+"""The rules on integrators, the same for a query, a posted route and options of a command."""
+
+from __future__ import annotations
+
+from swapcli.core.errors import IntegratorError, InvalidInput, InvalidOption
+from swapcli.core.model.network import Kind
+from swapcli.core.model.swap_terms import Integrator, check_shares
+from swapcli.interface.fields import require_token_holder
+
+ADDRESS = "integratorAddress"
+FEE = "integratorFeePercentageBps"
+SURPLUS = "integratorSurplusPercentageBps"
+
+
+def check_integrator_shares(fee_bps: int, surplus_bps: int, path: str = "") -> None:
+    """Raise `IntegratorError` if there are both, `InvalidOption` if one is out of range; with the path of the field."""
+    try:
+        check_shares(fee_bps, surplus_bps)
+    except (IntegratorError, InvalidOption) as error:
+        error.details["field"] = path + (FEE if fee_bps else SURPLUS)
+        raise
+
+
+def build_integrator(
+    address: str | None, fee_bps: int, surplus_bps: int, kind: Kind, *, name: str | None = None, path: str = ""
+) -> Integrator | None:
+    """Return the integrator whom a request names, by a canonical address and basis points; None if it names none.
+
+    One with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput` if no one
+    would receive the share, `InvalidAddress` if it would be lost.
+    """
+    check_integrator_shares(fee_bps, surplus_bps, path)
+    if address is not None:
+        return Integrator(require_token_holder(path + ADDRESS, address, kind), fee_bps, surplus_bps, name)
+    if fee_bps or surplus_bps:
+        raise InvalidInput(f"{path}{ADDRESS} should not be null or undefined", details={"field": path + ADDRESS})
+    return None

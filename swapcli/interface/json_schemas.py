@@ -1,0 +1,264 @@
+"""JSON schemas of the interface's bodies: generated from their types, then refined by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+from swapcli.core.model.network import DIALECTS, Kind
+from swapcli.core.model.quote_request import SharePrecision
+from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.core.model.transaction import Purpose
+from swapcli.interface import document_types, json_types
+from swapcli.interface.request_parameters import MAX_DEADLINE_S
+from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
+
+Schema = dict[str, Any]
+
+PREFIX: Final = "#/components/schemas/"
+
+ADDRESS: Final[Mapping[Kind, Schema]] = {
+    Kind.EVM: {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
+    Kind.STARKNET: {"type": "string", "pattern": "^0[xX]0*[1-9a-fA-F][0-9a-fA-F]*$", "maxLength": 66},
+}
+AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "maxLength": 78}
+"""Base units above zero. The maximum of 2^256 - 1 cannot be expressed as a pattern."""
+BOOLEAN: Final[Schema] = {"type": "boolean"}
+STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+SHARES: Final[Schema] = {"type": "string", "enum": [each.value for each in SharePrecision], "default": "whole"}
+_FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
+
+_ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
+_COUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,78}$"}
+_HEX: Final[Schema] = {"type": "string", "pattern": "^0x([0-9a-f]{2})*$"}
+_SWAP_TYPE: Final[Schema] = {"type": "integer", "enum": [0, 1, 2]}
+_RATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{1,7}$"}
+_SHARE: Final[Schema] = {"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,2})?%$"}
+_DECIMAL_NUMBER: Final[Schema] = {"type": "string", "pattern": r"^[0-9]*\.?[0-9]*$"}
+
+_FIELD_FORMATS: Final[Mapping[str, Schema]] = {
+    **dict.fromkeys(
+        (
+            "address", "poolAddress", "fromTokenAddress", "toTokenAddress", "tokenInAddress", "tokenOutAddress",
+            "token_in", "token_out", "pool_address", "destination", "signer", "to", "router_address",
+            "integratorAddress",
+        ),
+        _ANY_ADDRESS,
+    ),
+    **dict.fromkeys(("amount", "inputAmount", "outputAmount", "amount_in", "amount_out"), AMOUNT),
+    **dict.fromkeys(
+        (
+            "outputAmountAfterFee", "estimatedGasUsed", "min_received", "value", "minReceived", "gasUnits",
+            "gasPriceWei", "l1Fee",
+        ),
+        _COUNT,
+    ),
+    "outputNetOfGas": {"type": "string", "pattern": "^-?[0-9]{1,78}$"},
+    **dict.fromkeys(("calldata", "extra_data", "integrator_data"), _HEX),
+    **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
+    **dict.fromkeys(("rate", "protocol_id"), _RATE),
+    "percent": _SHARE,
+    "shares": SHARES,
+    "dialect": {"type": "string", "enum": list(DIALECTS)},
+    "what": {"type": "string", "enum": [each.value for each in Purpose]},
+    "price": _DECIMAL_NUMBER,
+    "timestamp": {"type": "string", "format": "date-time"},
+    "protocol": {"type": "integer", "minimum": 0, "maximum": 2**23 - 1},
+    "decimals": {"type": "integer", "minimum": 0, "maximum": 255},
+    "deadline": {"type": "integer", "minimum": 1, "maximum": MAX_DEADLINE_S},
+    "integratorFeePercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_FEE_BPS},
+    "integratorSurplusPercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_SURPLUS_BPS},
+    "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
+    "status": {"type": "string", "enum": ["ok", "warn", "block"]},
+}  # fmt: skip
+"""Formats of values by field name, for fields of the same JSON type."""
+
+_UNSUCCESSFUL: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
+_CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
+    **{
+        (name, "success"): True
+        for name in (
+            "RouteV1",
+            "RouteV2",
+            "DetailedRouteV1",
+            "DetailedRouteV2",
+            "CalldataV1",
+            "StarknetCalldataV1",
+            "CitreaCalldata",
+        )
+    },
+    **{(name, "success"): False for name in _UNSUCCESSFUL},
+    ("Meta", "apiVersion"): "2.0",
+}
+"""Constant values, by type and field."""
+
+_UNCHECKED_FIELDS: Final = frozenset(
+    ("PostedRoute", f"integrator{name}") for name in ("Address", "FeePercentageBps", "SurplusPercentageBps", "Name")
+)
+"""Fields that only V2 reads, by type and field: any value is accepted elsewhere."""
+
+_REQUEST_SLIPPAGE: Final[Mapping[str, SlippageRange]] = {
+    "ExecuteRequest": V1_SLIPPAGE,
+    "CalldataRequest": V1_SLIPPAGE,
+    "CalldataRequestV2": V2_SLIPPAGE,
+    "SignerRequest": SIGNER_SLIPPAGE,
+}
+"""Slippage range by request type. Optional fields of these types accept null, too."""
+
+
+_PUBLISHED_NAMES: Final = {
+    "DetailedErrorJson": "DetailedFault",
+    "DetailedErrorV2Json": "DetailedFaultV2",
+    "BriefErrorJson": "BriefFault",
+    "StatusErrorJson": "StatusFault",
+    "StatusErrorV2Json": "StatusFaultV2",
+}
+"""Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
+
+
+_UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value")})
+"""Fields, by type, that share a name with a format and not its meaning."""
+
+_FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
+    ("BatchLine", "result"): (
+        document_types.RouteDocumentV1Json, document_types.RouteDocumentV2Json, document_types.FailedRouteJson,
+    ),
+    ("EncodedCalldataDocument", "quote"): (json_types.RouteV1Json, json_types.RouteV2Json),
+    **{
+        (name, "route"): (json_types.RouteV1Json, json_types.DetailedRouteV1Json)
+        for name in ("HyperevmCalldata", "StarknetCalldata", "RouteAndCalldataV1")
+    },
+    **{
+        (name, "route"): (json_types.RouteV2Json, json_types.DetailedRouteV2Json)
+        for name in ("RouteAndCalldataV2", "DialectRouteAndCalldataV2")
+    },
+}  # fmt: skip
+"""The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
+
+_SCHEMA_VERSION: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Felts(list[str]):
+    """The arguments of a Starknet call, in the endpoint table: an array of decimal strings without a schema name."""
+
+
+def any_of(types: Iterable[object]) -> Schema:
+    """Return the schema of a value of any of these types of `api.schemas`, lists of them, or inline JSON schemas."""
+    alternatives = [_schema_of(each) for each in types]
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+
+
+def _schema_of(type_: object) -> Schema:
+    if isinstance(type_, dict):
+        return type_
+    if get_origin(type_) is list:
+        return {"type": "array", "items": _schema_of(get_args(type_)[0])}
+    if type_ is Felts:
+        return _FELTS
+    assert isinstance(type_, type)
+    return {"$ref": PREFIX + _published_name(type_.__name__)}
+
+
+def _published_name(type_name: str) -> str:
+    return _PUBLISHED_NAMES.get(type_name, type_name.removesuffix("Json"))
+
+
+def slippage_schema(accepted_range: SlippageRange) -> Schema:
+    """Return the schema of a percentage within a range, both ends included."""
+    return {
+        "type": "number",
+        "minimum": _percent(accepted_range.min_ppm),
+        "maximum": _percent(accepted_range.max_ppm),
+    }
+
+
+def _percent(ppm: int) -> float | int:
+    whole, rest = divmod(ppm, PPM_PER_PERCENT)
+    return ppm / PPM_PER_PERCENT if rest else whole
+
+
+def build_components(types: Iterable[object]) -> dict[str, Schema]:
+    """Return the schemas of these types and of all types that they contain, by published name.
+
+    Inline schemas have no name and are left out.
+    """
+    import msgspec
+
+    named = (each for each in types if not isinstance(each, dict))
+    used = {get_args(each)[0] if get_origin(each) is list else each for each in named} - {Felts}
+    ordered = sorted((each for each in used if isinstance(each, type)), key=lambda each: each.__name__)
+    _, generated = msgspec.json.schema_components(ordered, ref_template=PREFIX + "{name}")
+    owners = {_published_name(name) for name in generated}
+    added = {each for (owner, _), types_ in _FIELD_TYPES.items() if owner in owners for each in types_}
+    if not added <= used:
+        return build_components([*used, *added])
+    published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
+    return {name: _describe(name, *published[name]) for name in sorted(published)}
+
+
+def build_document_schema(name: str) -> Schema:
+    """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
+    types = document_types.DOCUMENTS[name]
+    definitions = build_components(types)
+    if "Token" in definitions:
+        price = definitions["Token"]["properties"]["price"]
+        price["anyOf"] = [*price["anyOf"], {"type": "null"}]
+    schema = {"$schema": _SCHEMA_VERSION, "title": f"swapcli {name}", **any_of(types), "$defs": definitions}
+    moved: Schema = _move_references(schema)
+    return moved
+
+
+def _move_references(schema: Any) -> Any:
+    """Point all references of a schema at its own `$defs`."""
+    if isinstance(schema, dict):
+        return {
+            key: value.replace(PREFIX, "#/$defs/", 1) if key == "$ref" else _move_references(value)
+            for key, value in schema.items()
+        }
+    return [_move_references(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _publish_references(schema: Any) -> Any:
+    """Replace type names by published names in all references of a schema."""
+    if isinstance(schema, dict):
+        return {
+            key: PREFIX + _published_name(value.removeprefix(PREFIX)) if key == "$ref" else _publish_references(value)
+            for key, value in schema.items()
+        }
+    return [_publish_references(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _describe(name: str, type_name: str, schema: Schema) -> Schema:
+    """Return the schema of a type with its fields in their own order, each with its format."""
+    fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
+    optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
+    properties = {field: _field_schema(name, field, generated[field]) for field in fields}
+    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
+    return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
+
+
+def _find_type(type_name: str) -> type:
+    found: type = getattr(json_types, type_name, None) or getattr(document_types, type_name)
+    return found
+
+
+def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
+    if (owner, field) in _CONSTANTS:
+        return {**schema, "const": _CONSTANTS[owner, field]}
+    if (owner, field) in _UNCHECKED_FIELDS:
+        return {
+            "description": "As in the route response; read by the second generation, together with integratorAddress."
+        }
+    if (owner, field) in _FIELD_TYPES:
+        return any_of(_FIELD_TYPES[owner, field])
+    if (owner, field) in _UNFORMATTED:
+        return schema
+    if field == "slippage" and owner in _REQUEST_SLIPPAGE:
+        return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
+    return _refine(schema, _FIELD_FORMATS.get(field, {}))
+
+
+def _refine(schema: Schema, field_format: Schema) -> Schema:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_refine(each, field_format) for each in schema["anyOf"]]}
+    return {**schema, **field_format} if schema.get("type") == field_format.get("type") else schema

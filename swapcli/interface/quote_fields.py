@@ -1,0 +1,103 @@
+"""The figures of a quote as JSON: fields beside those of the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
+from swapcli.core.model.quote_figures import QuoteFigures, SinglePath
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import PPM_PER_PERCENT
+from swapcli.core.model.warning import QuoteWarning
+from swapcli.core.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.interface.json_types import (
+        BestSinglePathJson,
+        CertificateJson,
+        QuoteFieldsJson,
+        StateJson,
+        WarningJson,
+    )
+
+
+def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
+    """Render the figures of a quote. `l1Fee` is left out where there is none, `certificate` unless requested."""
+    impact = figures.price_impact
+    fields: QuoteFieldsJson = {
+        "network": network.name,
+        "priceImpact": None if impact is None else round(impact.fraction * 100, 4),
+        "slippage": figures.slippage_ppm / PPM_PER_PERCENT,
+        "minReceived": str(figures.min_received),
+        "gasUnits": _text(figures.gas_units),
+        "gasPriceWei": _text(figures.gas_price_wei),
+        "gasUsd": figures.gas_usd,
+        "outputNetOfGas": _text(figures.output_net_of_gas),
+        "bestSinglePath": None if figures.single_path is None else _render_single_path(figures.single_path),
+        "exact": figures.is_exact,
+        "sampledPools": [display_address(each, network.kind) for each in figures.sampled_pools],
+        "expiresAt": figures.expires_at_s,
+        "state": {
+            **render_state_source(figures.state),
+            "placeholderPools": [display_address(each, network.kind) for each in figures.placeholder_pools],
+            "changingPools": list(figures.changing_pools),
+        },
+        "warnings": render_warning_list(figures.warnings),
+    }
+    if figures.l1_fee_wei:
+        fields["l1Fee"] = str(figures.l1_fee_wei)
+    if figures.certificate:
+        fields["certificate"] = _render_certificate(figures.certificate, is_complete=figures.is_search_complete)
+    return fields
+
+
+def render_state_source(state: StateSource) -> StateJson:
+    """Render the state of pools; what a service does not report is null."""
+    rendered: StateJson = {
+        "kind": state.provenance.value if state.provenance else None,
+        "block": state.block,
+        "timestamp": state.timestamp,
+        "ageS": state.age_s,
+        "pinned": state.pinned,
+        "proposed": state.is_proposed,
+        "tag": state.tag,
+        "source": state.description,
+        "service": state.service_url,
+    }
+    if state.without_samples:
+        rendered["withoutSamples"] = state.without_samples
+    return rendered
+
+
+def render_warning_list(warnings: Iterable[QuoteWarning]) -> list[WarningJson]:
+    """Render warnings, each with its code and sentence."""
+    return [{"code": str(each.code), "message": each.message} for each in warnings]
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _render_single_path(path: SinglePath) -> BestSinglePathJson:
+    return {"amount": _text(path.amount_out), "gainBps": path.gain_bps}
+
+
+def _render_certificate(certificate: Certificate, *, is_complete: bool) -> CertificateJson:
+    """Render the bounds with their gaps, null if no useful bound was found."""
+    bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
+    acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)
+    return {
+        "bound": bound,
+        "gapBps": gap_bps,
+        "acyclicBound": acyclic_bound,
+        "acyclicGapBps": acyclic_gap_bps,
+        "poolsChecked": certificate.pools_checked,
+        "searchComplete": is_complete,
+    }
+
+
+def _bound(bound: float, gap_bps: float) -> tuple[str, float] | tuple[None, None]:
+    return (str(ceil(bound)), gap_bps) if gap_bps < NO_PROOF_BPS else (None, None)

@@ -1,0 +1,1 @@
+"""Checks of a payload before it is signed, and what makes it dangerous."""

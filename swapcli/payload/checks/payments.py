@@ -1,0 +1,52 @@
+"""Which payments of a swap are to strangers: neither to who signs or receives, nor to the integrator that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from swapcli.core.model.decoded_call import WHOLE_E18, DecodedCall, DecodedPayment
+from swapcli.core.model.number_format import format_percentage
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.swap_terms import BPS, Integrator
+from swapcli.core.model.token import Token, whole_tokens
+
+_E18_PER_BPS = 10**14
+
+
+def find_strangers(
+    call: DecodedCall, integrator: Integrator | None, own: Collection[str | None]
+) -> tuple[DecodedPayment, ...]:
+    """Return the payments that are to nobody of `own`, and that are not the one that the integrator is allowed."""
+    expected = find_integrator_payment(call, integrator)
+    return tuple(each for each in call.payments if each != expected and each.recipient not in own)
+
+
+def find_integrator_payment(call: DecodedCall, integrator: Integrator | None) -> DecodedPayment | None:
+    """Return the one payment of at most an integrator's shares of the output; None if there is none, or several."""
+    if integrator is None or call.order is None:
+        return None
+    outputs = {call.order.token_out, *((ZERO_ADDRESS,) if call.order.is_native_out else ())}
+    found = [each for each in call.payments if each.recipient == integrator.address]
+    if len(found) != 1:
+        return None
+    (payment,) = found
+    share_e18 = payment.share_e18 or 0
+    is_allowed = (
+        payment.token in outputs
+        and payment.amount is None
+        and share_e18 <= integrator.fee_bps * _E18_PER_BPS
+        and payment.surplus_bps <= integrator.surplus_bps
+    )
+    return payment if is_allowed else None
+
+
+def describe_payment(payment: DecodedPayment, token: Token | None, shown: str) -> str:
+    """Return how much a payment is, in words; `shown` stands for its token, `token` is None if it is unknown."""
+    if payment.amount is not None:
+        return f"{whole_tokens(payment.amount, token.decimals) if token else payment.amount} {shown}"
+    parts = []
+    if payment.share_e18 is not None:
+        parts.append(f"{format_percentage(payment.share_e18 / WHOLE_E18)} of the {shown}")
+    if payment.surplus_bps:
+        parts.append(f"{format_percentage(payment.surplus_bps / BPS)} of any surplus")
+    return " and ".join(parts)

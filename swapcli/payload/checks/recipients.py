@@ -1,0 +1,97 @@
+"""Recipients that lose what they are sent: contracts that pay nothing out again, and addresses without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from swapcli.core.errors import UnsafeRecipient
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.permit2 import PERMIT2
+
+POOL: Final = "a pool of the market"
+"""What the contract of a pool is."""
+BURN_ADDRESS: Final = "0x" + "dead".zfill(40)
+"""Where tokens are sent on purpose to take them out of circulation; it is a number without a known key."""
+
+_MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
+"""Its address on nearly every EVM network; anyone can take what it holds."""
+_SYSTEM_NUMBERS: Final = 1 << 16
+"""Addresses below it are precompiles and system contracts: from 1 on Ethereum, 0x100 by RIP-7212, 0x800 on HyperEVM,
+0x1000 on Monad, 0x8000 on zkSync. Routers also read small numbers as commands, such as 1 for the sender."""
+_MAX_STARKNET_SYSTEM_NUMBER: Final = 2
+"""Starknet's operating system keeps the hashes of blocks at address 1, and compressed addresses at 2."""
+_PREDEPLOYS: Final = range(0x42 << 152, (0x42 << 152) + (1 << 11))
+"""The 2,048 system contracts of an OP-stack network (its specification, "Predeploys")."""
+_HYPEREVM_CHAIN_ID: Final = 999
+_HYPERCORE_TOKENS: Final = range(0x20 << 152, (0x20 << 152) + (1 << 64))
+_HYPERCORE_NATIVE: Final = 0x22 * ((1 << 160) - 1) // 0xFF
+"""The system addresses that move tokens and HYPE to HyperCore, where the sender of the transfer is credited: the router
+(Hyperliquid's documentation, "HyperCore <> HyperEVM transfers")."""
+
+
+def describe_contract(address: str, network: Network) -> str | None:
+    """Return what a network's contract is whose address is known without its market; None if it is none of these."""
+    tokens = (*network.tokens, *([network.wrapped_native] if network.wrapped_native else []))
+    if symbol := next((token.symbol for token in tokens if token.address == address), None):
+        return describe_token(symbol)
+    if address == network.router:
+        return "the router"
+    for dialect, router in network.routers.items():
+        if address in (router.address, router.registry, router.spender):
+            return f"a contract of the router {dialect}"
+    if address in (network.multicall, _MULTICALL3):
+        return "the multicall contract"
+    if address == PERMIT2:
+        return "Permit2"
+    for deployment in network.deployments:
+        if address in (
+            *deployment.addresses.values(),
+            *(hook for hooks in deployment.hooks.values() for hook in hooks),
+        ):
+            return f"a contract of {deployment.name}"
+    is_system = address == network.l1_fee_oracle or _is_system_address(int(address, 16), network)
+    return "a precompile or a system contract" if is_system else None
+
+
+def describe_token(symbol: str) -> str:
+    """Return what the contract of a token is."""
+    return f"the contract of the token {symbol}"
+
+
+def check_recipient(
+    recipient: str, contract: str | None, network: Network, allowed: Collection[str] = (), option: str = ""
+) -> None:
+    """Raise `UnsafeRecipient` for a contract that loses what it is sent, unless it is among the `allowed` addresses.
+
+    `contract` says what the market has at the address, None if nothing. Addresses are canonical. The caller can allow
+    a recipient by its `option`.
+    """
+    found = contract or describe_contract(recipient, network)
+    if found is None or recipient in allowed:
+        return
+    shown = display_address(recipient, network.kind)
+    raise UnsafeRecipient(
+        f"the recipient {shown} is {found}: what it receives would be lost",
+        hint="give the address of your wallet" + (f", or allow this one with {option}" if option else ""),
+        details={"field": "destination", "recipient": shown, "contract": found},
+    )
+
+
+def recipient_warnings(recipient: str | None) -> Iterator[QuoteWarning]:
+    """Yield a warning where the recipient of a swap is known to have no key."""
+    if recipient == BURN_ADDRESS:
+        shown = "0x" + "dEaD".zfill(40)
+        message = f"the recipient {shown} has no key: what it receives is burned"
+        yield QuoteWarning(WarningCode.RECIPIENT_BURNS, message)
+
+
+def _is_system_address(number: int, network: Network) -> bool:
+    if network.kind is Kind.STARKNET:
+        return number <= _MAX_STARKNET_SYSTEM_NUMBER
+    if number < _SYSTEM_NUMBERS:
+        return number != int(BURN_ADDRESS, 16)
+    is_hypercore = number in _HYPERCORE_TOKENS or number == _HYPERCORE_NATIVE
+    return number in _PREDEPLOYS or (is_hypercore and network.chain_id == _HYPEREVM_CHAIN_ID)

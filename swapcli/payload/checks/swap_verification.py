@@ -1,0 +1,324 @@
+"""Compares mined swaps with the pools' own computation: each is quoted on the state just before it.
+
+That is the state at the parent block, changed by the events of the block that come before the swap. Where an event has
+the state that follows (the price of a concentrated pool, the reserves of a pair), the state is taken from there; the
+other pools follow by replaying their swaps. A pool that something else has changed is unknown from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, to_signed
+from swapcli.core.errors import InvalidPoolState, PoolError
+from swapcli.core.model.pool import Pool
+from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.records import NamedTuple
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.pool_change_events import EVENTS
+from swapcli.state.readers.swap_events import SWAP_SHAPES, SwapEvent, find_swaps
+from swapcli.state.rpc.node import Log
+
+
+class Outcome(StrEnum):
+    """Whether the quote is the mined output. `NOT_EXPLAINED` has a reason, and says nothing about the quote."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NOT_EXPLAINED = "notExplained"
+
+
+class KnownPool(NamedTuple):
+    """A pool as it was at the parent block, with the kind of its contract.
+
+    `emitters` are the contracts whose events can be about it.
+    """
+
+    pool: Pool
+    kind: ContractKind
+    emitters: frozenset[str]
+
+
+class VerifiedSwap(NamedTuple):
+    """A mined swap with its quote. `pool` is the state just before it, None if that is unknown.
+
+    `quoted` is the output in base units; None if the pool refuses the swap, or its state is unknown.
+    """
+
+    event: SwapEvent
+    outcome: Outcome
+    pool: Pool | None
+    quoted: int | None = None
+    reason: str = ""
+
+    @property
+    def token_in(self) -> str | None:
+        """The address of the token that was sold; None if it is unknown."""
+        return _token(self.pool, self.event.amounts.sold)
+
+    @property
+    def token_out(self) -> str | None:
+        """The address of the token that was bought; None if it is unknown."""
+        return _token(self.pool, self.event.amounts.bought)
+
+
+_SYNCS: Final = frozenset(topic_of(each) for each in ("Sync(uint112,uint112)", "Sync(uint256,uint256)"))
+_MINT: Final = topic_of("Mint(address,address,int24,int24,uint128,uint256,uint256)")
+_BURNS: Final = frozenset(
+    topic_of(each)
+    for each in (
+        "Burn(address,int24,int24,uint128,uint256,uint256)",
+        "Burn(address,int24,int24,uint128,uint256,uint256,uint24)",  # Algebra Integral 1.2
+    )
+)
+_MODIFY: Final = topic_of("ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)")
+_TOKEN_TOPICS: Final = frozenset(
+    topic_of(each) for each in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
+)
+"""Events of a pool that is its own liquidity token; what changes reserves emits another event as well."""
+_NO_EXACT_INPUT: Final = (
+    "the amounts fit a swap of an exact output, or one that its price limit ended: the input is the least that pays so"
+    " much"
+)
+
+
+def verify_swaps(
+    pools: Mapping[str, KnownPool], unknown: Mapping[str, str], logs: Sequence[Log], own_logs: Collection[int]
+) -> list[VerifiedSwap]:
+    """Return the swaps of one transaction, in order, each with its quote on the state just before it.
+
+    `pools` are those at the parent block, by key, and `unknown` says why another could not be read. `logs` are those of
+    the block, `own_logs` the positions of the transaction's.
+    """
+    tracks = {key: _Track(known) for key, known in pools.items()}
+    swaps = {event.first_log: event for event in find_swaps(logs)}
+    parts = {number for event in swaps.values() for number in range(event.first_log, event.last_log + 1)}
+    verified: list[VerifiedSwap] = []
+    for log in sorted(logs, key=lambda each: each.log_index):
+        event = swaps.get(log.log_index)
+        if event is not None:
+            track = tracks.get(event.key)
+            found = track.follow_swap(event) if track and track.is_of(event) else None
+            if log.log_index in own_logs:
+                verified.append(found or _unknown(event, pools, unknown))
+        for key, track in tracks.items():
+            if log.log_index not in parts or (event and key != event.key):
+                track.follow_other(log)
+    return verified
+
+
+def _unknown(event: SwapEvent, pools: Mapping[str, KnownPool], unknown: Mapping[str, str]) -> VerifiedSwap:
+    reason = unknown.get(event.key) or "its pool is not known"
+    if event.key in pools:
+        reason = f"the event is of {event.emitter}, which is not the pool's contract"
+    return VerifiedSwap(event, Outcome.NOT_EXPLAINED, None, reason=reason)
+
+
+class _Track:
+    """The state of one pool over the events of a block."""
+
+    def __init__(self, known: KnownPool) -> None:
+        self._known = known
+        self._pool = known.pool
+        self._lost = ""
+        self._synced: tuple[int, ...] | None = None
+
+    def is_of(self, event: SwapEvent) -> bool:
+        """Return whether a contract of the pool has emitted the event of a swap."""
+        return event.emitter in self._known.emitters and self._known.kind in event.kinds
+
+    def follow_swap(self, event: SwapEvent) -> VerifiedSwap:
+        """Quote a swap, then take over the state after it."""
+        if self._lost:
+            found = VerifiedSwap(event, Outcome.NOT_EXPLAINED, self._pool, reason=self._lost)
+        else:
+            found = _quote(self._pool, event)
+        self._take_over(event, found)
+        return found
+
+    def _take_over(self, event: SwapEvent, found: VerifiedSwap) -> None:
+        """A pair emits its reserves just before the event of a swap: those belong to the state after it."""
+        if event.amounts.state_after and isinstance(self._pool, Concentrated):
+            if not self._lost:
+                self._change(event.amounts.state_after, "the price and liquidity of an event do not fit its ticks")
+            return
+        if self._synced is not None:
+            self._apply_sync()
+            return
+        if self._lost:
+            return
+        if found.outcome is not Outcome.EQUAL:
+            self._lost = "an earlier swap of the block in its pool is not explained"
+            return
+        amounts = event.amounts
+        tokens = _token(self._pool, amounts.sold), _token(self._pool, amounts.bought)
+        assert tokens[0] is not None
+        assert tokens[1] is not None
+        self._pool = self._pool.swap(tokens[0], tokens[1], amounts.amount_in)[1]
+
+    def follow_other(self, log: Log) -> None:
+        """Take over what an event other than a swap says, if it is about the pool."""
+        if log.address not in self._known.emitters or not log.topics:
+            return
+        topic, kind = log.topics[0], self._known.kind
+        if not KINDS[kind].events:
+            if topic not in _TOKEN_TOPICS:
+                self._lose(log)
+            return
+        key_of = EVENTS[kind].get(topic)
+        try:
+            is_about = key_of is not None and topic not in SWAP_SHAPES and key_of(log) == self._pool.key
+        except IndexError:
+            is_about = False
+        if not is_about:
+            return
+        if topic in _SYNCS:
+            self._apply_sync()
+            self._synced = tuple(int.from_bytes(log.data[at : at + WORD]) for at in (0, WORD))
+        elif isinstance(self._pool, Concentrated) and topic in (_MINT, _MODIFY, *_BURNS):
+            if not self._lost:
+                self._add_liquidity(log)
+        else:
+            self._lose(log)
+
+    def _apply_sync(self) -> None:
+        """Take over the last reserves that a pair has announced; they say all that can change."""
+        if self._synced is not None:
+            self._lost = ""
+            self._change({"reserves": list(self._synced)}, "the reserves of an event are not possible")
+            self._synced = None
+
+    def _add_liquidity(self, log: Log) -> None:
+        try:
+            lower, upper, change = _read_position_change(log)
+        except IndexError:
+            self._lose(log)
+            return
+        pool = self._pool
+        assert isinstance(pool, Concentrated)
+        nets = dict(zip(pool.tick_list.ticks, pool.tick_list.liquidity_nets, strict=True))
+        nets[lower] = nets.get(lower, 0) + change
+        nets[upper] = nets.get(upper, 0) - change
+        is_active = lower <= pool.tick < upper
+        ticks = [[tick, net] for tick, net in sorted(nets.items()) if net or tick not in (lower, upper)]
+        changes = {"ticks": ticks, "liquidity": pool.liquidity + (change if is_active else 0)}
+        self._change(changes, "a change of liquidity earlier in the block does not fit its ticks")
+
+    def _change(self, fields: Mapping[str, object], problem: str) -> None:
+        try:
+            self._pool = self._pool.from_state(self._pool.identity, {**self._pool.state(), **fields})
+        except InvalidPoolState:
+            self._lost = problem
+
+    def _lose(self, log: Log) -> None:
+        self._lost = f"an event of another kind changed its pool earlier in the block (log {log.log_index})"
+
+
+def _quote(pool: Pool, event: SwapEvent) -> VerifiedSwap:
+    """Compare a swap with its quote on the state before it."""
+    amounts = event.amounts
+    token_in, token_out = _token(pool, amounts.sold), _token(pool, amounts.bought)
+    if amounts.problem:
+        return VerifiedSwap(event, Outcome.NOT_EXPLAINED, pool, reason=amounts.problem)
+    if token_in is None or token_out is None:
+        reason = "the pool does not trade these tokens for its users, such as shares of them"
+        return VerifiedSwap(event, Outcome.NOT_EXPLAINED, pool, reason=reason)
+    quoted = _output(pool, token_in, token_out, amounts.amount_in)
+    if quoted == amounts.amount_out:
+        return VerifiedSwap(event, Outcome.EQUAL, pool, quoted)
+    reason = _explain_difference(pool, event, token_in, token_out, quoted)
+    outcome = Outcome.NOT_EXPLAINED if reason else Outcome.DIFFERENT
+    return VerifiedSwap(event, outcome, pool, quoted, reason)
+
+
+def _explain_difference(pool: Pool, event: SwapEvent, token_in: str, token_out: str, quoted: int | None) -> str:
+    """Return why a difference does not speak against the quote; empty if it does."""
+    amounts = event.amounts
+    if isinstance(pool, Concentrated) and amounts.fee_ppm is not None:
+        fee_ppm = pool.swap_fee_ppm(down=token_in == pool.tokens[0])
+        if amounts.fee_ppm != fee_ppm:
+            return f"a hook set its fee: it paid {amounts.fee_ppm} ppm, the pool had {fee_ppm} ppm"
+    if pool.changes_without_events:
+        return "the state of its pool can change between the blocks without an event"
+    if quoted is not None and quoted > amounts.amount_out:
+        less = amounts.amount_in - _rounding_units(pool, event)
+        if less <= 0 or (_output(pool, token_in, token_out, less) or 0) <= amounts.amount_out:
+            return _NO_EXACT_INPUT
+    return ""
+
+
+def _rounding_units(pool: Pool, event: SwapEvent) -> int:
+    """Return by how many units the input of an exact output may exceed the least one.
+
+    Each step of a concentrated pool rounds up once, and a step ends at least every 256 spacings; other pools round once
+    or twice, or by a relative error of their logarithms, which Balancer bounds by 1e-14 and doubles.
+    """
+    if isinstance(pool, Concentrated):
+        after = event.amounts.state_after.get("tick", pool.tick)
+        assert isinstance(after, int)
+        low, high = sorted((pool.tick, after))
+        crossed = sum(low < tick <= high for tick in pool.tick_list.ticks)
+        words = (high - low) // pool.tick_list.word_ticks + 1 if pool.tick_list.word_ticks else 0
+        return crossed + words + 2
+    return 2 + (event.amounts.amount_in // 10**13 if pool.family == "weighted" else 0)
+
+
+def _output(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int | None:
+    try:
+        return pool.swap(token_in, token_out, amount_in)[0]
+    except PoolError:
+        return None
+
+
+def _token(pool: Pool | None, token: int | str) -> str | None:
+    """Return the address of a token by its position or its address; None if the pool does not have it."""
+    if pool is None:
+        return None
+    if isinstance(token, str):
+        return token if token in pool.tokens else None
+    return pool.tokens[token] if 0 <= token < len(pool.tokens) else None
+
+
+def _read_position_change(log: Log) -> tuple[int, int, int]:
+    """Return (lower tick, upper tick, change of the liquidity between them). Raises `IndexError`."""
+    words = [int.from_bytes(log.data[at : at + WORD]) for at in range(0, len(log.data), WORD)]
+    if log.topics[0] == _MODIFY:
+        return to_signed(words[0]), to_signed(words[1]), to_signed(words[2])
+    lower, upper = (to_signed(int(topic, 16)) for topic in log.topics[2:4])
+    return (lower, upper, words[1]) if log.topics[0] == _MINT else (lower, upper, -words[0])
+
+
+class NetSwap(NamedTuple):
+    """What swaps sold to pools and bought from them in total, in base units."""
+
+    token_in: str
+    token_out: str
+    amount_in: int
+    amount_out: int
+
+
+def find_net_swap(swaps: Iterable[tuple[str | None, str | None, int, int]]) -> NetSwap | None:
+    """Return the net swap of swaps (token in, token out, amount in, amount out).
+
+    None if a token is unknown, or unless exactly one token remains sold and one bought. What remains of a token that
+    most of was passed on is dust, if it is less than a millionth.
+    """
+    sold: dict[str, int] = {}
+    bought: dict[str, int] = {}
+    for token_in, token_out, amount_in, amount_out in swaps:
+        if token_in is None or token_out is None:
+            return None
+        sold[token_in] = sold.get(token_in, 0) + amount_in
+        bought[token_out] = bought.get(token_out, 0) + amount_out
+    nets = {token: sold.get(token, 0) - bought.get(token, 0) for token in {**sold, **bought}}
+    gross = {token: max(sold.get(token, 0), bought.get(token, 0)) for token in nets}
+    relevant = {token: net for token, net in nets.items() if abs(net) * _DUST > gross[token]}
+    ins, outs = ([token for token, net in relevant.items() if net * sign > 0] for sign in (1, -1))
+    if len(ins) != 1 or len(outs) != 1:
+        return None
+    return NetSwap(ins[0], outs[0], nets[ins[0]], -nets[outs[0]])
+
+
+_DUST: Final = 10**6

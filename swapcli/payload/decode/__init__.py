@@ -1,0 +1,1 @@
+"""The forms in which a user gives what is to be signed: calldata, documents, transactions of wallets and shells."""

@@ -1,0 +1,71 @@
+"""One transaction as a user gives it, in any form."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.decoded_call import DecodedApproval
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm import permit2_allowance, transactions
+from swapcli.payload.evm.decoding.decode import DECODERS
+
+MAX_BYTES: Final = 1 << 20
+"""More than any transaction has."""
+HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or what swapcli calldata prints"
+
+_SHOWN_CHARACTERS: Final = 40
+_SELECTOR_CHARACTERS: Final = 10
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
+
+
+class GivenTransaction(NamedTuple):
+    """One transaction as it was given; None for what it does not say. Values and fees are in wei.
+
+    `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
+    what no transaction of a swap has. A message that permits something has `permit`, and its contract as `to`.
+    `purpose` is what the document calls it (`core.model.transaction.Purpose`).
+    """
+
+    calldata: str = "0x"
+    felts: tuple[int, ...] | None = None
+    to: str | None = None
+    value: int | None = None
+    chain_id: int | None = None
+    sender: str | None = None
+    nonce: int | None = None
+    gas: int | None = None
+    max_fee_wei: int | None = None
+    max_priority_fee_wei: int | None = None
+    entrypoint: str | None = None
+    oddities: tuple[str, ...] = ()
+    permit: DecodedApproval | None = None
+    purpose: str | None = None
+
+    @property
+    def has_content(self) -> bool:
+        """Whether it calls or permits anything."""
+        return self.felts is not None or self.calldata != "0x" or self.permit is not None
+
+    @property
+    def calls_router(self) -> bool:
+        """Whether it calls a function of a router that is decoded, or on Starknet one that is no approval."""
+        if self.felts is not None:
+            return self.entrypoint not in (None, "approve")
+        selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
+        return selector in DECODERS and selector not in _APPROVALS
+
+
+def parse_calldata(text: str) -> str:
+    """Return calldata in lower-case hex with 0x. Raises `InvalidInput`."""
+    digits = text[2:] if text[:2] in ("0x", "0X") else text
+    if not digits or not _HEX.fullmatch(digits):
+        raise InvalidInput(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not calldata', hint=HINT)
+    if len(digits) % 2:
+        raise InvalidInput("the calldata has an odd number of digits", hint="check that all of it was copied")
+    if len(digits) > MAX_BYTES * 2:
+        raise InvalidInput("no transaction has so much calldata", hint=HINT)
+    return f"0x{digits.lower()}"

@@ -1,0 +1,74 @@
+"""Transactions as `swapcli calldata` and `swapcli execute` print them for people, plain or as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from swapcli.core.errors import InvalidInput
+from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
+from swapcli.payload.decode.quantities import parse_quantity
+from swapcli.payload.starknet.decode_felts import parse_felts
+
+_FIELD: Final = re.compile(r"(to|entrypoint|value|nonce|gas|max fee|priority fee|calldata)(?:\s+(\S.*))?")
+_TO: Final = re.compile(r"^to\s+0x[0-9a-fA-F]+\s*$", re.MULTILINE)
+_CALLDATA: Final = re.compile(r"^calldata(\s|$)", re.MULTILINE)
+_TITLE: Final = re.compile(r"^.+ → .+ on ([A-Za-z0-9_-]+)(?:\s{2,}.*)?$", re.MULTILINE)
+_SHORTENED: Final = "…"
+
+
+def is_printed(text: str) -> bool:
+    """Return whether a text has a transaction as the commands print it."""
+    return _TO.search(text) is not None and _CALLDATA.search(text) is not None
+
+
+def parse_printed(text: str) -> tuple[list[GivenTransaction], str | None]:
+    """Parse the transactions of a text, with the network that its title names, if any. Raises `InvalidInput`."""
+    title = _TITLE.search(text)
+    return [_transaction(fields) for fields in _blocks(text)], title[1] if title else None
+
+
+def _blocks(text: str) -> Iterator[Mapping[str, str]]:
+    """Yield the fields of each transaction, which begins with its contract and ends with its calldata."""
+    fields: dict[str, str] = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        found = _FIELD.fullmatch(line.strip())
+        if found is None:
+            continue
+        name, value = found[1], (found[2] or "").strip()
+        if name == "calldata":
+            yield {**fields, name: value or next(lines, "").strip()}
+            fields = {}
+        elif name in fields:
+            raise InvalidInput(f"a transaction has {name} twice, or no calldata")
+        elif value and (fields or name == "to"):
+            fields[name] = value
+    if fields:
+        raise InvalidInput("the last transaction has no calldata", hint="give all that the command printed")
+
+
+def _transaction(fields: Mapping[str, str]) -> GivenTransaction:
+    missing = [name for name in ("to", "value", "calldata") if not fields.get(name)]
+    if missing:
+        raise InvalidInput(f"a transaction has no {missing[0]}", hint="give all that the command printed")
+    content = fields["calldata"]
+    if _SHORTENED in content:
+        raise InvalidInput("the calldata was shortened", hint="print it with --full, or as JSON with --json")
+    felts = parse_felts(content) if "entrypoint" in fields else None
+
+    def quantity(name: str) -> int | None:
+        return parse_quantity(fields[name], name) if name in fields else None
+
+    return GivenTransaction(
+        "0x" if felts is not None else parse_calldata(content),
+        felts,
+        to=fields["to"],
+        value=quantity("value"),
+        nonce=quantity("nonce"),
+        gas=quantity("gas"),
+        max_fee_wei=quantity("max fee"),
+        max_priority_fee_wei=quantity("priority fee"),
+        entrypoint=fields.get("entrypoint"),
+    )

@@ -1,0 +1,73 @@
+"""Whole numbers of a transaction (value, chain id, gas, fees) in the forms that wallets and libraries write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from swapcli.core.encoding.strict_json import WrittenFloat
+from swapcli.core.errors import InvalidInput
+from swapcli.core.validation.values import MAX_UINT256, describe
+
+_HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{0,64}")
+_DECIMAL: Final = re.compile(r"[0-9]{1,78}n?")
+"""Also with the `n` of a BigInt of JavaScript."""
+_EXPONENT: Final = re.compile(r"[0-9]{1,78}(?:\.[0-9]{1,78})?[eE]\+?[0-9]{1,2}")
+"""What JavaScript writes for a number of more than 21 digits."""
+_CHAIN_PREFIX: Final = "eip155:"
+"""Of chain ids in CAIP-2, as WalletConnect writes them."""
+_BIG_NUMBER_KEYS: Final = ({"type", "hex"}, {"_hex", "_isBigNumber"}, {"_hex"}, {"__type", "value"}, {"$bigint"})
+"""The keys of a big number as JSON: of ethers 5 after and before `toJSON`, of wagmi, of other serialisers."""
+_BIG_NUMBER_DIGITS: Final = ("hex", "_hex", "value", "$bigint")
+
+
+def parse_quantity(value: object, name: str) -> int:
+    """Return a number from 0 to 2^256 - 1, called `name` in errors. Raises `InvalidInput` for anything else.
+
+    Example: `parse_quantity({"type": "BigNumber", "hex": "0x01"}, "value")` is 1.
+    """
+    number = _read(value)
+    if number is None or not 0 <= number <= MAX_UINT256:
+        raise InvalidInput(
+            f"{name}: expected a whole number, decimal or in hex with 0x, not {describe(value)}",
+            hint="decode reads numbers as wallets write them; give the number itself",
+            details={"field": name},
+        )
+    return number
+
+
+def parse_chain_id(value: object, name: str) -> int:
+    """Return a chain id, also one such as eip155:8453. Raises `InvalidInput`."""
+    if isinstance(value, str) and value.strip().startswith(_CHAIN_PREFIX):
+        value = value.strip().removeprefix(_CHAIN_PREFIX)
+    return parse_quantity(value, name)
+
+
+def _read(value: object) -> int | None:
+    """Return the number, None if `value` is none."""
+    if isinstance(value, Mapping):
+        digits = next((value[key] for key in _BIG_NUMBER_DIGITS if key in value), None)
+        return _read_text(digits) if set(value) in _BIG_NUMBER_KEYS and isinstance(digits, str) else None
+    if isinstance(value, WrittenFloat):
+        return _read_float(value.text)
+    if isinstance(value, str):
+        return _read_text(value.strip())
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _read_text(text: str) -> int | None:
+    if _HEX.fullmatch(text):
+        return int(text[2:] or "0", 16)
+    if _DECIMAL.fullmatch(text):
+        return int(text.removesuffix("n"))
+    return _read_float(text) if _EXPONENT.fullmatch(text) else None
+
+
+def _read_float(text: str) -> int | None:
+    number = Decimal(text)
+    # Few digits and a small exponent, so that the integer is small too.
+    if number.adjusted() > 78 or number != number.to_integral_value():
+        return None
+    return int(number)

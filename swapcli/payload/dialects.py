@@ -1,0 +1,105 @@
+"""The choice of the router dialect for a network, and what follows from it for routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.execution import Execution
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_dialect import InterfaceDialect, RouterDialect
+
+
+def router_dialect(network: Network) -> RouterDialect:
+    """Return the dialect of a network's router. Only the modules of that dialect are imported.
+
+    Raises `InvalidOption` if there are no routers of the dialect on that network.
+    """
+    if network.router_dialect == SETTLER and network.kind is Kind.EVM:
+        from swapcli.payload.evm.dialects.settler import SettlerDialect
+
+        return SettlerDialect(network)
+    if network.router_dialect == UNIVERSAL_ROUTER and network.kind is Kind.EVM:
+        from swapcli.payload.evm.dialects.universal_router import UniversalRouterDialect
+
+        return UniversalRouterDialect(network)
+    return interface_dialect(network)
+
+
+def interface_dialect(network: Network) -> InterfaceDialect:
+    """Return the dialect of a network whose router the interface describes. Raises `InvalidOption` for another one."""
+    dialects = INTERFACE_DIALECTS if network.kind is Kind.EVM else (FIBROUS,)
+    if network.router_dialect not in dialects:
+        raise InvalidOption(
+            f"the router dialect {network.router_dialect} does not fit here: {network.name} needs "
+            + " or ".join(dialects),
+            hint=f"use the router dialect {FIBROUS}",
+            details={"dialect": network.router_dialect},
+        )
+    if network.kind is Kind.STARKNET:
+        from swapcli.payload.starknet.dialect import StarknetDialect
+
+        return StarknetDialect(network)
+    from swapcli.payload.evm.dialects.fibrous import FibrousDialect
+
+    return FibrousDialect(network)
+
+
+def execution_of(network: Network) -> Execution:
+    """Return how the network's router executes a route."""
+    if network.router_dialect in INTERFACE_DIALECTS:
+        return Execution(rate_reading=network.router_reading.rate)
+    return router_dialect(network).execution
+
+
+def executable_market(market: MarketState) -> MarketState:
+    """Return the market with the pools that the network's router can execute, as it executes them.
+
+    It is the same market if the router executes all of them.
+    """
+    if _executes_all(market.network):
+        return market
+    return update_executable(market._replace(pools={}), market, market.pools.keys())
+
+
+def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
+    """Return `executable_market` of a market from that of an earlier one, which differs in the pools `changed`."""
+    if _executes_all(market.network):
+        return market
+    dialect = router_dialect(market.network)
+    pools = {}
+    for key, pool in market.pools.items():
+        known = dialect.executable_pool(pool) if key in changed else executable.pools.get(key)
+        if known is not None:
+            pools[key] = known
+    return market._replace(pools=pools)
+
+
+def check_executable(keys: Iterable[str], market: MarketState) -> None:
+    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of these keys.
+
+    Pools that the market does not have are left to the replay.
+    """
+    if _executes_all(market.network):
+        return
+    dialect = router_dialect(market.network)
+    for key in keys:
+        pool = market.pools.get(key)
+        if pool is not None and dialect.executable_pool(pool) is None:
+            from swapcli.core.model.router_dialect import not_executable
+
+            raise not_executable(dialect, pool)
+
+
+def _executes_all(network: Network) -> bool:
+    """Return whether the network's router executes every pool: the public router does, by protocol id."""
+    return network.router_dialect == FIBROUS
+
+
+def has_readings(network: Network) -> bool:
+    """Return whether payloads of the network are for the public router, whose reading is not published."""
+    return network.kind is Kind.EVM and network.router_dialect == FIBROUS

@@ -1,0 +1,27 @@
+"""Calls of the router on EVM networks, and the transactions that carry them. Pure; nothing here uses a node."""
+
+from swapcli.payload.evm.calldata import (
+    Permit,
+    decode_call,
+    decode_permit_call,
+    encode_call,
+    encode_permit_call,
+)
+from swapcli.payload.evm.integrator import IntegratorShares, decode_integrator_data, encode_integrator_data
+from swapcli.payload.evm.router_params import build_call
+from swapcli.payload.evm.transactions import build_approval, build_transaction, build_transactions
+
+__all__ = [
+    "IntegratorShares",
+    "Permit",
+    "build_approval",
+    "build_call",
+    "build_transaction",
+    "build_transactions",
+    "decode_call",
+    "decode_integrator_data",
+    "decode_permit_call",
+    "encode_call",
+    "encode_integrator_data",
+    "encode_permit_call",
+]

@@ -1,0 +1,290 @@
+"""Decodes the calls of 0x Settler and of AllowanceHolder; `settler_actions` has their encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, invalid_field
+from swapcli.core.model.decoded_call import (
+    DecodedCall,
+    DecodedFee,
+    DecodedOrder,
+    DecodedPayment,
+    DecodedSwap,
+    PoolHint,
+)
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.units import PPM
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.payload.evm import settler_actions
+from swapcli.payload.evm.decoding.arguments import Arguments
+from swapcli.payload.evm.settler_actions import ALL, NATIVE
+
+_SELECTOR_BYTES: Final = 4
+_NO_DEADLINE: Final = 2**256 - 1
+_ADDRESS_BYTES: Final = 20
+_PATH_BYTES: Final = 2 * _ADDRESS_BYTES + 1 + 3 + 20
+"""One hop: sell token, fork, pool id, price limit, buy token."""
+_FILL_BYTES: Final = 2 + 20 + 1 + _ADDRESS_BYTES + 3 + 3 + _ADDRESS_BYTES + 3
+_EXCHANGE, _VAULT_SWAP = "3df02124", "52bbbe29"
+_WITHDRAW, _TRANSFER = "2e1a7d4d", "a9059cbb"
+_POSITIVE_SLIPPAGE: Final = "34ee90ca"
+"""`POSITIVE_SLIPPAGE(address recipient, address token, uint256 expectedAmount, uint256 maxBps)`."""
+_E18_PER_BPS: Final = 10**14
+
+
+def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
+    """Decode `exec` of AllowanceHolder, which lets Settler take the input. Raises `InvalidInput`."""
+    words = Arguments(arguments)
+    operator, token, amount = words.address(0, "operator"), words.address(1, "token"), words.uint(2, "amount")
+    target, data = words.address(3, "target"), words.content(4, "data")
+    if data[:_SELECTOR_BYTES].hex() != settler_actions.EXECUTE:
+        raise invalid_field("data", "not a call of Settler's execute")
+    call = decode_settler(data[_SELECTOR_BYTES:], wrapped, operator)
+    order, oddities = call.order, list(call.oddities)
+    if operator != target:
+        oddities.append("the contract that may take the input is another one than the one that is called")
+    if order and (order.token_in, order.amount_in) != (token, amount):
+        oddities.append("the amount or the token that may be taken is another one than what is sold")
+    trailing = len(arguments) - words.end + call.trailing_bytes
+    return call._replace(function="exec", router=target, oddities=tuple(oddities), trailing_bytes=trailing)
+
+
+def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = None) -> DecodedCall:
+    """Decode `execute` of Settler at the address `router`, None if the call does not name it. Raises `InvalidInput`."""
+    words = Arguments(arguments)
+    recipient, buy_token = words.address(0, "recipient"), words.address(1, "buy token")
+    minimum = words.uint(2, "minimum")
+    reader = _ActionReader(wrapped, router)
+    for number, action in enumerate(words.contents(3, "actions")):
+        reader.read(number, action)
+    words.uint(4, "affiliate")
+    is_native_out = buy_token == NATIVE
+    if reader.input is None:
+        raise invalid_field("actions", "none of them takes the input")
+    token_in, amount_in = reader.input
+    is_native_in = token_in == NATIVE
+    order = DecodedOrder(
+        token_in=(wrapped or ZERO_ADDRESS) if is_native_in else token_in,
+        token_out=(wrapped or ZERO_ADDRESS) if is_native_out else buy_token,
+        amount_in=amount_in,
+        min_received=minimum,
+        recipient=recipient,
+        is_native_in=is_native_in,
+        is_native_out=is_native_out,
+        deadline_s=reader.deadline_s,
+        has_deadline=True,
+    )
+    return DecodedCall(
+        "execute",
+        order=order,
+        swaps=tuple(reader.swaps),
+        fee=reader.fee,
+        payments=tuple(reader.payments),
+        router=router or reader.recipient,
+        oddities=tuple(reader.oddities()),
+        trailing_bytes=len(arguments) - words.end,
+    )
+
+
+class _NativeShare:
+    """Which part of Settler's native and wrapped native currency is native, in ppm; None if only pools know it.
+
+    Actions sell shares of either balance, and decoded swaps have shares of both together.
+    """
+
+    def __init__(self, wrapped: str | None) -> None:
+        self._wrapped, self._ppm = wrapped, 0
+        self._is_known, self._has_balance = True, False
+
+    def receive(self, token: str | None) -> None:
+        """Account for a token that Settler gets, None if only the pool knows which."""
+        if token not in (NATIVE, ZERO_ADDRESS, self._wrapped, None):
+            return
+        ppm = PPM if token in (NATIVE, ZERO_ADDRESS) else 0
+        if self._has_balance:
+            self._is_known &= ppm == self._ppm
+        elif token is not None or ppm == self._ppm:
+            self._ppm = ppm
+        self._has_balance = True
+
+    def convert(self, bps: int, *, wraps: bool) -> None:
+        """Account for a share of one balance that becomes the other."""
+        if bps == ALL:
+            self._ppm, self._is_known = 0 if wraps else PPM, True
+        elif wraps:
+            self._ppm -= self._ppm * bps // ALL
+        else:
+            self._ppm += (PPM - self._ppm) * bps // ALL
+
+    def sell(self, token: str, bps: int) -> int | None:
+        """Return the part of both balances, in ppm, that is a share of one of them; None if it is unknown."""
+        share_ppm = _share_ppm(bps)
+        if token not in (NATIVE, ZERO_ADDRESS, self._wrapped):
+            return share_ppm
+        if not self._is_known:
+            return None
+        is_native = token != self._wrapped
+        sold = (self._ppm if is_native else PPM - self._ppm) * bps // ALL
+        if sold < PPM:
+            self._ppm = (self._ppm - sold * is_native) * PPM // (PPM - sold)
+        return sold
+
+
+class _ActionReader:
+    """Collects what the actions of one call say."""
+
+    def __init__(self, wrapped: str | None, router: str | None) -> None:
+        self.swaps: list[DecodedSwap] = []
+        self.input: tuple[str, int] | None = None
+        self.deadline_s: int | None = None
+        self.payments: list[DecodedPayment] = []
+        self._wrapped, self._router = wrapped, router
+        self._native = _NativeShare(wrapped)
+        self._oddities: list[str] = []
+        self._recipients: dict[str, None] = {}
+        self._paid: str | None = None
+
+    @property
+    def recipient(self) -> str | None:
+        """The contract that the pools pay, which must be Settler; None if no action names it."""
+        return next(iter(self._recipients), None)
+
+    @property
+    def fee(self) -> DecodedFee | None:
+        """The first share that is paid."""
+        shares = ((each.recipient, each.share_e18 or 0) for each in self.payments if not each.surplus_bps)
+        return next((DecodedFee(recipient, share_e18 // _E18_PER_BPS) for recipient, share_e18 in shares), None)
+
+    def read(self, number: int, action: bytes) -> None:
+        """Read an action. An unknown one is an oddity."""
+        read = _ACTIONS.get(action[:_SELECTOR_BYTES].hex())
+        if read is None:
+            shown = action[:_SELECTOR_BYTES].hex()
+            self._oddities.append(f"action 0x{shown} is none that swaps need, and what it does is unknown")
+            return
+        arguments = Arguments(action[_SELECTOR_BYTES:])
+        read(self, arguments)
+        left = len(action) - _SELECTOR_BYTES - arguments.end
+        if left:
+            self._oddities.append(f"action {number + 1} has {left} bytes more than it reads")
+
+    def oddities(self) -> list[str]:
+        """Return what no call of ours has."""
+        recipients = set(self._recipients) | ({self._router} if self._router else set())
+        if self._paid and self._paid not in {*recipients, *(swap.pool.key for swap in self.swaps)}:
+            return [*self._oddities, "the input goes to another contract than Settler and the first pool"]
+        if len(recipients) > 1:
+            return [*self._oddities, "the output of a pool goes to another contract than Settler"]
+        return self._oddities
+
+    def _take_input(self, token: str, amount: int, deadline_s: int) -> None:
+        if self.input is not None:
+            self._oddities.append("the input is taken several times")
+        self.input = token, amount
+        self._native.receive(token)
+        self.deadline_s = None if deadline_s == _NO_DEADLINE else deadline_s
+
+    def _transfer_from(self, words: Arguments) -> None:
+        self._paid = words.address(0, "recipient")
+        words.uint(3, "nonce")
+        self._take_input(words.address(1, "token"), words.uint(2, "amount"), words.uint(4, "deadline"))
+        words.content(5, "signature")
+
+    def _native_check(self, words: Arguments) -> None:
+        self._take_input(NATIVE, words.uint(1, "value"), words.uint(0, "deadline"))
+
+    def _add(self, words: Arguments, token: str, bought: str | None, hint: PoolHint, bps: int) -> None:
+        self._recipients[words.address(0, "recipient")] = None
+        self._add_swap(token, bought, hint, bps)
+
+    def _add_swap(self, token: str, bought: str | None, hint: PoolHint, bps: int) -> None:
+        self.swaps.append(DecodedSwap(token, bought, hint, self._native.sell(token, bps)))
+        self._native.receive(bought)
+
+    def _uniswap_v2(self, words: Arguments) -> None:
+        token, bps, pool = words.address(1, "sell token"), words.uint(2, "share", 16), words.address(3, "pool")
+        fee_bps, is_forward = divmod(words.uint(4, "swap info", 24), 256)
+        words.uint(5, "minimum")
+        hint = PoolHint(pool, "UNISWAPV2", fee_bps * 100, coin_out=int(is_forward))
+        self._add(words, token, None, hint, bps or ALL)
+
+    def _uniswap_v3(self, words: Arguments) -> None:
+        bps, path = words.uint(1, "share", 16), words.content(2, "path")
+        words.uint(3, "minimum")
+        if len(path) != _PATH_BYTES:
+            raise invalid_field("path", f"{len(path)} bytes, and one pool takes {_PATH_BYTES}")
+        sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
+        hint = PoolHint(None, "UNISWAPV3", int.from_bytes(path[21:24]), path[20])
+        self._add(words, sold, bought, hint, bps)
+
+    def _uniswap_v4(self, words: Arguments) -> None:
+        token, bps, fill = words.address(1, "sell token"), words.uint(2, "share", 16), words.content(6, "fills")
+        words.uint(7, "minimum")
+        if len(fill) != _FILL_BYTES:
+            raise invalid_field("fills", f"{len(fill)} bytes, and one pool takes {_FILL_BYTES}")
+        bought, rest = f"0x{fill[23:43].hex()}", fill[43:]
+        fee_ppm, spacing = int.from_bytes(rest[:3]), int.from_bytes(rest[3:6], signed=True)
+        if spacing < 0:
+            raise invalid_field("tick spacing", "below zero")
+        sold, bought = (ZERO_ADDRESS if each == NATIVE else each for each in (token, bought))
+        pool_id = v4_pool_id(sold, bought, fee_ppm, spacing, f"0x{rest[6:26].hex()}")
+        self._add(words, sold, bought, PoolHint(pool_id, "UNISWAPV4", fee_ppm), bps)
+
+    def _basic(self, words: Arguments) -> None:
+        """Read a call of any contract: a pool, a payment to an integrator, or a change of native currency."""
+        token, bps, called = words.address(0, "sell token"), words.uint(1, "share", 16), words.address(2, "pool")
+        offset = words.uint(3, "offset")
+        data = words.content(4, "data")
+        selector, inner = data[:_SELECTOR_BYTES].hex(), Arguments(data[_SELECTOR_BYTES:])
+        if selector == _EXCHANGE:
+            hint = PoolHint(called, "BASIC", coin_out=inner.uint(1, "coin", 8))
+            self._add_swap(token, None, hint, bps)
+        elif selector == _VAULT_SWAP:
+            swap = inner.nested(0, "swap")
+            sender, recipient = inner.address(1, "sender"), inner.address(3, "recipient")
+            self._recipients |= dict.fromkeys((sender, recipient))
+            pool_id = f"0x{swap.uint(0, 'pool id'):064x}"
+            hint = PoolHint(pool_id, "BASIC")
+            self._add_swap(token, swap.address(3, "bought token"), hint, bps)
+        elif selector == _TRANSFER and called == token:
+            recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
+            is_share = offset == _SELECTOR_BYTES + WORD
+            share_e18 = bps * _E18_PER_BPS if is_share else None
+            self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
+        elif not data and token == NATIVE and called != self._wrapped:
+            self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
+        elif selector == _WITHDRAW and token == called:
+            self._native.convert(bps, wraps=False)
+        elif not data and token == NATIVE:
+            self._native.convert(bps, wraps=True)
+        else:
+            self._oddities.append(f"an action calls {called} with data of unknown meaning")
+
+    def _pay_surplus(self, words: Arguments) -> None:
+        recipient, token = words.address(0, "recipient"), words.address(1, "token")
+        words.uint(2, "expected amount")
+        surplus_bps = min(words.uint(3, "share"), ALL)
+        token = ZERO_ADDRESS if token == NATIVE else token
+        self.payments.append(DecodedPayment(token, recipient, surplus_bps=surplus_bps))
+
+
+def _share_ppm(bps: int) -> int:
+    if bps > ALL:
+        raise invalid_field("share", f"{bps} is more than {ALL} bps")
+    return bps * (PPM // ALL)
+
+
+_ACTIONS: Final[Mapping[str, Callable[[_ActionReader, Arguments], None]]] = MappingProxyType(
+    {
+        settler_actions.TRANSFER_FROM: _ActionReader._transfer_from,
+        settler_actions.NATIVE_CHECK: _ActionReader._native_check,
+        settler_actions.UNISWAPV2: _ActionReader._uniswap_v2,
+        settler_actions.UNISWAPV3: _ActionReader._uniswap_v3,
+        settler_actions.UNISWAPV4: _ActionReader._uniswap_v4,
+        settler_actions.BASIC: _ActionReader._basic,
+        _POSITIVE_SLIPPAGE: _ActionReader._pay_surplus,
+    }
+)

@@ -1,0 +1,371 @@
+"""Decodes `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
+
+The commands move balances of the router, so the order is read from the balances: what the sender pays, what leaves the
+router for whom, and what is left there in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, invalid_field
+from swapcli.core.model.decoded_call import (
+    SENDER,
+    DecodedApproval,
+    DecodedCall,
+    DecodedSwap,
+    PoolHint,
+)
+from swapcli.core.model.units import PPM
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.decoding.arguments import Arguments
+from swapcli.payload.evm.decoding.router_ledger import ALL, RouterLedger
+from swapcli.payload.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER, V4_ENCODINGS, V4Encoding
+from swapcli.payload.evm.universal_router.plan import V2, V3, V4
+
+_NEVER: Final = (1 << 256) - 1
+_MAY_FAIL: Final = 0x80
+_ADDRESS_BYTES, _FEE_BYTES = 20, 3
+_SINGLE_WITHOUT_PRICE: Final = 9 * WORD
+_PATH_WITHOUT_PRICES: Final = 4 * WORD
+_SWAP_WITHOUT_PRICES: Final = 5 * WORD
+_HOOK_DATA: Final = 8
+_E18_PER_BPS: Final = 10**14
+
+
+def decode_execute(
+    arguments: bytes, wrapped: str | None, value: int | None = None, *, has_deadline: bool = True
+) -> DecodedCall:
+    """Decode the arguments of `execute`; `value` is that of the transaction in wei, None if it is unknown.
+
+    Raises `InvalidInput` if they are not whole or describe no swap.
+    """
+    words = Arguments(arguments)
+    codes, inputs = words.content(0, "commands"), list(words.contents(1, "inputs"))
+    deadline_s = words.uint(2, "deadline") if has_deadline else _NEVER
+    if len(codes) != len(inputs):
+        raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")
+    reader = _CommandReader(RouterLedger(wrapped, value))
+    for code, content in zip(codes, inputs, strict=True):
+        reader.read(code, content)
+    read = reader.ledger.order(reader.swaps, None if deadline_s == _NEVER else deadline_s)
+    return DecodedCall(
+        "execute",
+        order=read.order._replace(is_exact_out=reader.is_exact_out),
+        swaps=tuple(reader.swaps),
+        fee=read.fee,
+        payments=read.payments,
+        permit=reader.permit,
+        releases=reader.releases,
+        oddities=(*reader.oddities, *read.oddities),
+        trailing_bytes=len(arguments) - words.end,
+    )
+
+
+class _PoolSwap(NamedTuple):
+    """A swap of a path in V4: at most `amount_in` for at least `amount_out`; 0 is what the router has settled."""
+
+    tokens: Sequence[str]
+    pools: Sequence[PoolHint]
+    amount_in: int
+    amount_out: int
+    is_exact_out: bool
+
+
+class _CommandReader:
+    """Collects what the commands of one call say."""
+
+    def __init__(self, ledger: RouterLedger) -> None:
+        self.ledger = ledger
+        self.swaps: list[DecodedSwap] = []
+        self.permit: DecodedApproval | None = None
+        self.oddities: list[str] = []
+        self.releases = tuple(V4_ENCODINGS)  # those that encode all V4 swaps as the call has them
+        self._exact_outs: list[bool] = []
+
+    @property
+    def is_exact_out(self) -> bool:
+        """Whether every path of the call has the amount of its output."""
+        return bool(self._exact_outs) and all(self._exact_outs)
+
+    def read(self, code: int, content: bytes) -> None:
+        """Read a command. An unknown one is an oddity."""
+        read = _COMMANDS.get(code & ~_MAY_FAIL)
+        if read is None:
+            self.oddities.append(f"command 0x{code:02x} is none that swaps need, and what it does is unknown")
+            return
+        if code & _MAY_FAIL and read is not _CommandReader._permit:
+            self.oddities.append(f"command 0x{code:02x} may fail without stopping the rest")
+        arguments = Arguments(content)
+        read(self, arguments)
+        if len(content) != arguments.end:
+            self.oddities.append(f"command 0x{code:02x} has {len(content) - arguments.end} bytes more than it reads")
+
+    def _add_path(
+        self, tokens: Sequence[str], pools: Sequence[PoolHint], amount_in: int | None, *, is_exact_out: bool = False
+    ) -> None:
+        if amount_in is not None:
+            self._exact_outs.append(is_exact_out)
+        for number, pool in enumerate(pools):
+            is_start = number == 0 and amount_in is not None
+            share = None if is_start else PPM
+            self.swaps.append(
+                DecodedSwap(tokens[number], tokens[number + 1], pool, share, amount_in if is_start else None)
+            )
+
+    def _swap(
+        self, arguments: Arguments, tokens: Sequence[str], pools: Sequence[PoolHint], *, is_exact_out: bool
+    ) -> None:
+        recipient, pulls = arguments.address(0, "recipient"), arguments.uint(4, "payer", 8)
+        amount_in, amount_out = arguments.uint(1, "amount"), arguments.uint(2, "limit")
+        if is_exact_out:
+            amount_in, amount_out = amount_out, amount_in
+        token_in, token_out = tokens[0], tokens[-1]
+        spends_balance = amount_in == CONTRACT_BALANCE and not is_exact_out
+        is_v2 = pools[0].kind == V2
+        if is_v2 and not pulls and (spends_balance or not amount_in):
+            pair = self.ledger.take_prepaid(token_in)
+            if pair is not None:
+                pools = [pools[0]._replace(key=pair), *pools[1:]]
+                spends_balance = True
+            else:
+                self.ledger.spend(token_in, ALL)
+        elif pulls and spends_balance:
+            self.oddities.append("the sender pays as much as the router has")
+            self.ledger.pull(token_in, 0)
+        elif pulls:
+            self.ledger.pull(token_in, amount_in)
+        else:
+            self.ledger.spend(token_in, ALL if spends_balance else amount_in, is_maximum=is_exact_out)
+        if recipient == ROUTER:
+            self.ledger.receive(token_out, None, amount_out)
+        else:
+            self.ledger.pay(token_out, recipient, amount_out)
+        self._add_path(tokens, pools, None if spends_balance else amount_in, is_exact_out=is_exact_out)
+
+    def _v3(self, arguments: Arguments, *, is_exact_out: bool = False) -> None:
+        path = arguments.content(3, "path")
+        self._read_prices(arguments)
+        step = _ADDRESS_BYTES + _FEE_BYTES
+        if len(path) < step + _ADDRESS_BYTES or (len(path) - _ADDRESS_BYTES) % step:
+            raise invalid_field("path", f"{len(path)} bytes are no path of tokens and fees")
+        tokens = [f"0x{path[k : k + _ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
+        fees = [int.from_bytes(path[k : k + _FEE_BYTES]) for k in range(_ADDRESS_BYTES, len(path), step)]
+        if is_exact_out:  # the path of an exact output begins with its output
+            tokens, fees = tokens[::-1], fees[::-1]
+        self._swap(arguments, tokens, [PoolHint(kind=V3, tier=fee) for fee in fees], is_exact_out=is_exact_out)
+
+    def _v3_exact_out(self, arguments: Arguments) -> None:
+        self._v3(arguments, is_exact_out=True)
+
+    def _v2(self, arguments: Arguments, *, is_exact_out: bool = False) -> None:
+        tokens = arguments.addresses(3, "path")
+        self._read_prices(arguments)
+        if len(tokens) < 2:
+            raise invalid_field("path", "fewer than two tokens")
+        self._swap(arguments, tokens, [PoolHint(kind=V2)] * (len(tokens) - 1), is_exact_out=is_exact_out)
+
+    def _v2_exact_out(self, arguments: Arguments) -> None:
+        self._v2(arguments, is_exact_out=True)
+
+    @staticmethod
+    def _read_prices(arguments: Arguments) -> None:
+        """Read over the least prices of the hops, which calls for routers before 2.1.1 lack."""
+        if arguments.uint(3, "path offset") != _SWAP_WITHOUT_PRICES:
+            arguments.skip_list(5)
+
+    # --- V4
+
+    def _v4(self, arguments: Arguments) -> None:
+        actions, contents = arguments.content(0, "actions"), list(arguments.contents(1, "params"))
+        if len(actions) != len(contents):
+            raise invalid_field("params", f"{len(contents)} for {len(actions)} actions")
+        steps = [(action, Arguments(content)) for action, content in zip(actions, contents, strict=True)]
+        swaps = [self._v4_swap(action, words.nested(0, "swap")) for action, words in steps if action in _V4_SWAPS]
+        owed, due, maxima = dict[str, int](), dict[str, int](), set[str]()
+        for swap in swaps:
+            token_in, token_out = swap.tokens[0], swap.tokens[-1]
+            owed[token_in] = owed.get(token_in, 0) + swap.amount_in
+            due[token_out] = due.get(token_out, 0) + swap.amount_out
+            if swap.is_exact_out:
+                maxima.add(token_in)
+        settled: dict[str, int] = {}
+        for action, words in steps:
+            if action in (_V4_SETTLE, _V4_SETTLE_ALL):
+                token, amount = self._v4_settle(action, words, owed, maxima)
+                settled[token] = amount
+            elif action in _V4_TAKES:
+                self._v4_take(action, words, due)
+            elif action not in _V4_SWAPS:
+                self.oddities.append(f"action 0x{action:02x} of a V4 swap is none that swaps need")
+        for swap in swaps:
+            amount = swap.amount_in or settled.get(swap.tokens[0], 0)
+            self._add_path(swap.tokens, swap.pools, amount or None, is_exact_out=swap.is_exact_out)
+
+    def _v4_settle(self, action: int, words: Arguments, owed: Mapping[str, int], maxima: set[str]) -> tuple[str, int]:
+        """Read a payment of the router or the sender to the pools; return its token and its amount, 0 if unknown."""
+        token, amount = words.address(0, "currency"), words.uint(1, "amount")
+        pulls = action == _V4_SETTLE_ALL or bool(words.uint(2, "payer", 8))
+        if action == _V4_SETTLE_ALL:
+            amount = min(amount, owed.get(token) or amount)
+        is_balance = amount == CONTRACT_BALANCE
+        amount = 0 if is_balance else amount or owed.get(token, 0)
+        if pulls and not self.ledger.is_native(token):
+            if is_balance:
+                self.oddities.append("the sender pays as much as the router has")
+            self.ledger.pull(token, amount)
+        else:
+            self.ledger.spend(token, ALL if is_balance else amount, is_maximum=token in maxima)
+        return token, amount
+
+    def _v4_take(self, action: int, words: Arguments, due: dict[str, int]) -> None:
+        """Read a payment of the pools to the router, the sender or anybody else."""
+        token = words.address(0, "currency")
+        if action == _V4_TAKE_ALL:
+            self.ledger.pay(token, SENDER, max(words.uint(1, "minimum"), due.pop(token, 0)))
+            return
+        recipient, amount = words.address(1, "recipient"), words.uint(2, "amount")
+        if action == _V4_TAKE_SHARE:
+            self.ledger.pay_share(token, recipient, amount * _E18_PER_BPS)
+            return
+        minimum = amount or due.pop(token, 0)
+        if amount and token in due:
+            due[token] = max(0, due[token] - amount)
+        if recipient == ROUTER:
+            self.ledger.receive(token, amount or None, minimum)
+        else:
+            self.ledger.pay(token, recipient, minimum)
+
+    def _v4_swap(self, action: int, swap: Arguments) -> _PoolSwap:
+        is_exact_out = action in (_V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT)
+        is_single = action in (_V4_SINGLE, _V4_SINGLE_EXACT_OUT)
+        tokens, pools, first, second = self._v4_single(swap) if is_single else self._v4_path(swap, is_exact_out)
+        amount_in, amount_out = (second, first) if is_exact_out else (first, second)
+        return _PoolSwap(tokens, pools, amount_in, amount_out, is_exact_out)
+
+    def _v4_single(self, swap: Arguments) -> tuple[Sequence[str], Sequence[PoolHint], int, int]:
+        currencies = swap.address(0, "currency0"), swap.address(1, "currency1")
+        is_forward = bool(swap.uint(5, "direction", 8))
+        has_price = swap.uint(_HOOK_DATA, "hook data offset") != _SINGLE_WITHOUT_PRICE
+        self._keep_releases(lambda encoding: encoding.prices_in_single == has_price)
+        if swap.content(_HOOK_DATA + has_price, "hook data"):
+            self.oddities.append("a V4 pool gets data for its hook")
+        tokens = currencies if is_forward else currencies[::-1]
+        hooks = swap.address(4, "hooks")
+        pool = self._v4_pool(currencies, swap.uint(2, "fee", 24), swap.signed(3, "tick spacing"), hooks)
+        return tokens, [pool], swap.uint(6, "amount", 128), swap.uint(7, "limit", 128)
+
+    def _v4_path(self, swap: Arguments, is_exact_out: bool) -> tuple[Sequence[str], Sequence[PoolHint], int, int]:
+        has_prices = swap.uint(1, "path offset") != _PATH_WITHOUT_PRICES
+        self._keep_releases(lambda encoding: encoding.prices_in_path == has_prices)
+        if has_prices:
+            swap.skip_list(2)
+        keys = list(swap.tuples(1, "path"))
+        if not keys:
+            raise invalid_field("path", "no pools")
+        tokens = [key.address(0, "currency") for key in keys]
+        end = swap.address(0, "currency")
+        # The keys name the tokens after their pools; those of an exact output name the ones before them.
+        tokens = [*tokens, end] if is_exact_out else [end, *tokens]
+        pools = []
+        for number, key in enumerate(keys):
+            if key.content(4, "hook data"):
+                self.oddities.append("a V4 pool gets data for its hook")
+            pair, hooks = (tokens[number], tokens[number + 1]), key.address(3, "hooks")
+            pools.append(self._v4_pool(pair, key.uint(1, "fee", 24), key.signed(2, "tick spacing"), hooks))
+        return tokens, pools, swap.uint(2 + has_prices, "amount", 128), swap.uint(3 + has_prices, "limit", 128)
+
+    def _keep_releases(self, is_so: Callable[[V4Encoding], bool]) -> None:
+        self.releases = tuple(each for each in self.releases if is_so(V4_ENCODINGS[each]))
+
+    @staticmethod
+    def _v4_pool(currencies: tuple[str, str], fee_ppm: int, spacing: int, hooks: str) -> PoolHint:
+        if spacing < 0:
+            raise invalid_field("tick spacing", "below zero")
+        return PoolHint(v4_pool_id(*currencies, fee_ppm, spacing, hooks), V4, fee_ppm)
+
+    # --- payments
+
+    def _pull(self, arguments: Arguments) -> None:
+        token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
+        amount = arguments.uint(2, "amount", 160)
+        self.ledger.pull(token, amount)
+        if recipient == ROUTER:
+            self.ledger.receive(token, amount, 0)
+        else:
+            self.ledger.pay(token, recipient, 0)
+
+    def _sweep(self, arguments: Arguments) -> None:
+        token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
+        self.ledger.sweep(token, recipient, arguments.uint(2, "minimum"))
+
+    def _transfer(self, arguments: Arguments) -> None:
+        token, recipient, amount = (
+            arguments.address(0, "token"), arguments.address(1, "recipient"), arguments.uint(2, "amount")
+        )  # fmt: skip
+        if amount == CONTRACT_BALANCE:
+            self.ledger.sweep(token, recipient, 0)
+        else:
+            self.ledger.transfer(token, recipient, amount)
+
+    def _pay_share(self, arguments: Arguments, e18_per_unit: int = _E18_PER_BPS) -> None:
+        token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
+        self.ledger.pay_share(token, recipient, arguments.uint(2, "share") * e18_per_unit)
+
+    def _pay_precise_share(self, arguments: Arguments) -> None:
+        self._pay_share(arguments, 1)
+
+    def _wrap(self, arguments: Arguments) -> None:
+        recipient, amount = arguments.address(0, "recipient"), arguments.uint(1, "amount")
+        self.ledger.wrap(None if recipient == ROUTER else recipient, ALL if amount == CONTRACT_BALANCE else amount)
+
+    def _unwrap(self, arguments: Arguments) -> None:
+        recipient, minimum = arguments.address(0, "recipient"), arguments.uint(1, "minimum")
+        self.ledger.unwrap(None if recipient == ROUTER else recipient, minimum)
+
+    @staticmethod
+    def _check_balance(arguments: Arguments) -> None:
+        """Read a check of a balance, which moves nothing."""
+        arguments.address(0, "owner")
+        arguments.address(1, "token")
+        arguments.uint(2, "minimum")
+
+    def _permit(self, arguments: Arguments) -> None:
+        if self.permit is not None:
+            self.oddities.append("several permits are used")
+        self.permit = DecodedApproval(
+            token=arguments.address(0, "token"),
+            spender=arguments.address(4, "spender"),
+            amount=arguments.uint(1, "amount", 160),
+            expiration_s=arguments.uint(2, "expiration", 48),
+            deadline_s=arguments.uint(5, "deadline"),
+        )
+        arguments.content(6, "signature")
+
+
+_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT = 0x06, 0x07, 0x08, 0x09
+_V4_SWAPS: Final = frozenset({_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT})
+_V4_SETTLE, _V4_SETTLE_ALL, _V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE = 0x0B, 0x0C, 0x0E, 0x0F, 0x10
+_V4_TAKES: Final = frozenset({_V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE})
+_COMMANDS: Final[Mapping[int, Callable[[_CommandReader, Arguments], None]]] = MappingProxyType(
+    {
+        0x00: _CommandReader._v3,
+        0x01: _CommandReader._v3_exact_out,
+        0x02: _CommandReader._pull,
+        0x04: _CommandReader._sweep,
+        0x05: _CommandReader._transfer,
+        0x06: _CommandReader._pay_share,
+        0x07: _CommandReader._pay_precise_share,
+        0x08: _CommandReader._v2,
+        0x09: _CommandReader._v2_exact_out,
+        0x0A: _CommandReader._permit,
+        0x0B: _CommandReader._wrap,
+        0x0C: _CommandReader._unwrap,
+        0x0E: lambda reader, arguments: reader._check_balance(arguments),
+        0x10: _CommandReader._v4,
+    }
+)
+"""The commands of swaps; the others that routers know are not used by quotes."""

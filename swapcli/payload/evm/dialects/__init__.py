@@ -1,0 +1,1 @@
+"""The dialects of routers on EVM networks, one module each. `swapcli.payload.dialects` chooses."""

@@ -1,0 +1,88 @@
+"""The dialect of the public router on EVM networks and of this project's router contract: both read the same calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD
+from swapcli.core.errors import InvalidRoute
+from swapcli.core.model.execution import Execution
+from swapcli.core.model.network import OWN, Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
+from swapcli.core.model.swap_terms import Integrator
+from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+from swapcli.payload.evm.calldata import Permit, decode_call, encode_permit_call
+from swapcli.payload.evm.extra_data import BY_FAMILY
+from swapcli.payload.evm.integrator import encode_integrator_data
+from swapcli.payload.evm.router_params import build_call
+from swapcli.payload.evm.transactions import build_transaction, build_transactions
+
+
+class FibrousDialect:
+    """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
+
+    pays_integrators: Final = True
+    permit_kind: Final = PermitKind.TOKEN
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self.name = network.router_dialect
+        # A router that the settings call ours is of the present version unless its code says otherwise.
+        self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
+        self.execution = Execution(rate_reading=network.router_reading.rate)
+
+    def executable_pool(self, pool: Pool) -> Pool | None:
+        """Return the pool itself, or None if this project's contract has no step for its family.
+
+        The public router executes every protocol of the interface.
+        """
+        return None if self.refusal_reason(pool) else pool
+
+    def refusal_reason(self, pool: Pool) -> str:
+        """As `RouterDialect.refusal_reason`."""
+        protocol = self._network.protocol(pool.protocol)
+        if self.name != OWN or BY_FAMILY[pool.family].kind_of(protocol.contracts if protocol else ()) is not None:
+            return ""
+        return f"the contract has no step for pools of the family {pool.family}"
+
+    def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
+        """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""
+        call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)
+        if self.enforces_deadline and swap.permit is None:
+            call = call._replace(deadline_s=swap.deadline_s)
+        payload = self.build_transaction(call, router)
+        if swap.permit is None or swap.deadline_s is None:
+            return payload
+        if call.integrator_data:
+            raise InvalidRoute("a swap with a permit pays no integrator", hint="approve the router by a transaction")
+        r, s, v = swap.permit.signature[:WORD], swap.permit.signature[WORD : 2 * WORD], swap.permit.signature[-1]
+        calldata = encode_permit_call(call, Permit(swap.deadline_s, v, r, s))
+        return payload._replace(calldata=calldata, approvals=(), permitted=payload.approvals)
+
+    def build_call(
+        self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
+    ) -> RouterCall:
+        """Build the call that executes `steps`. Raises `InvalidRoute` and `ConfigError`."""
+        return build_call(route, steps, pools, self._network, integrator)
+
+    def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
+        """Encode a call for the router at an address. Raises `InvalidInput` and `InvalidRoute`."""
+        return build_transaction(call, self._network, router)
+
+    def build_transactions(
+        self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
+    ) -> tuple[Transaction, ...]:
+        """As `RouterDialect.build_transactions`."""
+        return build_transactions(payload, allowances)
+
+    def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
+        """Decode calldata. It contains the quoted output, and there are no felts. Raises `InvalidInput`."""
+        del felts, amount_out
+        return decode_call(calldata)
+
+    def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
+        """Encode the integrator's shares; empty without any. Raises `InvalidInput` for an invalid address."""
+        return encode_integrator_data(integrator)

@@ -1,0 +1,23 @@
+"""The router contract that carries payloads out: its source, what the compiler made of it, how it is deployed.
+
+`contracts/` holds the source and `artifact.json` the result; `python -m tests.contracts.build` writes the latter
+again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
+"""
+
+from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.payload.evm.router.deployment import (
+    Artifact,
+    RouterDeployment,
+    build_deployment,
+    pool_kinds_by_protocol,
+    read_artifact,
+)
+
+__all__ = [
+    "Artifact",
+    "RouterDeployment",
+    "RouterPoolKind",
+    "build_deployment",
+    "pool_kinds_by_protocol",
+    "read_artifact",
+]

@@ -1,0 +1,41 @@
+"""A swap as a node would execute it for its sender, before anyone signs it: a contract that is never deployed.
+
+`contracts/` holds the source and `artifact.json` what the compiler made of it; `python -m tests.contracts.build` writes
+the latter again, byte for byte. The node runs it at the sender's address by a state override.
+"""
+
+from swapcli.payload.evm.simulation.call import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    decode_run,
+    encode_simulate,
+    runtime_code,
+)
+from swapcli.payload.evm.simulation.rehearsal import (
+    Rehearsal,
+    Trial,
+    TrialRun,
+    Watch,
+    decode_look,
+    decode_rehearsal,
+    encode_look,
+    encode_rehearse,
+)
+
+__all__ = [
+    "Rehearsal",
+    "SimulatedCall",
+    "SimulationRun",
+    "SimulationStatus",
+    "Trial",
+    "TrialRun",
+    "Watch",
+    "decode_look",
+    "decode_rehearsal",
+    "decode_run",
+    "encode_look",
+    "encode_rehearse",
+    "encode_simulate",
+    "runtime_code",
+]

@@ -1,0 +1,155 @@
+"""What the owner of a token can do to its holders, as far as standard slots and functions show it.
+
+Only names are looked at: a function that is named otherwise is not seen, and one that is found may be harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD
+from swapcli.core.networks.address import keccak256
+from swapcli.core.records import NamedTuple
+
+
+class Power(StrEnum):
+    """What an owner can do."""
+
+    UPGRADE = "upgrade"
+    MINT = "mint"
+    PAUSE = "pause"
+    BLOCKLIST = "blocklist"
+
+
+class TokenPower(NamedTuple):
+    """A power, and the slot or the function that shows it."""
+
+    power: Power
+    evidence: str
+
+
+class TokenPowers(NamedTuple):
+    """The powers over a token; `owner` is what its `owner()` returns, None without one."""
+
+    token: str
+    symbol: str
+    powers: tuple[TokenPower, ...]
+    owner: str | None = None
+
+    @property
+    def names(self) -> tuple[Power, ...]:
+        """The powers, each once."""
+        return tuple(dict.fromkeys(each.power for each in self.powers))
+
+
+def _eip1967(name: str) -> int:
+    return int.from_bytes(keccak256(f"eip1967.proxy.{name}".encode())) - 1
+
+
+IMPLEMENTATION_SLOTS: Final = {
+    "EIP-1967 implementation": _eip1967("implementation"),
+    "EIP-1822 implementation": int.from_bytes(keccak256(b"PROXIABLE")),
+    "ZeppelinOS implementation": int.from_bytes(keccak256(b"org.zeppelinos.proxy.implementation")),
+}
+"""Slots that hold the address of a proxy's code."""
+BEACON_SLOT: Final = ("EIP-1967 beacon", _eip1967("beacon"))
+"""The slot that holds the address of a contract which names the code of its proxies."""
+
+PAUSED_GETTERS: Final = ("paused()",)
+BLOCKED_GETTERS: Final = (
+    "isBlacklisted(address)",
+    "isBlackListed(address)",
+    "isBlocked(address)",
+    "isBlocklisted(address)",
+    "isFrozen(address)",
+    "isSanctioned(address)",
+    "getBlackListStatus(address)",
+)
+"""Functions that say whether an account may not transfer."""
+_FUNCTIONS: Final[dict[Power, tuple[str, ...]]] = {
+    Power.UPGRADE: ("upgradeTo(address)", "upgradeToAndCall(address,bytes)", "setImplementation(address)"),
+    Power.MINT: (
+        "mint(address,uint256)",
+        "mint(uint256)",
+        "mintTo(address,uint256)",
+        "issue(uint256)",
+        "issue(address,uint256)",
+        "increaseSupply(uint256)",
+        "crosschainMint(address,uint256)",
+    ),
+    Power.PAUSE: (
+        *PAUSED_GETTERS,
+        "pause()",
+        "setPaused(bool)",
+        "pauseTrading()",
+        "setTradingEnabled(bool)",
+        "enableTrading(bool)",
+    ),
+    Power.BLOCKLIST: (
+        *BLOCKED_GETTERS,
+        "blacklist(address)",
+        "addBlackList(address)",
+        "addToBlacklist(address)",
+        "setBlacklist(address,bool)",
+        "blacklistAddress(address,bool)",
+        "blockAccount(address)",
+        "addBlocked(address)",
+        "addToBlockedList(address[])",
+        "freeze(address)",
+        "freezeAccount(address,bool)",
+    ),
+}
+_PUSH1, _PUSH4, _PUSH32 = 0x60, 0x63, 0x7F
+_MINIMAL_PROXY: Final = (bytes.fromhex("363d3d373d3d3d363d73"), bytes.fromhex("5af43d82803e903d91602b57fd5bf3"))
+"""The code of ERC-1167 around the address that it delegates to, which never changes."""
+_ADDRESS_BYTES: Final = 20
+
+
+def selector_of(signature: str) -> bytes:
+    """Return the four bytes that select a function."""
+    return keccak256(signature.encode())[:4]
+
+
+def minimal_proxy_target(code: bytes) -> str | None:
+    """Return the address that a proxy of ERC-1167 delegates to; None for other code."""
+    head, tail = _MINIMAL_PROXY
+    if not (code.startswith(head) and code.endswith(tail) and len(code) == len(head) + _ADDRESS_BYTES + len(tail)):
+        return None
+    return f"0x{code[len(head) : len(head) + _ADDRESS_BYTES].hex()}"
+
+
+def selectors_in(code: bytes) -> frozenset[bytes]:
+    """Return the constants of four bytes that code pushes, among which are the selectors of its functions."""
+    found, position = set(), 0
+    while position < len(code):
+        opcode = code[position]
+        size = opcode - _PUSH1 + 1 if _PUSH1 <= opcode <= _PUSH32 else 0
+        if opcode == _PUSH4:
+            found.add(code[position + 1 : position + 5])
+        position += 1 + size
+    return frozenset(found)
+
+
+def powers_in(code: bytes, slots: Mapping[str, str]) -> tuple[TokenPower, ...]:
+    """Return the powers that code shows, and those that `slots` do: the addresses that a proxy keeps, by slot name.
+
+    `code` is a token's own, with that of its implementation behind it.
+    """
+    of_slots = [TokenPower(Power.UPGRADE, f"{name} {address}") for name, address in slots.items()]
+    selectors = selectors_in(code)
+    of_code = [
+        TokenPower(power, signature)
+        for power, signatures in _FUNCTIONS.items()
+        for signature in signatures
+        if selector_of(signature) in selectors
+    ]
+    return (*of_slots, *of_code)
+
+
+def address_in(word: bytes) -> str | None:
+    """Return the address in a word, None for zero and for anything else."""
+    if len(word) < WORD or any(word[: WORD - _ADDRESS_BYTES]) or not any(word[:WORD]):
+        return None
+    return f"0x{word[WORD - _ADDRESS_BYTES : WORD].hex()}"

@@ -1,0 +1,87 @@
+"""The transactions of a swap, ready to sign: the approvals that are missing, then the swap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from swapcli.core.encoding.abi import encode_address, encode_uint
+from swapcli.core.model.network import Network
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.transaction import (
+    Approval,
+    Purpose,
+    RouterCall,
+    RouterRouteParam,
+    Transaction,
+    UnsignedTransaction,
+)
+from swapcli.payload.evm.calldata import encode_call
+from swapcli.payload.evm.router_params import check_native
+
+APPROVE: Final = "095ea7b3"
+"""`approve(address spender, uint256 amount)` of ERC-20."""
+
+
+def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
+    """The call as a payload for `router`, with its calldata; the value is the input where that is native.
+
+    Raises `InvalidInput` for a value that the router's ABI cannot hold, `InvalidRoute` where the call would send or
+    expect the native token in the name of another one.
+    """
+    encode_address(router, "router")
+    check_native(call.route, network)
+    route = call.route
+    if route.swap_type is SwapType.NATIVE_TO_TOKEN:
+        return UnsignedTransaction(call, router, route.amount_in, encode_call(call))
+    approvals = (token_approval(route, network, router),)
+    return UnsignedTransaction(call, router, 0, encode_call(call), approvals=approvals)
+
+
+def token_approval(
+    route: RouterRouteParam, network: Network, spender: str, spender_name: str = "the router"
+) -> Approval:
+    """Return the permission that a token itself records for the input of a route."""
+    is_revoked_first = route.token_in in network.revoke_first_tokens
+    return Approval(route.token_in, spender, route.amount_in, spender_name, is_revoked_first=is_revoked_first)
+
+
+def build_approval(token: str, spender: str, amount: int, spender_name: str = "the router") -> Transaction:
+    """Return the ERC-20 approval of `amount` base units for `spender`. Raises `InvalidInput`."""
+    encode_address(token, "token")
+    calldata = f"0x{APPROVE}{encode_address(spender, 'spender')}{encode_uint(amount, 256, 'amount')}"
+    purpose = Purpose.APPROVE if amount else Purpose.REVOKE
+    return Transaction(token, calldata, 0, purpose=purpose, spender_name=spender_name)
+
+
+def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
+    """Return the transactions in the order to send them: approvals of exactly the input, then the swap.
+
+    `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty. A token's
+    allowance that is too small is first set to zero: some tokens reject another on top of it. An unknown one is set to
+    zero where the token is known to do so.
+    """
+    approvals = build_approvals(payload.approvals, allowances)
+    return *approvals, Transaction(payload.to, payload.calldata, payload.value)
+
+
+def build_approvals(approvals: Sequence[Approval], allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
+    """Return the transactions that grant what is missing, given the `allowances` of `build_transactions`."""
+    present = allowances or (None,) * len(approvals)
+    return tuple(
+        transaction
+        for approval, allowance in zip(approvals, present, strict=True)
+        if allowance is None or allowance < approval.amount
+        for transaction in _grant(approval, allowance)
+    )
+
+
+def _grant(approval: Approval, allowance: int | None) -> Iterator[Transaction]:
+    if approval.expiration_s is not None:
+        from swapcli.payload.evm.permit2_allowance import build_permit2_approval
+
+        yield build_permit2_approval(approval)
+        return
+    is_revoked = approval.is_revoked_first if allowance is None else allowance > 0
+    for amount in (0, approval.amount) if is_revoked else (approval.amount,):
+        yield build_approval(approval.token, approval.spender, amount, approval.spender_name)

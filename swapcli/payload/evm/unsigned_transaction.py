@@ -1,0 +1,60 @@
+"""A transaction as bytes before it is signed: EIP-1559's type 2, in RLP.
+
+0x02 || rlp([chain id, nonce, priority fee, fee, gas limit, to, value, calldata, access list])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.model.transaction import Transaction
+from swapcli.core.records import NamedTuple
+
+_TYPE: Final = b"\x02"
+_SHORT: Final = 55
+_BYTES: Final = 0x80
+_LIST: Final = 0xC0
+
+_Item = int | bytes | Sequence["_Item"]
+
+
+class GasFees(NamedTuple):
+    """What a sender is ready to pay: `limit` in units, the rest in wei a unit."""
+
+    limit: int
+    fee_wei: int
+    priority_fee_wei: int
+
+
+def encode_unsigned(transaction: Transaction, chain_id: int, nonce: int, gas: GasFees) -> bytes:
+    """What a wallet signs for a transaction, without an access list."""
+    fields: _Item = (
+        chain_id,
+        nonce,
+        gas.priority_fee_wei,
+        gas.fee_wei,
+        gas.limit,
+        bytes.fromhex(transaction.to[2:]),
+        transaction.value,
+        bytes.fromhex(transaction.calldata[2:]),
+        (),
+    )
+    return _TYPE + _rlp(fields)
+
+
+def _rlp(item: _Item) -> bytes:
+    if isinstance(item, int):
+        return _rlp(item.to_bytes((item.bit_length() + 7) // 8))
+    if not isinstance(item, bytes):
+        return _with_length(b"".join(map(_rlp, item)), _LIST)
+    is_itself = len(item) == 1 and item[0] < _BYTES
+    return item if is_itself else _with_length(item, _BYTES)
+
+
+def _with_length(content: bytes, kind: int) -> bytes:
+    length = len(content)
+    if length <= _SHORT:
+        return bytes((kind + length,)) + content
+    written = length.to_bytes((length.bit_length() + 7) // 8)
+    return bytes((kind + _SHORT + len(written),)) + written + content

@@ -1,0 +1,254 @@
+"""Build transactions from routes: check the route, replay it on the current state, encode it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import ConfigError, InvalidOption, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.routing.gas import before_refunds, with_margin
+from swapcli.core.routing.replay import Replay, replay
+from swapcli.core.wrap import wrapper_pool
+from swapcli.interface.route_result import ResultSwap, RouteResult
+from swapcli.payload.dialects import execution_of, router_dialect
+
+if TYPE_CHECKING:
+    from swapcli.core.model.transaction import UnsignedTransaction
+
+CLOCK_SKEW_MS = 5_000
+"""How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
+
+MAX_CALLDATA_BYTES = 126 * 1024
+"""Nodes accept transactions of at most 128 KiB (geth's `txMaxSize`); the other fields take less than 2."""
+
+MAX_BYTES_A_STEP = 1_280
+"""More than any dialect writes for one pool: a command or action, of 7 words for a V4 swap to 15 for Balancer's vault,
+in up to three levels of nesting, and the wrapping before and after it."""
+MAX_BYTES_OF_TERMS = 2_048
+"""More than what is independent of the pools: the call, the payment, a permit, an integrator."""
+_ANY_ADDRESS = "0x" + "ff" * 20
+
+
+def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
+    """Raise `RouteExpired` for a route older than `ttl_s`, `InvalidRoute` for one from the future.
+
+    A V2 route has its time; `issued_ms` is that of a V1 route. Without either, accept the route: the replay checks it.
+    """
+    quoted_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
+    if quoted_ms is None:
+        return
+    age_ms = now_ms - quoted_ms
+    if age_ms < -CLOCK_SKEW_MS:
+        raise InvalidRoute("the route was issued in the future", details={"timestamp_ms": quoted_ms})
+    if age_ms > ttl_s * 1000:
+        raise RouteExpired(
+            f"the route is {age_ms // 1000} seconds old, and routes are good for {ttl_s}",
+            hint="fetch a fresh route",
+            details={"age_s": age_ms // 1000, "ttl_s": ttl_s},
+        )
+
+
+def check_block_limit(gas_units: int, network: Network) -> None:
+    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit a block."""
+    limit, needed = network.block_gas_limit, with_margin(before_refunds(gas_units))
+    if limit is not None and needed > limit:
+        raise InvalidRoute(
+            f"the route takes up to {needed:,} gas, more than the {limit:,} of a block of {network.name}",
+            hint="fetch a fresh route, which will fit; if your account uses bigger blocks, set"
+            f" networks.{network.name}.block_gas_limit",
+            details={"gas": needed, "block_gas_limit": limit},
+        )
+
+
+def fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], network: Network) -> bool:
+    """Return whether one transaction can carry the calldata that executes `steps`, on any terms.
+
+    A payload that cannot be built fits: building it says why it cannot.
+    """
+    if len(steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES:
+        return True
+    first, last = steps[0], steps[-1]
+    from swapcli.core.model.router_dialect import ReplayedSwap
+    from swapcli.core.model.transaction import RouterRouteParam
+
+    # Only the size matters, so that any addresses and amounts do.
+    amount, swap_type = first.amount_in, SwapType.TOKEN_TO_TOKEN
+    route = RouterRouteParam(first.token_in, last.token_out, amount, 1, 1, _ANY_ADDRESS, swap_type)
+    try:
+        payload = router_dialect(network).build_payload(ReplayedSwap(route, steps, pools), _ANY_ADDRESS)
+    except SwapcliError:
+        return True
+    return _calldata_bytes(payload) + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES
+
+
+def _check_size(payload: UnsignedTransaction, network: Network) -> None:
+    """Raise `InvalidRoute` if nodes would not accept the transaction."""
+    size = _calldata_bytes(payload)
+    if size > MAX_CALLDATA_BYTES:
+        raise InvalidRoute(
+            f"the calldata of the route for the router {network.router_dialect} has {size:,} bytes, and nodes accept "
+            f"at most {MAX_CALLDATA_BYTES:,}",
+            hint="fetch a fresh route, which will fit",
+            details={"calldata_bytes": size, "max_calldata_bytes": MAX_CALLDATA_BYTES},
+        )
+
+
+def _calldata_bytes(payload: UnsignedTransaction) -> int:
+    return len(payload.calldata) // 2 - 1 if payload.calldata else 0
+
+
+def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
+    """Return the replay of a posted route on the market's state, and the pools by key.
+
+    Raise `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
+    dropped by more than the slippage, `PoolError` if a pool cannot execute its swap.
+    """
+    pools = pools_for(result, market)
+    _check_generation(result, market.network)
+    check_ends(result, market.network)
+    _check_protocols(result, market.network, pools)
+    done = replay(pools, result.route, result.input_amount, execution_of(market.network))
+    least = min_received(result.output_amount, slippage_ppm)
+    if done.amount_out < least:
+        raise SlippageExceeded(
+            f"the route now gives {done.amount_out}, less than the {least} that its slippage allows",
+            hint="fetch a fresh route",
+            details={"amount_out": str(done.amount_out), "least": str(least)},
+        )
+    return done, pools
+
+
+def build_transaction(
+    result: RouteResult,
+    steps: Sequence[Step],
+    amount_out: int,
+    pools: Mapping[str, Pool],
+    network: Network,
+    terms: SwapTerms,
+) -> UnsignedTransaction:
+    """Return the transaction to the network's router, or to the wrapped native token where that can do without one.
+
+    `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
+    `ConfigError` if the router is unknown, `InvalidOption` if its swaps are paused, `InvalidRoute` if the router cannot
+    execute the steps, or not in one transaction.
+    """
+    from swapcli.core.model.router_dialect import ReplayedSwap
+    from swapcli.core.model.transaction import RouterRouteParam
+
+    integrator = result.integrator
+    left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
+    token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
+    slippage_ppm = 0 if token_in == token_out else terms.slippage_ppm  # wrapping has none
+    route = RouterRouteParam(
+        token_in=token_in,
+        token_out=token_out,
+        amount_in=result.input_amount,
+        amount_out=amount_out,
+        min_received=min_received(left, slippage_ppm),
+        recipient=terms.required_recipient,
+        swap_type=result.swap_type,
+    )
+    if token_in == token_out and _pays_caller(network, terms, integrator):
+        from swapcli.payload.evm.wrapped_native import build_wrap
+
+        return build_wrap(route)
+    router = _router(network)
+    swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s, terms.permit)
+    payload = router_dialect(network).build_payload(swap, router)
+    _check_size(payload, network)
+    return payload
+
+
+def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | None) -> bool:
+    """Return whether the wrapped native token may be called directly, without a router: it pays its caller.
+
+    The interface describes payloads of its dialects as calls of the router.
+    """
+    is_free = network.kind is Kind.EVM and network.router_dialect not in INTERFACE_DIALECTS
+    return is_free and integrator is None and terms.permit is None and terms.sender == terms.recipient is not None
+
+
+def _router(network: Network) -> str:
+    if network.dialect_router.is_paused:
+        raise InvalidOption(
+            f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
+            hint=f"try again later, or use the router dialect {FIBROUS}",
+            details={"dialect": network.router_dialect},
+        )
+    if network.router_registry is not None:
+        raise ConfigError(
+            f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which only a "
+            "node can read from its registry",
+            hint=f"set networks.{network.name}.rpc_url, or networks.{network.name}.router to a verified router",
+            details={"key": f"networks.{network.name}.router"},
+        )
+    if network.router is None:
+        settings = f"networks.{network.name}.router"
+        if network.router_dialect != FIBROUS:
+            settings += f", and networks.{network.name}.router_dialect to {network.router_dialect}"
+        raise ConfigError(
+            f"the router of {network.name} is not known, so no payload can be made for it",
+            hint=f"set {settings}",
+            details={"key": f"networks.{network.name}.router"},
+        )
+    return network.router
+
+
+def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:
+    """Return the market's pools by key; for a wrap or unwrap, only the wrapper."""
+    wrapped = market.network.wrapped_native
+    if wrapped is None or market.network.kind is not Kind.EVM:
+        return market.pools
+    ends = {market.network.to_wrapped(each) for each in (result.input_token.address, result.output_token.address)}
+    if ends != {wrapped.address}:
+        return market.pools
+    pool = wrapper_pool(wrapped)
+    return {pool.key: pool}
+
+
+def _check_generation(result: RouteResult, network: Network) -> None:
+    """Raise `InvalidRoute` if the network does not have the API version, or the version no integrators."""
+    if result.api_version is ApiVersion.V2 and not network.has_v2:
+        raise InvalidRoute(f"{network.name} has no v2, so the route must not carry meta")
+    if result.api_version is ApiVersion.V1 and result.integrator is not None:
+        raise InvalidRoute("integrator fields exist in v2 only, and the route carries no meta")
+
+
+def check_ends(result: RouteResult, network: Network) -> None:
+    """Raise `InvalidRoute` unless the hops begin and end at the result's tokens, and its swap type matches them."""
+    first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
+    native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE
+    native = network.to_wrapped(ZERO_ADDRESS)
+    token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
+    if native_in and token_in != native:
+        raise InvalidRoute("routeSwapType says that the native token is sold, but inputToken is another one")
+    if native_out and token_out != native:
+        raise InvalidRoute("routeSwapType says that the native token is bought, but outputToken is another one")
+    if network.to_wrapped(first.token_in) != token_in:
+        raise InvalidRoute("the route does not begin at inputToken")
+    if network.to_wrapped(last.token_out) != token_out:
+        raise InvalidRoute("the route does not end at outputToken")
+
+
+def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, Pool]) -> None:
+    """Raise `InvalidRoute` if a swap has not the protocol of its pool. The replay finds unknown pools."""
+    for swap in _swaps(result):
+        pool = pools.get(swap.pool_key)
+        protocol = network.protocol(pool.protocol) if pool else None
+        if protocol is not None and protocol.id != swap.protocol_id:
+            raise InvalidRoute(
+                f"pool {swap.pool_key} is of protocol {protocol.id}, not {swap.protocol_id}",
+                details={"pool": swap.pool_key},
+            )
+
+
+def _swaps(result: RouteResult) -> Sequence[ResultSwap]:
+    return [swap for segment in result.segments for hop in segment.hops for swap in hop]

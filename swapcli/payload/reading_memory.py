@@ -1,0 +1,47 @@
+"""What is remembered between runs of how routers read their calls: learned from simulations, checked against code."""
+
+from __future__ import annotations
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.router_findings import NO_FINDINGS, RouterFindings
+from swapcli.core.model.router_reading import DEFAULT_READING
+from swapcli.core.networks.address import hash_code
+from swapcli.core.records import NamedTuple
+from swapcli.payload.checks.presign_checks import PayloadCheck
+from swapcli.payload.payloads_by_reading import ReadPayload, RoutePayloads
+from swapcli.state.router_findings_file import RouterFindingsFile
+from swapcli.state.rpc.node import StateOverrideNode
+
+
+class ReadingMemory(NamedTuple):
+    """The findings about routers in a file. A router's findings hold for its present code."""
+
+    file: RouterFindingsFile
+
+    def learn(self, node: StateOverrideNode, readings: RoutePayloads, checked: PayloadCheck, now_s: int) -> None:
+        """Remember what the simulation of `checked` has shown, if it has shown anything. Raises `UpstreamError`."""
+        if not checked.proven or checked.simulation is None:
+            return
+        block = checked.simulation.block
+        new = readings.findings_from(checked.proven, block, now_s)
+        code_hash = _code_hash(node, readings.network, block)
+        known = readings.findings if readings.findings.code_hash == code_hash else RouterFindings(code_hash)
+        self._save(readings.network, known.with_findings(new))
+
+    def without_stale(self, node: StateOverrideNode, readings: RoutePayloads) -> ReadPayload | None:
+        """Forget what is known of a router whose code has changed, and return the payload for the default reading.
+
+        Return None if the code is the same, or nothing is known. Raises `UpstreamError`.
+        """
+        block = node.read_head().block.number
+        if not readings.findings.protocols or readings.findings.code_hash == _code_hash(node, readings.network, block):
+            return None
+        self._save(readings.network, NO_FINDINGS)
+        return ReadPayload(DEFAULT_READING, readings.build(DEFAULT_READING))
+
+    def _save(self, network: Network, findings: RouterFindings) -> None:
+        self.file.save(network.chain_id, network.router or "", findings)
+
+
+def _code_hash(node: StateOverrideNode, network: Network, block: int) -> str:
+    return hash_code(node.read_account(network.router or "", block).code)

@@ -1,0 +1,93 @@
+"""Reads from a node what permits need beyond a swap's terms: nonces, and the domains of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from swapcli.core.encoding.abi import encode_uint
+from swapcli.core.errors import InvalidOption, UpstreamError
+from swapcli.core.model.router_dialect import PermitKind
+from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.payload.evm.permit import PermitTerms, Signature, permit2_message, token_message
+from swapcli.payload.evm.typed_data import TypedData, domain_separator
+from swapcli.state.rpc.call_encoding import encode_call, read_text, read_word, read_words
+from swapcli.state.rpc.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
+
+_ALLOWANCE: Final = "allowance(address,address,address)"
+_NONCES: Final = "nonces(address)"
+_SEPARATOR: Final = "DOMAIN_SEPARATOR()"
+_TYPE_HASH: Final = "PERMIT_TYPEHASH()"
+_NAME: Final = "name()"
+_VERSION: Final = "version()"
+_PERMIT_TYPE_HASH: Final = 0x6E71EDAE12B1B97F4D1F60370FEF10105FA2FAAE0126114A169C64845D6126C9
+"""Of `Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)`, as EIP-2612 defines it."""
+
+_RECOVER: Final = "0x0000000000000000000000000000000000000001"
+"""The precompiled contract that recovers the signer of a digest."""
+
+
+def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int) -> tuple[TypedData, int]:
+    """Return the message to sign, and its nonce, at the newest block.
+
+    Raises `InvalidOption` if the token has no permit of EIP-2612, `UpstreamError` if the node fails.
+    """
+    at = node.read_head().block
+    if kind is PermitKind.PERMIT2:
+        answer = node.call(PERMIT2, encode_call(_ALLOWANCE, terms.owner, terms.token, terms.spender), at)
+        *_, nonce = read_words(answer, 3, _ALLOWANCE)
+        return permit2_message(terms, nonce, chain_id), nonce
+    nonce, domain = _read_token(node, terms, chain_id, at)
+    return token_message(terms, nonce, domain), nonce
+
+
+def check_signer(node: StateOverrideNode, message: TypedData, signature: Signature, owner: str) -> None:
+    """Raise `InvalidOption` unless `owner` signed the message, or is a contract, which checks signatures by itself."""
+    at = node.read_head().block
+    words = f"{signature.v:064x}{signature.r:064x}{signature.s:064x}"
+    signer = node.call(_RECOVER, message.digest() + bytes.fromhex(words), at)
+    if (signer and int.from_bytes(signer) == int(owner, 16)) or node.read_account(owner, at).code:
+        return
+    raise InvalidOption(
+        f"--signature: it is not {owner}'s for this permit",
+        hint="use the amount, --deadline, --from and --router-dialect of --permit, and sign again after another permit",
+    )
+
+
+def _read_token(node: Node, terms: PermitTerms, chain_id: int, at: BlockId) -> tuple[int, Mapping[str, Any]]:
+    calls = [encode_call(_NONCES, terms.owner), *map(encode_call, (_SEPARATOR, _NAME, _VERSION, _TYPE_HASH))]
+    answers = node.call_many([ContractCall(terms.token, each, may_revert=True) for each in calls], at)
+    nonces, separator, name, version, type_hash = answers
+    if nonces is None or separator is None or not nonces or not separator:
+        raise _without_permit(terms.token)
+    if type_hash and read_word(type_hash, _TYPE_HASH) != _PERMIT_TYPE_HASH:
+        raise _without_permit(terms.token)
+    expected = bytes.fromhex(encode_uint(read_word(separator, _SEPARATOR), 256, "separator"))
+    for domain in _domains(terms.token, name, version, chain_id):
+        if domain_separator(domain) == expected:
+            return read_word(nonces, _NONCES), domain
+    raise _without_permit(terms.token)
+
+
+def _domains(token: str, name: ReturnData, version: ReturnData, chain_id: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the domains that a token may use: its version is what it returns, else 1, else none."""
+    named = {"name": _text(name, _NAME)}
+    end = {"chainId": chain_id, "verifyingContract": token}
+    for each in dict.fromkeys((_text(version, _VERSION), "1", "2")):
+        if each:
+            yield named | {"version": each} | end
+    yield named | end
+
+
+def _text(answer: ReturnData, name: str) -> str:
+    try:
+        return read_text(answer, name) if answer else ""
+    except UpstreamError:
+        return ""
+
+
+def _without_permit(token: str) -> InvalidOption:
+    return InvalidOption(
+        f"the token {token} has no permit of EIP-2612",
+        hint="approve it by a transaction, which is in the JSON, and which --with-approval shows",
+    )

@@ -1,0 +1,160 @@
+"""The fields of a transaction that only a node knows before it is signed: nonce, gas limit, fees and access list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from swapcli.core.errors import UnusualFees
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.network import Network
+from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.transaction import Transaction
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.gas import with_margin
+from swapcli.payload.signing.signing_limits import FeeLimits, LimitedGas, find_excesses
+from swapcli.payload.signing.signing_values import (
+    AccessList,
+    FeeHistory,
+    GasForecast,
+    OptionalRequests,
+    read_fee_history,
+    read_gas_after,
+    read_transaction_forecast,
+)
+from swapcli.state.rpc.node import StateOverride
+
+_APPROVAL_GAS: Final = 60_000
+"""Gas of an approval where the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as
+USDC, up to 60,000."""
+_BASE_FEE_FACTOR: Final = 2
+"""Of the next block's base fee, for which `maxFeePerGas` leaves room besides the priority fee. The base fee rises by at
+most an eighth a block (EIP-1559), so twice is enough for five full blocks in a row. go-ethereum's bindings, ethers and
+web3.py use the same factor."""
+_MIN_PRIORITY_FEE_WEI: Final = 1
+"""The least priority fee that go-ethereum's pool accepts by default (`--txpool.pricelimit`)."""
+
+_NO_FIGURES: Final = NodeFigures()
+
+
+class SigningFields(NamedTuple):
+    """What a transaction needs beside target, value and data; None if unknown.
+
+    `gas` is the gas limit with a margin; fees are in wei per unit of gas.
+    """
+
+    nonce: int | None
+    gas: int | None
+    max_fee_wei: int | None
+    max_priority_fee_wei: int | None
+    access_list: AccessList = ()
+
+    @property
+    def max_cost_wei(self) -> int:
+        """The maximum cost of the gas in wei, which the sender must have. 0 if unknown."""
+        return (self.gas or 0) * (self.max_fee_wei or 0)
+
+
+class SwapGas(NamedTuple):
+    """The swap's gas before refunds, if the node estimates none: by a simulation, else by our own estimate.
+
+    None is unknown. Our own estimate counts only if the node's estimate fails, which a warning says.
+    """
+
+    simulated: int | None = None
+    own_estimate: int | None = None
+
+
+class SigningPlan(NamedTuple):
+    """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last.
+
+    `excesses` has a sentence for each figure of the node that is far from what it should be.
+    """
+
+    fields: tuple[SigningFields, ...]
+    failure: str = ""
+    excesses: tuple[str, ...] = ()
+
+
+def read_signing_plan(
+    node: OptionalRequests,
+    sender: str,
+    transactions: Sequence[Transaction],
+    network: Network,
+    swap_gas: SwapGas,
+    *,
+    tag: BlockTag = BlockTag.LATEST,
+    find_grants: Callable[[], Sequence[StateOverride] | None] = lambda: None,
+    limits: FeeLimits | None = None,
+    second: NodeFigures = _NO_FIGURES,
+) -> SigningPlan:
+    """Return the fields of `transactions`, in one round trip. The last one is the swap.
+
+    Gas is estimated on the block that the node calls `tag`. If the node cannot execute several transactions in a row,
+    the swap's gas is estimated on the state after the approvals, which `find_grants` returns, None if it is unknown.
+    The fields are compared with `limits`, unless there are none, and with what a `second` node reports. Raises
+    `UpstreamError` if the node does not answer.
+    """
+    # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
+    forecast = read_transaction_forecast(
+        node, sender, transactions, with_access_list=network.l1_fee_oracle is None, tag=tag
+    )
+    gas_forecasts = list(forecast.gas)
+    if not gas_forecasts[-1].is_supported and (grants := find_grants()):
+        gas_forecasts[-1] = read_gas_after(node, sender, transactions[-1], grants, tag)
+    failure = next((gas.failure for gas in gas_forecasts if gas.failure), "")
+    swap_peak = swap_gas.simulated or (swap_gas.own_estimate if failure else None)
+    max_fee_wei, priority_fee_wei = _fees(forecast.fees)
+    estimates = [_APPROVAL_GAS] * (len(transactions) - 1) + [swap_peak]
+    fields = tuple(
+        SigningFields(
+            nonce=None if forecast.nonce is None else forecast.nonce + position,
+            gas=_gas_limit(gas, estimate, network.block_gas_limit),
+            max_fee_wei=max_fee_wei,
+            max_priority_fee_wei=priority_fee_wei,
+            access_list=forecast.access_list,
+        )
+        for position, (gas, estimate) in enumerate(zip(gas_forecasts, estimates, strict=True))
+    )
+    if limits is None:
+        return SigningPlan(fields, failure)
+    own_estimates = [_APPROVAL_GAS * network.gas_units_per_evm_gas] * (len(transactions) - 1) + [swap_gas.own_estimate]
+    gas = [
+        LimitedGas(transaction.purpose, each.gas, estimate)
+        for transaction, each, estimate in zip(transactions, fields, own_estimates, strict=True)
+    ]
+    return SigningPlan(fields, failure, tuple(find_excesses(forecast.figures, second, gas, max_fee_wei, limits)))
+
+
+def check_excesses(plan: SigningPlan) -> None:
+    """Raise `UnusualFees` where the node's gas, fees or nonce must not be signed unseen."""
+    if not plan.excesses:
+        return
+    others = f", and {len(plan.excesses) - 1} more" if len(plan.excesses) > 1 else ""
+    raise UnusualFees(
+        f"the node's figures are not to be signed unseen: {plan.excesses[0]}{others}",
+        hint="ask another node, or allow them with --allow-fees (allow_fees in Python)",
+        details={"reasons": list(plan.excesses)},
+    )
+
+
+def read_max_fee_wei(node: OptionalRequests) -> int | None:
+    """Return the `maxFeePerGas` that transactions are now sent with; None if unknown. Raises `UpstreamError`."""
+    return _fees(read_fee_history(node))[0]
+
+
+def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit: int | None) -> int | None:
+    """Return the gas limit with its margin, at most that of a block if the gas alone fits; None if unknown."""
+    needed = forecast.peak or own_estimate
+    if needed is None:
+        return None
+    limit = with_margin(needed)
+    return max(needed, min(limit, block_gas_limit)) if block_gas_limit else limit
+
+
+def _fees(history: FeeHistory | None) -> tuple[int | None, int | None]:
+    """Return the maximum fee and the priority fee: the median of recent blocks, and room for a rising base fee."""
+    if history is None:
+        return None, None
+    priority_fee = max(history.median_priority_fee_wei, _MIN_PRIORITY_FEE_WEI)
+    return _BASE_FEE_FACTOR * history.next_base_fee_wei + priority_fee, priority_fee

@@ -1,0 +1,98 @@
+"""Limits of what a node puts into a transaction before it is signed: its gas, its fees and its nonce.
+
+They decide what the sender can lose beside the swap, and a node may be wrong or hostile. Nothing here trusts one figure
+of a node alone: its price is compared with its own recent blocks, its gas with our estimate, the total with a limit in
+dollars, and all of it with a second node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.records import NamedTuple
+
+MAX_PRICE_FACTOR = 10
+"""Of the usual price. A maximum fee is twice the next base fee, which rises by at most 3.2 times (an eighth a block,
+EIP-1559) in the ten blocks since the median of twenty."""
+MAX_GAS_FACTOR = 3
+"""Of our estimate before refunds. A limit has a fifth more than what is used, and estimates of long splits were up to
+1.7 times too low."""
+MAX_PENDING_TRANSACTIONS = 16
+"""Transactions in the pool before this one: go-ethereum keeps 16 of a sender for certain (`txpool.accountslots`)."""
+_MIN_PRICE_WEI = 1
+"""The least that a transaction pays: blocks of a test network may be free."""
+_MAX_CATALOGUE_FACTOR = 100
+"""Of the catalogue's gas price, where nothing says what the native token is worth."""
+
+
+class LimitedGas(NamedTuple):
+    """A transaction's gas limit, and our own estimate of its gas before refunds; None if unknown."""
+
+    purpose: str
+    limit: int | None
+    estimate: int | None
+
+
+class FeeLimits(NamedTuple):
+    """The most that transactions may cost together, the worth of a wei if known, and the catalogue's gas price."""
+
+    max_fee_usd: float
+    wei_usd: float | None
+    catalogue_price_wei: int = 0
+
+
+def find_excesses(
+    node: NodeFigures, second: NodeFigures, gas: Sequence[LimitedGas], max_fee_wei: int | None, limits: FeeLimits
+) -> Iterator[str]:
+    """Yield a sentence for each figure of a node that must not be signed unseen.
+
+    `second` has the figures of another node, none if there is no other. `max_fee_wei` is the maximum price of gas.
+    """
+    yield from _nonce_excesses(node, second)
+    for each in gas:
+        yield from _gas_excesses(each)
+    if max_fee_wei is not None:
+        yield from _price_excesses(node, second, max_fee_wei)
+        yield from _total_excesses(sum(each.limit or 0 for each in gas), max_fee_wei, limits)
+
+
+def _nonce_excesses(node: NodeFigures, second: NodeFigures) -> Iterator[str]:
+    nonce, latest = node.pending_nonce, node.latest_nonce
+    if nonce is None:
+        return
+    if latest is not None and not 0 <= nonce - latest <= MAX_PENDING_TRANSACTIONS:
+        yield f"the nonce is {nonce:,}, but only {latest:,} transactions of the sender are mined"
+    if second.pending_nonce is not None and nonce != second.pending_nonce:
+        yield f"the nonce is {nonce:,}, but a second node says {second.pending_nonce:,}"
+
+
+def _gas_excesses(gas: LimitedGas) -> Iterator[str]:
+    limit, estimate = gas.limit, gas.estimate
+    if not limit or not estimate:
+        return
+    if limit > MAX_GAS_FACTOR * estimate:
+        yield f"the gas limit of the {gas.purpose} is {limit:,}, but we estimate {estimate:,}"
+    elif limit * MAX_GAS_FACTOR < estimate:
+        yield f"the gas limit of the {gas.purpose} is {limit:,}, but we estimate {estimate:,}: it would run out of gas"
+
+
+def _price_excesses(node: NodeFigures, second: NodeFigures, max_fee_wei: int) -> Iterator[str]:
+    for reporter, found in (("its own recent blocks", node), ("a second node", second)):
+        usual = found.usual_price_wei
+        if usual is not None and max_fee_wei > MAX_PRICE_FACTOR * max(usual, _MIN_PRICE_WEI):
+            yield f"the maximum fee is {_gwei(max_fee_wei)} for a unit of gas, but {reporter} paid about {_gwei(usual)}"
+
+
+def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[str]:
+    if limits.wei_usd is not None:
+        usd = gas * max_fee_wei * limits.wei_usd
+        if usd > limits.max_fee_usd:
+            yield f"the gas may cost ${usd:,.2f}, above ${limits.max_fee_usd:,.2f} (setting max_fee_usd)"
+    elif max_fee_wei > _MAX_CATALOGUE_FACTOR * limits.catalogue_price_wei > 0:
+        usual = _gwei(limits.catalogue_price_wei)
+        yield f"the maximum fee is {_gwei(max_fee_wei)} for a unit of gas, but the network's usual price is {usual}"
+
+
+def _gwei(wei: int) -> str:
+    return f"{wei / 1e9:,.9f}".rstrip("0").rstrip(".") + " gwei"

@@ -1,0 +1,240 @@
+"""Reads from a node what only it knows of transactions before they are signed: nonce, gas and fees.
+
+Everything is read in one round trip, and nothing is required: a node that lacks a method leaves its value unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.transaction import Transaction
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.node import StateOverride
+from swapcli.state.rpc.rpc_node import render_overrides
+
+_FEE_BLOCKS: Final = 20
+"""Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""
+_MEDIAN: Final = 50
+_FEE_REQUEST: Final = RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,)))
+_is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
+_is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
+_is_slot = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
+
+AccessList = tuple[tuple[str, tuple[str, ...]], ...]
+"""Addresses with the storage slots that a transaction uses (EIP-2930); slots are hex of 32 bytes."""
+
+
+class OptionalRequests(Protocol):
+    """A node that answers requests which the caller can do without."""
+
+    def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
+        """Return the results, an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
+
+
+class FeeHistory(NamedTuple):
+    """The base fee of the next block, the median priority fee of each recent block with transactions, and the base fee
+    of each recent block, in wei."""
+
+    next_base_fee_wei: int
+    priority_fees_wei: tuple[int, ...]
+    base_fees_wei: tuple[int, ...] = ()
+
+    @property
+    def median_priority_fee_wei(self) -> int:
+        """Return the median of the priority fees, 0 if no recent block has transactions."""
+        return _lower_median(self.priority_fees_wei or (0,))
+
+    @property
+    def usual_price_wei(self) -> int:
+        """Return the median base fee and the median priority fee together."""
+        return _lower_median(self.base_fees_wei or (self.next_base_fee_wei,)) + self.median_priority_fee_wei
+
+
+class GasForecast(NamedTuple):
+    """The gas of one transaction: `used` after refunds, `peak` before them; None if unknown.
+
+    `peak` is the least gas limit of the transaction. `failure` is the node's message if the transaction would fail.
+    `is_supported` is false if the node cannot say what the transaction does after others.
+    """
+
+    used: int | None = None
+    peak: int | None = None
+    failure: str = ""
+    is_supported: bool = True
+
+
+class TransactionForecast(NamedTuple):
+    """What a node knows of transactions that a sender is about to send in a row; None if unknown.
+
+    `nonce` is the first one's, `latest_nonce` counts the mined ones. `gas` has one entry for each transaction, on the
+    state after those before it.
+    `access_list` is that of a transaction that is sent alone, empty unless it saves gas.
+    """
+
+    nonce: int | None
+    fees: FeeHistory | None
+    gas: tuple[GasForecast, ...]
+    access_list: AccessList = ()
+    latest_nonce: int | None = None
+
+    @property
+    def figures(self) -> NodeFigures:
+        """Return what is compared with the fields of the transactions."""
+        return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
+
+
+def read_transaction_forecast(
+    node: OptionalRequests,
+    sender: str,
+    transactions: Sequence[Transaction],
+    *,
+    with_access_list: bool,
+    tag: BlockTag = BlockTag.LATEST,
+) -> TransactionForecast:
+    """Return the forecast of `transactions` on the block that the node calls `tag`, in one round trip.
+
+    The first transaction's gas is that of `eth_estimateGas`, that of the others comes from `eth_simulateV1`, which
+    executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown. Raises
+    `UpstreamError` if the node does not answer.
+    """
+    calls = [_call(sender, each) for each in transactions]
+    simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
+    requests = [
+        *_figure_requests(sender),
+        RpcRequest("eth_estimateGas", (calls[0], tag)),
+        RpcRequest("eth_simulateV1", (simulation, tag)),
+    ]
+    if with_access_list and len(calls) == 1:
+        requests.append(RpcRequest("eth_createAccessList", (calls[0], tag)))
+    latest, nonce, fees, estimate, simulated, *listed = node.send_optional(requests)
+    gas = _simulated_gas(simulated, len(calls))
+    access_list = _saving_access_list(listed[0], gas[0].used) if listed else ()
+    return TransactionForecast(
+        _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list, _quantity(latest)
+    )
+
+
+def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
+    """Return what a second node reports of a sender and of fees, nothing if it is a node of another chain.
+
+    Raises `UpstreamError` if it does not answer.
+    """
+    requests = [*_figure_requests(sender), RpcRequest("eth_chainId", ())]
+    latest, nonce, fees, chain = node.send_optional(requests)
+    if _quantity(chain) != chain_id:
+        return NodeFigures()
+    history = _fee_history(fees)
+    return NodeFigures(_quantity(latest), _quantity(nonce), history.usual_price_wei if history else None)
+
+
+def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
+    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not answer."""
+    (found,) = node.send_optional([_FEE_REQUEST])
+    return _fee_history(found)
+
+
+def read_gas_after(
+    node: OptionalRequests, sender: str, transaction: Transaction, overrides: Sequence[StateOverride], tag: BlockTag
+) -> GasForecast:
+    """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
+
+    The state is that after the transactions before it, so a node that refuses the estimate says nothing about its
+    failure: many do not support overrides there, or ignore them.
+    """
+    parameters = (_call(sender, transaction), tag, render_overrides(overrides))
+    (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])
+    return GasForecast(peak=_quantity(result), is_supported=not isinstance(result, RpcError))
+
+
+def _figure_requests(sender: str) -> tuple[RpcRequest, ...]:
+    counts = (RpcRequest("eth_getTransactionCount", (sender, tag)) for tag in ("latest", "pending"))
+    return (*counts, _FEE_REQUEST)
+
+
+def _lower_median(values: Sequence[int]) -> int:
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def _call(sender: str, transaction: Transaction) -> dict[str, str]:
+    fields = {"from": sender, "to": transaction.to, "data": transaction.calldata}
+    return fields | {"value": hex(transaction.value)}
+
+
+def _estimated(result: RpcResult, simulated: GasForecast) -> GasForecast:
+    """Return the forecast of the first transaction, whose simulation is known."""
+    if isinstance(result, RpcError):
+        return simulated if simulated.peak else GasForecast(failure=result.message)
+    return simulated._replace(peak=_quantity(result) or simulated.peak, failure="", is_supported=True)
+
+
+def _simulated_gas(result: RpcResult, count: int) -> tuple[GasForecast, ...]:
+    """Parse the result of `eth_simulateV1`: unknown gas if it is malformed or the node rejected the request."""
+    if isinstance(result, RpcError):
+        return (GasForecast(is_supported=False),) * count
+    blocks = result if isinstance(result, list) else []
+    calls = blocks[0].get("calls") if len(blocks) == 1 and isinstance(blocks[0], dict) else None
+    if not isinstance(calls, list) or len(calls) != count:
+        return (GasForecast(is_supported=False),) * count
+    return tuple(map(_simulated_call, calls))
+
+
+def _simulated_call(entry: object) -> GasForecast:
+    if not isinstance(entry, dict):
+        return GasForecast()
+    if _quantity(entry.get("status")) != 1:
+        error = entry.get("error")
+        message = error.get("message") if isinstance(error, dict) else None
+        return GasForecast(failure=message if isinstance(message, str) and message else "execution reverted")
+    used = _quantity(entry.get("gasUsed"))
+    if not used:
+        return GasForecast()
+    # Refunds are at most a fifth of the gas before them (EIP-3529). Recent versions of go-ethereum return that gas.
+    return GasForecast(used, _quantity(entry.get("maxUsedGas")) or -(-used * 5 // 4))
+
+
+def _fee_history(result: RpcResult) -> FeeHistory | None:
+    if not isinstance(result, dict):
+        return None
+    base_fees, rewards, ratios = (result.get(name) for name in ("baseFeePerGas", "reward", "gasUsedRatio"))
+    if not (isinstance(base_fees, list) and isinstance(rewards, list) and isinstance(ratios, list)) or not base_fees:
+        return None
+    next_base_fee, recent = _quantity(base_fees[-1]), [_quantity(each) for each in base_fees[:-1]]
+    medians = [
+        _quantity(reward[0]) if isinstance(reward, list) and reward else None
+        for reward, ratio in zip(rewards, ratios, strict=False)
+        if ratio
+    ]
+    if next_base_fee is None or None in medians or None in recent:
+        return None
+    known = (tuple(each for each in values if each is not None) for values in (medians, recent))
+    return FeeHistory(next_base_fee, *known)
+
+
+def _saving_access_list(result: RpcResult, used_without: int | None) -> AccessList:
+    """Return the access list if the node says that the transaction uses less gas with it."""
+    if not isinstance(result, dict) or result.get("error") or used_without is None:
+        return ()
+    used_with, entries = _quantity(result.get("gasUsed")), result.get("accessList")
+    if used_with is None or used_with >= used_without or not isinstance(entries, list):
+        return ()
+    parsed = [_access_list_entry(entry) for entry in entries]
+    return tuple(each for each in parsed if each) if all(parsed) else ()
+
+
+def _access_list_entry(entry: object) -> tuple[str, tuple[str, ...]] | None:
+    if not isinstance(entry, dict):
+        return None
+    address, slots = entry.get("address"), entry.get("storageKeys")
+    if not isinstance(slots, list) or not _is_address(str(address)) or not all(_is_slot(str(slot)) for slot in slots):
+        return None
+    return str(address).lower(), tuple(str(slot).lower() for slot in slots)
+
+
+def _quantity(value: object) -> int | None:
+    """Parse a quantity of JSON-RPC; None if it is not one."""
+    return int(value, 16) if isinstance(value, str) and _is_quantity(value) else None

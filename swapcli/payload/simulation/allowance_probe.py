@@ -1,0 +1,55 @@
+"""Ask a node whether a token refuses to change an allowance that is not zero, as USDT on Ethereum does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, encode_address, encode_uint
+from swapcli.core.errors import UpstreamRejected
+from swapcli.payload.evm.transactions import APPROVE
+from swapcli.state.rpc.node import BlockId, ContractCall, Node
+
+_SPENDER: Final = "0x000000000000000000000000000000000000dead"
+_APPROVE_BYTES: Final = 4 + 2 * WORD
+_FIRST_RESULT: Final = 0x80
+_CALL_CODE_BYTES: Final = 49
+_END_CODE: Final = f"608060{_FIRST_RESULT:02x}f3"
+"""RETURN of two results of two words each."""
+_CODE_BYTES: Final = 2 * _CALL_CODE_BYTES + len(_END_CODE) // 2
+
+
+def must_be_revoked_first(node: Node, at: BlockId, token: str) -> bool:
+    """Return whether a token lets one unit be approved, but not two on top of it; False if the node cannot say.
+
+    One `eth_call` runs code that approves as a contract of its own. Raises `UpstreamError`.
+    """
+    try:
+        (answer,) = node.call_many([ContractCall("", _code(token))], at)
+    except UpstreamRejected:
+        return False  # it runs contracts only
+    if answer is None or len(answer) != 4 * WORD:
+        return False
+    words = [int.from_bytes(answer[start : start + WORD]) for start in range(0, len(answer), WORD)]
+    first, second = (bool(value) and bool(is_done) for value, is_done in (words[:2], words[2:]))
+    return first and not second
+
+
+def _code(token: str) -> bytes:
+    """Return EVM code that approves one and then two units, and returns for each what the token did and its success."""
+    calls = (_call_code(token, number) for number in range(2))
+    contents = (
+        f"{APPROVE}{encode_address(_SPENDER, 'spender')}{encode_uint(amount, 256, 'amount')}" for amount in (1, 2)
+    )
+    return bytes.fromhex("".join((*calls, _END_CODE, *contents)))
+
+
+def _call_code(token: str, number: int) -> str:
+    result, content = _FIRST_RESULT + 2 * WORD * number, _CODE_BYTES + _APPROVE_BYTES * number
+    return "".join(
+        (
+            f"600160{result:02x}52",  # MSTORE: a token that returns nothing has not refused
+            f"60{_APPROVE_BYTES:02x}61{content:04x}600039",  # CODECOPY of the calldata
+            f"602060{result:02x}60{_APPROVE_BYTES:02x}6000600073{token[2:]}5af1",  # CALL with all gas
+            f"60{result + WORD:02x}52",  # MSTORE of its success
+        )
+    )

@@ -1,0 +1,67 @@
+"""A sender's balances for a swap: the input token, the allowances that the swap needs, and native currency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.transaction import Approval
+from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.simulation import SimulatedCall
+from swapcli.state.rpc.call_encoding import encode_call, read_word, read_words
+from swapcli.state.rpc.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
+from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
+
+_PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
+
+
+class SenderBalances(NamedTuple):
+    """The sender's account, balance of the input token, and allowances, one for each approval that the swap needs.
+
+    There are none for native currency, which needs no approval."""
+
+    account: Account
+    balance_in: int
+    allowances: tuple[int, ...] = ()
+
+    @property
+    def allowance(self) -> int | None:
+        """What the router may take of the sender's tokens; None for native currency."""
+        return min(self.allowances, default=None)
+
+
+def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap: SimulatedCall) -> SenderBalances:
+    """Read the balances after a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
+    account = node.read_account(owner, at)
+    if swap.token_in == ZERO_ADDRESS:
+        return SenderBalances(account, account.balance_wei)
+    return decode_balances(account, swap, node.call_many(balance_calls(owner, swap), at))
+
+
+def balance_calls(owner: str, swap: SimulatedCall) -> list[ContractCall]:
+    """Return the calls that read the balance and the allowances of a token's owner."""
+    calls = [ContractCall(swap.token_in, encode_call(BALANCE, owner))]
+    return calls + [_allowance_call(approval, owner) for approval in swap.approvals]
+
+
+def decode_balances(account: Account, swap: SimulatedCall, answers: Sequence[ReturnData]) -> SenderBalances:
+    """Return the balances from the answers to `balance_calls`. Raises `InvalidUpstreamResponse`."""
+    balance, *others = answers
+    allowances = (_read_allowance(*each) for each in zip(swap.approvals, others, strict=True))
+    return SenderBalances(account, read_word(balance, BALANCE), tuple(allowances))
+
+
+def _allowance_call(approval: Approval, owner: str) -> ContractCall:
+    if approval.expiration_s is None:
+        return ContractCall(approval.token, encode_call(ALLOWANCE, owner, approval.spender))
+    return ContractCall(PERMIT2, encode_call(_PERMIT2_ALLOWANCE, owner, approval.token, approval.spender))
+
+
+def _read_allowance(approval: Approval, answer: ReturnData) -> int:
+    """Return an allowance. One of Permit2 that ends before the swap does counts as none."""
+    if approval.expiration_s is None:
+        return read_word(answer, ALLOWANCE)
+    amount, expiration_s, _nonce = read_words(answer, 3, _PERMIT2_ALLOWANCE)
+    return amount if expiration_s >= approval.expiration_s else 0

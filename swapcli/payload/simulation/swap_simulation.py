@@ -1,0 +1,148 @@
+"""Simulates a swap on a node after a block, for its real sender, before anyone signs it.
+
+The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls
+the router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
+allowance, the simulation grants them. Not simulated: tokens or routers that treat senders with code differently, and
+the signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+from swapcli.core.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.simulation import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    decode_run,
+    encode_simulate,
+    runtime_code,
+)
+from swapcli.payload.simulation.sender_balances import SenderBalances
+from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
+from swapcli.state.transfers.token_slots import find_balance_slot
+
+_OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
+"""An arbitrary address that carries the sender's own code during the simulation."""
+
+_DELEGATION: Final = bytes.fromhex("ef0100")
+"""Prefix of delegated code (EIP-7702); the address of the delegate follows."""
+
+_OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
+
+
+class SimulationGrant(StrEnum):
+    """An asset or permission that the sender lacks and the simulation grants."""
+
+    NATIVE = "native currency"
+    TOKEN = "token"
+    ALLOWANCE = "allowance"
+
+
+class SwapSimulation(NamedTuple):
+    """The result of a simulation, and the grants that it assumed."""
+
+    run: SimulationRun
+    grants: tuple[SimulationGrant, ...]
+
+
+def simulate_swap(
+    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
+) -> SwapSimulation:
+    """Simulate a swap. Raises as `simulate_swaps`."""
+    return simulate_swaps(node, at, [swap], sender, balances)[0]
+
+
+def simulate_swaps(
+    node: StateOverrideNode, at: BlockId, swaps: Sequence[SimulatedCall], sender: str, balances: SenderBalances
+) -> list[SwapSimulation]:
+    """Simulate swaps that differ only in their calldata, each on the same state.
+
+    This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
+    token cannot be granted to the sender, or a token does not report balances; `UpstreamRejected` if the node cannot
+    simulate.
+    """
+    swap = swaps[0]
+    assumed = tuple(lacking(swap, balances))
+    own, elsewhere = own_code(balances.account.code)
+    native_wei = swap.value_wei if SimulationGrant.NATIVE in assumed else None
+    overrides = [StateOverride(sender, native_wei, runtime_code(own)), *elsewhere]
+    try:
+        if SimulationGrant.TOKEN in assumed:
+            overrides.append(_balance(node, at, swap, sender, balances.balance_in))
+        calls = [
+            HypotheticalCall(sender, ContractCall(sender, encode_simulate(each, balances.allowances)), tuple(overrides))
+            for each in swaps
+        ]
+        answers = node.simulate(calls, at)
+    except UpstreamRejected as error:
+        error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
+        raise
+    # A swap that takes all gas fails alone.
+    is_any_answered = any(answer is not None for answer in answers)
+    return [
+        SwapSimulation(
+            _OUT_OF_GAS if answer is None and is_any_answered else _read_run(node, answer, each, balances), assumed
+        )
+        for answer, each in zip(answers, swaps, strict=True)
+    ]
+
+
+def _read_run(
+    node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, balances: SenderBalances
+) -> SimulationRun:
+    answer = require_answer(node, answer)
+    try:
+        return decode_run(answer, swap, balances.allowances)
+    except InvalidInput as error:
+        raise malformed_answer(node, error) from None
+
+
+def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
+    """Return what the simulation contract returned. Raises `SimulationError`, `UpstreamRejected` if it did not run."""
+    if answer is None:
+        raise SimulationError(
+            "the swap cannot be simulated: a token does not report balances, or it takes too much gas"
+        )
+    if answer == b"":
+        raise UpstreamRejected(
+            f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
+        )
+    return answer
+
+
+def malformed_answer(node: StateOverrideNode, error: InvalidInput) -> InvalidUpstreamResponse:
+    """Return the error for an answer that the simulation contract does not give."""
+    return InvalidUpstreamResponse(f"{node.redacted_url} answered a simulation with nonsense: {error.message}")
+
+
+def lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
+    lacks_input = balances.balance_in < swap.amount_in
+    if swap.token_in == ZERO_ADDRESS:
+        return [SimulationGrant.NATIVE] if lacks_input else []
+    lacks_leave = any(have < each.amount for each, have in zip(swap.approvals, balances.allowances, strict=True))
+    return [SimulationGrant.TOKEN] * lacks_input + [SimulationGrant.ALLOWANCE] * lacks_leave
+
+
+def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOverride]]:
+    """Return the address that carries an account's own code, zero for none, and the override that puts it there."""
+    if not code:
+        return ZERO_ADDRESS, []
+    if code.startswith(_DELEGATION):
+        return f"0x{code[len(_DELEGATION) :].hex()}", []
+    return carrier, [StateOverride(carrier, code=code)]
+
+
+def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int) -> StateOverride:
+    slot = find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in)
+    if slot is None:
+        raise SimulationError(
+            "a simulation needs a sender who holds the input, because its token stores balances in an unknown way",
+            hint="name a sender who holds it",
+        )
+    return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))

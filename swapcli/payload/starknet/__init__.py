@@ -1,0 +1,19 @@
+"""Calls of the router on Starknet: felts, Cairo's serialisation, approvals. Pure."""
+
+from __future__ import annotations
+
+from swapcli.payload.starknet.account_calls import build_account_calls, build_approval, build_transaction
+from swapcli.payload.starknet.cairo_serde import deserialise_call, serialise_call
+from swapcli.payload.starknet.felts import from_felt_text, to_felt_text
+from swapcli.payload.starknet.router_params import build_call
+
+__all__ = [
+    "build_account_calls",
+    "build_approval",
+    "build_call",
+    "build_transaction",
+    "deserialise_call",
+    "from_felt_text",
+    "serialise_call",
+    "to_felt_text",
+]

@@ -1,0 +1,123 @@
+"""The transactions of a swap in the order to send them, for EVM networks and Starknet alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.transaction import Purpose, Transaction, UnsignedTransaction
+from swapcli.core.networks.address import display_address
+from swapcli.core.records import NamedTuple
+from swapcli.interface.fields import render_felts
+from swapcli.payload.dialects import router_dialect
+
+if TYPE_CHECKING:
+    from swapcli.payload.checks.presign_checks import PayloadCheck
+    from swapcli.payload.signing.signing_fields import SigningFields
+
+FIELDS_OF_NODE = ("nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
+"""The quantities that only a node knows."""
+_MAX_EXACT_INTEGER = 2**53 - 1
+"""The greatest integer up to which JavaScript's numbers are exact."""
+
+
+class RenderedTransaction(NamedTuple):
+    """One transaction: `calldata` is hex with 0x, or on Starknet the decimal felts of a call of `entrypoint`.
+
+    `request` is the transaction as libraries take it to sign; None on Starknet, whose accounts execute calls.
+
+    `spender_name` is who is approved, empty for a swap.
+    """
+
+    purpose: Purpose
+    to: str
+    calldata: str | list[str]
+    value: str
+    entrypoint: str | None = None
+    spender_name: str = ""
+    request: dict[str, object] | None = None
+
+    @property
+    def signed_fields(self) -> dict[str, object]:
+        """Return the fields to sign, by name."""
+        fields = {"to": self.to, "entrypoint": self.entrypoint, "calldata": self.calldata, "value": self.value}
+        return {name: value for name, value in fields.items() if value is not None}
+
+    @property
+    def fields_of_node(self) -> dict[str, object]:
+        """Return the quantities that a node reported, by name."""
+        request = self.request or {}
+        return {name: request[name] for name in FIELDS_OF_NODE if name in request}
+
+
+def render_transactions(
+    payload: UnsignedTransaction, network: Network, checked: PayloadCheck | None = None
+) -> list[RenderedTransaction]:
+    """Render the swap, after the approvals that it needs beyond the present allowances, if those were checked."""
+    allowances = checked.allowances if checked else ()
+    transactions = router_dialect(network).build_transactions(payload, allowances)
+    sender = checked.sender if checked else None
+    plan = checked.signing.fields if checked and checked.signing else (None,) * len(transactions)
+    return [
+        RenderedTransaction(
+            purpose=each.purpose,
+            to=display_address(each.to, network.kind),
+            calldata=render_felts(each.felts) if each.felts else each.calldata,
+            value=str(each.value),
+            entrypoint=each.entrypoint,
+            spender_name=each.spender_name,
+            request=dict(_request(each, network, sender, fields)) if network.kind is Kind.EVM else None,
+        )
+        for each, fields in zip(transactions, plan, strict=True)
+    ]
+
+
+def missing_fields(transactions: Sequence[RenderedTransaction]) -> list[str]:
+    """Return a sentence for each group of fields that is left out of transactions of an EVM network."""
+    requests = [each.request or {} for each in transactions]
+    if any("from" not in request for request in requests):
+        return ["from, nonce, gas and fees are left out: they need --from ADDRESS and a node"]
+    reasons = {
+        "nonce": "nonce is left out: the node does not report it",
+        "gas": "gas is left out: the node cannot estimate it (--simulate measures that of the swap)",
+        "maxFeePerGas": "fees are left out: the node does not report those of recent blocks",
+    }
+    return [reason for name, reason in reasons.items() if any(name not in request for request in requests)]
+
+
+def _request(
+    transaction: Transaction, network: Network, sender: str | None, fields: SigningFields | None
+) -> Iterator[tuple[str, object]]:
+    """Yield the fields of a transaction of type 2 (EIP-1559) that web3.py, viem and ethers take unchanged.
+
+    There is no `type`, as no spelling suits all of them: accounts of viem accept only "eip1559", which ethers and
+    web3.py refuse, and those take 2. All of them infer it from the fees.
+    """
+    if sender is not None:
+        yield "from", display_address(sender, network.kind)
+    yield "to", display_address(transaction.to, network.kind)
+    yield "data", transaction.calldata
+    yield "value", _quantity(transaction.value)
+    yield "chainId", network.chain_id
+    if fields is None:
+        return
+    quantities = {
+        "nonce": fields.nonce,
+        "gas": fields.gas,
+        "maxFeePerGas": fields.max_fee_wei,
+        "maxPriorityFeePerGas": fields.max_priority_fee_wei,
+    }
+    yield from ((name, _quantity(value)) for name, value in quantities.items() if value is not None)
+    if fields.access_list:
+        entries = [{"address": address, "storageKeys": list(slots)} for address, slots in fields.access_list]
+        yield "accessList", entries
+
+
+def _quantity(value: int) -> int | str:
+    """Return an integer if JavaScript reads it exactly, else hex.
+
+    The libraries agree on nothing simpler: viem encodes the hex of zero wrongly, as a zero byte, and web3.py refuses
+    decimal strings.
+    """
+    return value if value <= _MAX_EXACT_INTEGER else hex(value)

@@ -1,0 +1,95 @@
+"""How people write amounts: `2.5k`, `1,000.5`, `$1000`, `50%`, `all`. Everything is exact; nothing becomes a float."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidAmount
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.plain_amounts import is_balance_part
+
+_EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
+_NUMBER = r"(?P<whole>[0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.(?P<fraction>[0-9]+))?"
+_SCALED = re.compile(_NUMBER + r"(?P<suffix>[kmb]?)", re.IGNORECASE)
+_CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
+_SHOWN_CHARACTERS = 80
+_FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli help amounts"
+
+
+class AmountUnit(StrEnum):
+    """What the number of an amount counts: tokens, US dollars, or percent of a balance."""
+
+    TOKENS = "tokens"
+    USD = "usd"
+    PERCENT = "percent"
+
+
+class WrittenAmount(NamedTuple):
+    """An amount as it was written. `number` is a plain decimal ("2500"), None for text that is no amount at all.
+
+    `is_plain` says that the text itself is a plain decimal of tokens, so that nothing was converted.
+    """
+
+    text: str
+    unit: AmountUnit
+    number: str
+    is_plain: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text, shortened for messages."""
+        return truncate(self.text, _SHOWN_CHARACTERS)
+
+
+def parse_notation(text: str) -> WrittenAmount:
+    """Parse an amount as people write it; the number is not yet checked against the token.
+
+    Raises `InvalidAmount` for other text, with the likely meaning of `1,5` and `1.000,5` in the hint.
+    """
+    lowered = text.lower()
+    if lowered == "all":
+        return WrittenAmount(text, AmountUnit.PERCENT, "100")
+    if is_balance_part(text):
+        return _in_percent(text)
+    if text.startswith("$") or lowered.endswith("usd"):
+        inner = text[1:] if text.startswith("$") else text[:-3]
+        return WrittenAmount(text, AmountUnit.USD, _read_number(inner, text))
+    number = _read_number(text, text)
+    return WrittenAmount(text, AmountUnit.TOKENS, number, is_plain=number == text)
+
+
+def scaled_number(number: str) -> tuple[int, int]:
+    """Return a plain decimal as an integer and its power of ten below: "2.50" is (250, 2)."""
+    whole, _, fraction = number.partition(".")
+    return int(whole + fraction or "0"), len(fraction)
+
+
+def _in_percent(text: str) -> WrittenAmount:
+    number = _read_number(text[:-1], text)
+    units, places = scaled_number(number) if len(number) <= _SHOWN_CHARACTERS else (0, 0)
+    if not 0 < units <= 100 * 10**places:
+        raise InvalidAmount(
+            f'"{truncate(text, _SHOWN_CHARACTERS)}" is not a part of a balance',
+            hint="write a percentage above 0% and up to 100%, or all",
+        )
+    return WrittenAmount(text, AmountUnit.PERCENT, number)
+
+
+def _read_number(written: str, text: str) -> str:
+    """Return a number with separators and a suffix as a plain decimal. Raises `InvalidAmount` about `text`."""
+    match = _SCALED.fullmatch(written)
+    if match is None or not (match["whole"] or match["fraction"]):
+        raise InvalidAmount(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not an amount', hint=_hint(written))
+    whole, fraction = re.sub("[,_]", "", match["whole"]), match["fraction"] or ""
+    exponent = _EXPONENTS[match["suffix"].lower()]
+    if exponent:
+        whole, fraction = whole + fraction[:exponent].ljust(exponent, "0"), fraction[exponent:]
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _hint(written: str) -> str:
+    if _CONTINENTAL.fullmatch(written) and len(written) <= _SHOWN_CHARACTERS:
+        return f"commas separate thousands, a point the decimals: write {written.replace('.', '').replace(',', '.')}"
+    return _FORMS

@@ -1,0 +1,31 @@
+"""Settings: flags over environment over file over defaults, read once at the start of a command.
+
+`settings` defines them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks, and
+`peek` reads a single one. `display` shows them and writes the example file; only `swapcli config` imports it.
+"""
+
+from __future__ import annotations
+
+from swapcli.quoting.config.loader import load_settings, override_settings
+from swapcli.quoting.config.networks import network_names_from, networks_from
+from swapcli.quoting.config.secret import Secret
+from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
+from swapcli.quoting.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
+
+__all__ = [
+    "TABLE",
+    "IntegratorSettings",
+    "NetworkSettings",
+    "Secret",
+    "Setting",
+    "Settings",
+    "config_file_path",
+    "data_folder",
+    "home_folder",
+    "load_settings",
+    "network_names_from",
+    "networks_from",
+    "node_url",
+    "override_settings",
+    "peek",
+]

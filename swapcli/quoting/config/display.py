@@ -1,0 +1,106 @@
+"""Settings as text: the rows of `config show`, and the example file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config.secret import Secret
+from swapcli.quoting.config.settings import (
+    FIELDS,
+    NETWORK_TABLE,
+    NETWORKS,
+    NetworkSettings,
+    Setting,
+    Settings,
+    variable_of,
+)
+
+_HEADER = """\
+# Settings of swapcli, each with its default; those without one are commented out.
+# A flag goes before an environment variable, that before this file. The file is found by --config, by SWAPCLI_CONFIG,
+# or as swapcli/config.yaml in $XDG_CONFIG_HOME or ~/.config. Relative file names start from its folder.
+"""
+_NETWORKS_EXAMPLE = """\
+# Nodes, routers and tokens of networks, and networks of your own.
+# networks:
+#   base:
+{settings}#     tokens:
+#       - {{address: 0x5656565656565656565656565656565656565656, symbol: MINE, name: My Token, decimals: 18}}
+#     # Tokens that take a fee of every transfer, in parts per million: they are left out of routes.
+#     transfer_fees_ppm: {{0x5656565656565656565656565656565656565656: 20000}}
+#     # Tokens that keep shares, as stETH: a transfer can lose up to 2 units.
+#     share_tokens: [0x9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a]
+#     # Tokens that refuse to change an allowance that is not zero, as USDT on Ethereum: it is revoked first.
+#     revoke_first_tokens: [0xdededededededededededededededededededede]
+#     # Tokens that no route trades, not even in between.
+#     blocked_tokens: [0xbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbc]
+#     # Price feeds in USD of Chainlink's form, by token; the verdict on a swap compares its price with them.
+#     price_feeds: {{"0x4200000000000000000000000000000000000006": "0xfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed"}}
+#   my-network:
+#     chain_id: 31337
+#     native: {{symbol: ETH, name: Ether, decimals: 18}}
+#     wrapped_native: 0x7878787878787878787878787878787878787878
+#     tokens:
+#       - {{address: 0x7878787878787878787878787878787878787878, symbol: WETH, name: Wrapped Ether, decimals: 18}}
+#     protocols:
+#       - {{id: 0, amm_name: wrapper, display_name: Wrapper, family: wrapper}}
+#       - {{id: 1, amm_name: uniswapV2, display_name: Uniswap V2, family: constant_product}}
+"""
+
+
+class SettingRow(NamedTuple):
+    """A setting for display; `value` is None if it is not set, and masked if it is a secret."""
+
+    key: str
+    value: str | None
+    origin: str
+
+
+def masked_rows(settings: Settings) -> list[SettingRow]:
+    """Return every setting with its value and origin, in the order of the table, networks last."""
+    rows = []
+    for group, members in FIELDS.items():
+        holder = getattr(settings, group) if group else settings
+        for name, row in members.items():
+            rows.append(SettingRow(row.key, _shown(row, getattr(holder, name)), settings.origin(row.key)))
+    for name, network in settings.networks.items():
+        rows.extend(_network_rows(f"{NETWORKS}.{name}", network, settings))
+    return rows
+
+
+def example_config() -> str:
+    """Return a settings file that explains every setting and changes none."""
+    parts = [_HEADER]
+    for group, members in FIELDS.items():
+        entries = [_example(row, "  " if group else "") for row in members.values()]
+        parts.append((f"{group}:\n" if group else "") + "\n".join(entries))
+    entries = [_example(row, "#     ", of_network="base") for row in NETWORK_TABLE.values()]
+    parts.append(_NETWORKS_EXAMPLE.format(settings="".join(entries)))
+    return "\n".join(parts)
+
+
+def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> Iterator[SettingRow]:
+    for name, row in NETWORK_TABLE.items():
+        if (value := getattr(network, name)) is not None:
+            yield SettingRow(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
+    others = [url.redacted for url in network.rpc_urls]
+    for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
+        yield SettingRow(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
+
+
+def _shown(row: Setting, value: object) -> str | None:
+    if isinstance(value, Secret):
+        return value.redacted
+    return None if value is None else row.value_type.format(value)
+
+
+def _example(row: Setting, indent: str, of_network: str = "") -> str:
+    variable = variable_of(f"{NETWORKS}.{of_network}.{row.key}") if of_network else row.variable
+    name = row.key.rpartition(".")[2]
+    if row.default is None:
+        entry = f"{name}: {row.example}" if of_network else f"# {name}: {row.example}"
+    else:
+        entry = f"{name}: {row.value_type.format(row.default) or '[]'}"
+    return f"{indent}# {row.help} [{variable}]\n{indent}{entry}\n"

@@ -1,0 +1,98 @@
+"""Join the sources of settings: flags over environment over file over defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from swapcli.core.errors import ConfigError
+from swapcli.core.validation.values import describe
+from swapcli.quoting.config import networks
+from swapcli.quoting.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
+from swapcli.quoting.config.source_readers import (
+    RawValue,
+    config_file_path,
+    expanded,
+    from_environment,
+    from_file,
+    from_flags,
+    read_text,
+    row_of,
+)
+from swapcli.quoting.config.value_types import PATH
+from swapcli.state.environment import variable
+from swapcli.state.user_folders import CONFIG_VARIABLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARGUMENT_ORIGIN = "argument"
+"""The origin of values that a program passes to the library."""
+
+
+def load_settings(
+    *,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    config_path: Path | None,
+    home: Path,
+    read: Callable[[Path], str] = read_text,
+) -> Settings:
+    """Load all settings. Reads only the settings file and checks every value of every source.
+
+    `flags` by dotted key, as text or typed, None where not given; `config_path` is the file that the command line
+    names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
+    """
+    path = config_file_path(config_path, environ, home)
+    is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
+    in_file = from_file(path, read, required=is_required)
+    in_environment = from_environment(environ, lambda: networks.known_names(in_file))
+    sources = (in_file, in_environment, from_flags(flags))
+    given: dict[str, RawValue] = {}
+    values: dict[str, Any] = {}
+    for source in sources:
+        given |= source
+        values |= {key: _value(row, each, home) for key, each in source.items() if (row := row_of(key))}
+    return Settings(
+        **_fields("", values),
+        integrator=IntegratorSettings(**_fields("integrator", values)),
+        service=ServiceSettings(**_fields("service", values)),
+        networks=networks.read_networks(given, values),
+        origins={key: each.origin for key, each in given.items()},
+    )
+
+
+def override_settings(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Return the settings with other values for keys of the first level, as text or typed, None where not given.
+
+    Raises `ConfigError` naming the key and what was expected.
+    """
+    given = {key: value for key, value in values.items() if value is not None}
+    if not given:
+        return settings
+    changed: dict[str, Any] = {
+        name: _value(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), None)
+        for name, row in FIELDS[""].items()
+        if row.key in given
+    }
+    origins = {**settings.origins, **dict.fromkeys(given, ARGUMENT_ORIGIN)}
+    return settings._replace(**changed, origins=origins)
+
+
+def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
+
+
+def _value(row: Setting, given: RawValue, home: Path | None) -> object:
+    try:
+        value = row.value_type.parse(given.value)
+    except ValueError:
+        found = "" if row.secret else f", not {describe(given.value)}"
+        raise ConfigError(
+            f"{given.place}: expected {row.value_type.expected}{found}",
+            details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
+        ) from None
+    if row.value_type is not PATH or home is None:
+        return value
+    path = expanded(value, home)
+    return given.folder / path if given.folder else path

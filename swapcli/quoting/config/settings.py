@@ -1,0 +1,450 @@
+"""The table of settings. Each is one field here; the loader, `config show`, the example file and the names of
+environment variables are derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
+
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
+from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
+from swapcli.core.model.network import DIALECTS, OWN
+from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.quote_request import SharePrecision
+from swapcli.core.model.swap_terms import (
+    DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_FEE_USD,
+    DEFAULT_MAX_IMPACT_PPM,
+    DEFAULT_MAX_PRICE_LOSS_PPM,
+    DEFAULT_MAX_SLIPPAGE_PPM,
+    DEFAULT_PRICE_GUARD_PPM,
+    DEFAULT_ROUTE_TTL_S,
+    DEFAULT_SLIPPAGE_PPM,
+    DEFAULT_SLIPPAGE_WARNING_PPM,
+    MAX_FEE_BPS,
+    MAX_SURPLUS_BPS,
+)
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config import value_types
+from swapcli.quoting.config.secret import Secret
+from swapcli.quoting.config.value_types import ValueType
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Color = Literal["auto", "always", "never"]
+Output = Literal["auto", "table", "plain", "json"]
+
+ENVIRONMENT_PREFIX: Final = "SWAPCLI_"
+DEFAULT_ORIGIN: Final = "default"
+NETWORKS: Final = "networks"
+
+_API_VERSIONS = [each.value for each in ApiVersion]
+_SHARES = [each.value for each in SharePrecision]
+_MAX_HOPS = 16
+_DAY_S = 86_400
+_SECRET_TYPES = (
+    value_types.KEY,
+    value_types.NODE_URL,
+    value_types.PUBLIC_URLS,
+    value_types.REDIS_URL,
+    value_types.HEADERS,
+)
+_MANY_REQUESTS = 1_000_000
+_MAX_WORKERS = 256
+_MAX_USD = 1_000_000
+
+
+class Setting(NamedTuple):
+    """One row of the table. `key` is its dotted name in files, `example` a value that reads where there is no default.
+
+    The value of a `secret` setting is never shown. On the command line, the machine's other users could see it.
+    """
+
+    key: str
+    value_type: ValueType[Any]
+    default: object
+    help: str
+    example: str
+    on_command_line: bool
+
+    @property
+    def secret(self) -> bool:
+        """Return whether its value must not be shown."""
+        return any(self.value_type is each for each in _SECRET_TYPES)
+
+    @property
+    def variable(self) -> str:
+        """Return the name of its environment variable."""
+        return variable_of(self.key)
+
+    @property
+    def flag(self) -> str:
+        """Return its name on the command line."""
+        return "--" + self.key.replace(".", "-").replace("_", "-")
+
+
+def variable_of(key: str) -> str:
+    """Return the environment variable of a setting: `SWAPCLI_A_B_C` for `a.b_c`."""
+    return ENVIRONMENT_PREFIX + key.upper().replace(".", "_").replace("-", "_")
+
+
+class _Row(NamedTuple):
+    """What the body of a class of settings says of one: a row without its name in files, if `key` is empty."""
+
+    key: str
+    value_type: ValueType[Any]
+    default: object
+    help: str
+    example: str
+    on_command_line: bool
+
+
+def setting(
+    default: object,
+    value_type: ValueType[Any],
+    text: str,
+    *,
+    key: str = "",
+    example: str = "",
+    on_command_line: bool = True,
+) -> Any:
+    """Return the field of a setting. `key` is its name in files, where that leaves out the unit of the field."""
+    return _Row(key, value_type, default, text, example, on_command_line)
+
+
+_Class = TypeVar("_Class", bound=type[Any])
+
+_ROWS: dict[type[Any], dict[str, Setting]] = {}
+
+
+def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
+    """Return the decorator that enters the settings of a record into the table, with keys that start with `prefix`.
+
+    A record and not a dataclass: the standard library's take 2.7 ms of each start for these four.
+    """
+
+    def enter(holder: _Class) -> _Class:
+        defaults: dict[str, Any] = holder._field_defaults
+        rows = {name: row for name, row in defaults.items() if isinstance(row, _Row)}
+        _ROWS[holder] = {name: Setting(prefix + (row.key or name), *row[1:]) for name, row in rows.items()}
+        defaults |= {name: row.default for name, row in rows.items()}
+        holder.__new__.__defaults__ = tuple(defaults.values())
+        return holder
+
+    return enter
+
+
+@in_table("integrator.")
+class IntegratorSettings(NamedTuple):
+    """Who earns on a swap; zero counts as not set."""
+
+    address: str | None = setting(
+        None, value_types.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
+    )
+    fee_bps: int = setting(
+        0,
+        value_types.whole_number(0, MAX_FEE_BPS),
+        "Fee on the output in basis points; not together with a surplus share.",
+    )
+    surplus_bps: int = setting(
+        0,
+        value_types.whole_number(0, MAX_SURPLUS_BPS),
+        "Share of the surplus in basis points; not together with a fee.",
+    )
+
+
+@in_table("service.")
+class ServiceSettings(NamedTuple):
+    """How `swapcli serve` serves."""
+
+    host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
+    port: int = setting(8000, value_types.whole_number(0, 65_535), "Port to listen on; 0 takes a free one.")
+    workers: int = setting(
+        1,
+        value_types.whole_number(1, _MAX_WORKERS),
+        "Processes that answer requests; one a core is best.",
+    )
+    keys_file: Path | None = setting(
+        None,
+        value_types.PATH,
+        "File of the API keys that are accepted; only their digests are in it.",
+        example="keys.json",
+    )
+    cors_origins: tuple[str, ...] = setting(
+        (), value_types.TEXTS, "Web sites whose scripts may call the service; * allows all."
+    )
+    requests_per_minute: int = setting(
+        200, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one client without a key."
+    )
+    requests_per_minute_with_key: int = setting(
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Requests a minute of one key."
+    )
+    health_requests_per_minute: int = setting(
+        1_000, value_types.whole_number(1, _MANY_REQUESTS), "Health checks a minute of one client."
+    )
+    limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
+    solve_time_s: float = setting(
+        0.5,
+        value_types.seconds(_DAY_S, allow_zero=True),
+        "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
+    )
+    reuse_searches: bool = setting(
+        True,
+        value_types.FLAG,
+        "Do searches start from those of similar orders? Amounts vary by up to 0.01 bps.",
+    )
+    max_queue: int = setting(
+        128, value_types.whole_number(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
+    )
+    max_connections: int = setting(
+        1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
+    )
+    state_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server of shared rate limits and issued routes; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+        on_command_line=False,
+    )
+    feed_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server whose feed is followed; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+    )
+    allowed_recipients: tuple[str, ...] = setting(
+        (),
+        value_types.ADDRESSES,
+        "Tokens, pools and routers that may be recipients all the same.",
+        example='["0x' + "34" * 20 + '"]',
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        value_types.ADDRESS_RANGES,
+        "Proxies whose X-Forwarded-For and Forwarded are believed.",
+        example="[127.0.0.1, 10.0.0.0/8]",
+    )
+
+
+@in_table()
+class NetworkSettings(NamedTuple):
+    """What the user adds to a network, or a network of the user's.
+
+    `rpc_urls` are further nodes, asked where the first one fails; `additions` is all else, in the form of the
+    catalogue's definitions.
+    """
+
+    rpc_url: Secret | None = setting(
+        None,
+        value_types.NODE_URL,
+        "Node to ask; its path and credentials are never shown.",
+        example="https://node.example/v1/key",
+    )
+    rpc_headers: Mapping[str, Secret] | None = setting(
+        None,
+        value_types.HEADERS,
+        "HTTP headers for rpc_url and rpc_urls, never shown.",
+        example="{Authorization: Bearer a-key}",
+    )
+    public_rpc_urls: tuple[Secret, ...] | None = setting(
+        None,
+        value_types.PUBLIC_URLS,
+        "Nodes to read where rpc_url is not set, instead of the built-in ones.",
+        example="[https://node.example, https://other.example]",
+    )
+    router: str | None = setting(
+        None, value_types.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20
+    )
+    router_dialect: str | None = setting(
+        None,
+        value_types.choice(DIALECTS),
+        f"What that contract is: {', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}.",
+        example=OWN,
+    )
+    rpc_urls: tuple[Secret, ...] = ()
+    additions: Mapping[str, object] = MappingProxyType({})
+
+
+@in_table()
+class Settings(NamedTuple):
+    """All settings, typed.
+
+    `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
+    """
+
+    network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")
+    api_version: ApiVersion | None = setting(
+        None,
+        value_types.choice(_API_VERSIONS, ApiVersion),
+        "API version of the interface, v1 or v2; without it v2 where the network has it.",
+        example="v2",
+    )
+    slippage_ppm: int = setting(
+        DEFAULT_SLIPPAGE_PPM,
+        value_types.PERCENTAGE,
+        "How far below the quote the output may fall, in percent.",
+        key="slippage",
+    )
+    impact_warning_ppm: int = setting(
+        DEFAULT_IMPACT_WARNING_PPM,
+        value_types.PERCENTAGE,
+        "Price impact in percent above which a quote warns.",
+        key="impact_warning",
+    )
+    max_impact_ppm: int = setting(
+        DEFAULT_MAX_IMPACT_PPM,
+        value_types.PERCENTAGE,
+        "Price impact in percent above which no transaction is built.",
+        key="max_impact",
+    )
+    slippage_warning_ppm: int = setting(
+        DEFAULT_SLIPPAGE_WARNING_PPM,
+        value_types.PERCENTAGE,
+        "Slippage in percent above which a quote warns.",
+        key="slippage_warning",
+    )
+    max_slippage_ppm: int = setting(
+        DEFAULT_MAX_SLIPPAGE_PPM,
+        value_types.PERCENTAGE,
+        "Slippage in percent above which no transaction is built.",
+        key="max_slippage",
+    )
+    max_fee_usd: float = setting(
+        DEFAULT_MAX_FEE_USD,
+        value_types.amount(_MAX_USD),
+        "Dollars above which the gas of a transaction, at a node's fees, is refused.",
+    )
+    price_guard_ppm: int = setting(
+        DEFAULT_PRICE_GUARD_PPM,
+        value_types.PERCENTAGE,
+        "How far in percent a quote may be below prices outside its route before its verdict warns.",
+        key="price_guard",
+    )
+    max_price_loss_ppm: int = setting(
+        DEFAULT_MAX_PRICE_LOSS_PPM,
+        value_types.PERCENTAGE,
+        "How far in percent a quote may be below prices outside its route before its verdict blocks.",
+        key="max_price_loss",
+    )
+    max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
+    shares: SharePrecision | None = setting(
+        None,
+        value_types.choice(_SHARES, SharePrecision),
+        "Steps of the shares of paths, fine (0.01%) or whole (1%); without it fine, or a service's own.",
+        example="whole",
+    )
+    solve_time_s: float = setting(
+        2.0,
+        value_types.seconds(_DAY_S, allow_zero=True),
+        "Seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
+    )
+    exclude_protocols: tuple[str, ...] = setting(
+        (), value_types.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
+    )
+    gas_price_wei: int | None = setting(
+        None,
+        value_types.GAS_PRICE,
+        "Gas price in wei; without it the market's.",
+        key="gas_price",
+        example="10000000",
+    )
+    router_dialect: str | None = setting(
+        None,
+        value_types.choice(DIALECTS),
+        "Which router contracts payloads are made for; without it each network's own setting.",
+        example="universal-router",
+    )
+    market: Path | None = setting(
+        None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
+    )
+    store_dir: Path | None = setting(
+        None,
+        value_types.PATH,
+        "Folder of the stores that swapcli sync fills; without it swapcli in the folder of your data.",
+        example="stores",
+    )
+    live: LiveMode = setting(
+        LiveMode.AUTO,
+        value_types.choice(LIVE_MODES, LiveMode),
+        "Nodes of quotes: auto uses public ones if none is set, require fails without one, never asks none.",
+    )
+    live_timeout_s: float = setting(
+        3.0, value_types.seconds(_DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
+    )
+    check: CheckMode = setting(
+        CheckMode.AUTO,
+        value_types.choice(CHECK_MODES, CheckMode),
+        "Nodes that rehearse a swap before you sign: auto those that are set, always public ones too, never.",
+    )
+    max_age_s: int | None = setting(
+        None,
+        value_types.whole_number(0, _DAY_S),
+        "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
+        example="30",
+    )
+    state: BlockTag = setting(
+        BlockTag.LATEST,
+        value_types.choice(BLOCK_TAGS, BlockTag),
+        "Block of a node to quote on: latest, pending, safe or finalized; sync and serve follow the latest.",
+    )
+    route_ttl_s: int = setting(
+        DEFAULT_ROUTE_TTL_S,
+        value_types.whole_number(1, _DAY_S),
+        "Seconds after which a route, or the state behind it, is stale.",
+    )
+    color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")
+    output: Output = setting(
+        "auto",
+        value_types.choice(get_args(Output)),
+        "Form of results: table, plain, json, or auto, which is a table on a terminal.",
+    )
+    integrator: IntegratorSettings = IntegratorSettings()
+    api_url: str | None = setting(
+        None,
+        value_types.SERVICE_URL,
+        "Service to ask instead of quoting here.",
+        example="https://quotes.example",
+    )
+    api_key_file: Path | None = setting(None, value_types.PATH, "File that holds the API key.", example="api-key")
+    api_key: Secret | None = setting(
+        None, value_types.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
+    )
+    names_rpc_url: Secret | None = setting(
+        None,
+        value_types.NODE_URL,
+        "Node of Ethereum that resolves ENS names; its path and credentials are never shown.",
+        example="https://node.example/v1/key",
+        on_command_line=False,
+    )
+    timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    publish_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server to which sync --watch publishes; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+    )
+    service: ServiceSettings = ServiceSettings()
+    networks: Mapping[str, NetworkSettings] = MappingProxyType({})
+    origins: Mapping[str, str] = MappingProxyType({})
+
+    def origin(self, key: str) -> str:
+        """Return where the setting called `key` came from."""
+        return self.origins.get(key, DEFAULT_ORIGIN)
+
+
+FIELDS: Final[Mapping[str, Mapping[str, Setting]]] = {
+    "": _ROWS[Settings],
+    "integrator": _ROWS[IntegratorSettings],
+    "service": _ROWS[ServiceSettings],
+}
+"""The rows by group of `Settings` ("" for itself) and field."""
+
+TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values() for row in group.values()}
+"""Every setting that is not a network's, by key."""
+
+NETWORK_TABLE: Final[Mapping[str, Setting]] = _ROWS[NetworkSettings]
+"""The settings of one network, by the last part of their key."""

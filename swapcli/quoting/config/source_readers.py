@@ -1,0 +1,254 @@
+"""Read settings from flags, the environment and a file. Each source becomes `RawValue`s by key, values still raw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+from swapcli.core.encoding.byte_order_mark import to_plain_utf8
+from swapcli.core.errors import ConfigError
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import describe
+from swapcli.quoting.config.secret import Secret
+from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
+from swapcli.quoting.config.value_types import NODE_URL
+from swapcli.state import user_folders
+from swapcli.state.environment import variable
+from swapcli.state.user_folders import CONFIG_VARIABLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FLAG_ORIGIN = "flag"
+MAX_BYTES = 1 << 20
+
+_NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
+_NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
+_GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
+
+
+class RawValue(NamedTuple):
+    """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
+
+    `folder` is what a relative file name in it starts from; None is the working directory.
+    """
+
+    value: object
+    origin: str
+    place: str
+    folder: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"RawValue(origin={self.origin!r}, place={self.place!r}, folder={self.folder!r})"  # no secrets
+
+
+def config_file_path(config_path: Path | None, environ: Mapping[str, str], home: Path) -> Path:
+    """Return the path of the settings file: `config_path`, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    from pathlib import Path
+
+    return config_path if config_path is not None else Path(user_folders.config_file(environ, str(home)))
+
+
+def data_folder(environ: Mapping[str, str], home: Path) -> Path:
+    """Return the folder for data of this program, by the XDG specification."""
+    from pathlib import Path
+
+    return Path(user_folders.data_folder(environ, str(home)))
+
+
+def home_folder() -> Path:
+    """Return the home folder of the user; the working directory if the system knows none."""
+    from pathlib import Path
+
+    return Path(user_folders.home_folder())
+
+
+def node_url(place: str, text: str) -> Secret:
+    """Parse the URL of a node, given at `place`. Raises `ConfigError`, which does not repeat it."""
+    try:
+        return NODE_URL.parse(text)
+    except ValueError:
+        raise ConfigError(f"{place}: expected {NODE_URL.expected}") from None
+
+
+def read_text(path: Path) -> str:
+    """Read a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` for one too large."""
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes")
+    return to_plain_utf8(content).decode()
+
+
+def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
+    """Return the flags that were given (are not None) by the key of their setting."""
+    given = {}
+    for key, value in flags.items():
+        row = row_of(key) or _refuse_unknown("flag", key, TABLE)
+        if value is None:
+            continue
+        if not row.on_command_line:
+            raise ConfigError(
+                f"{key} cannot be given on the command line, where other users can read it",
+                hint=f"set {row.variable} or {key}_file",
+                details={"key": key},
+            )
+        given[key] = value if isinstance(value, RawValue) else RawValue(value, FLAG_ORIGIN, row.flag)
+    return given
+
+
+def flag(spelled: str, value: object) -> RawValue | None:
+    """Return the value of a flag whose name differs from its setting's; None if it was not given."""
+    return None if value is None else RawValue(value, FLAG_ORIGIN, spelled)
+
+
+def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, RawValue]:
+    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
+    by_variable = {row.variable: key for key, row in TABLE.items()}
+    given = {}
+    for name in sorted(environ):
+        if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
+            continue
+        key = by_variable.get(name) or _network_key(name, network_names)
+        if key is None:
+            _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
+        if text := variable(environ, name):
+            given[key] = RawValue(text, f"environment {name}", name)
+    return given
+
+
+def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
+    """Return the values of a settings file; `networks.NAME` is the whole mapping of a network.
+
+    A file that does not exist has no values, unless it is `required`.
+    """
+    try:
+        text = read(path)
+    except (FileNotFoundError, NotADirectoryError):
+        if not required:
+            return {}
+        raise ConfigError(f"{path}: no such file", hint="swapcli config init writes one") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start} is not UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    from swapcli.quoting.config.yaml_parser import parse_yaml
+
+    return dict(_FileReader(path).entries(parse_yaml(text, str(path))))
+
+
+def peek(
+    key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
+) -> object:
+    """Return the raw value of a key of the first level from the environment, else the file; None if neither has it.
+
+    Other errors in them are ignored: this serves to report an error before settings are loaded or after they failed.
+    """
+    if text := variable(environ, TABLE[key].variable):
+        return text
+    from swapcli.quoting.config.yaml_parser import parse_yaml
+
+    path = config_file_path(config_path, environ, home)
+    try:
+        document = parse_yaml(read(path), str(path))
+    except (OSError, ValueError, ConfigError):
+        return None
+    return document.get(key) if isinstance(document, dict) else None
+
+
+def row_of(key: str) -> Setting | None:
+    """Return the row of a key, also of `networks.NAME.x`; None if it is not a setting."""
+    group, *rest = key.split(".")
+    return NETWORK_TABLE.get(rest[1]) if group == NETWORKS and len(rest) == 2 else TABLE.get(key)
+
+
+def expanded(path: Path, home: Path) -> Path:
+    """Return `path` with a leading `~` replaced by the user's home."""
+    return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
+
+
+class _FileReader:
+    """A reader that flattens the mapping of a settings file to dotted keys."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def entries(self, document: object) -> Iterator[tuple[str, RawValue]]:
+        if document is not None and not isinstance(document, dict):
+            raise ConfigError(f"{self._path}: expected a mapping of settings")
+        for key, value in (document or {}).items():
+            if key == NETWORKS:
+                yield from self._networks(self._mapping(key, value))
+            elif key in _GROUPS:
+                for name, member in self._mapping(key, value).items():
+                    yield from self._leaf(f"{key}.{name}", member)
+            elif "." in key and key in TABLE:
+                group, _, name = key.partition(".")
+                self._refuse(key, f"a file nests it, as in {group}: {{{name}: ...}}")
+            else:
+                yield from self._leaf(key, value)
+
+    def _leaf(self, key: str, value: object) -> Iterator[tuple[str, RawValue]]:
+        if key not in TABLE:
+            group, nested, _ = key.partition(".")
+            siblings = [known for known in TABLE if known.startswith(f"{group}.")]
+            _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, NETWORKS])
+        if value is not None:
+            yield key, self._given(key, value)
+
+    def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
+        """Yield each network as `networks.NAME`, and those of its members that are settings."""
+        seen: set[str] = set()
+        for name, described in networks.items():
+            key = f"{NETWORKS}.{name.lower()}"
+            if not re.fullmatch(_NETWORK_NAME, name.lower()):
+                self._refuse(NETWORKS, f"{describe(name)} is not a name of letters, digits, - and _")
+            if key in seen:
+                self._refuse(key, "the same name in upper and in lower case")
+            seen.add(key)
+            members = self._mapping(key, described)
+            yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
+            for member in NETWORK_TABLE:
+                if members.get(member) is not None:
+                    yield f"{key}.{member}", self._given(f"{key}.{member}", members[member])
+
+    def _mapping(self, key: str, value: object) -> dict[str, object]:
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self._refuse(key, f"expected a mapping, not {describe(value)}")
+        return value
+
+    def _refuse(self, key: str, problem: str) -> NoReturn:
+        raise ConfigError(f"{self._path}: {key}: {problem}", details={"key": key})
+
+    def _given(self, key: str, value: object) -> RawValue:
+        return RawValue(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
+
+
+def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:
+    """Return the key of `SWAPCLI_NETWORKS_NAME_X`: of the known network with that name, else of NAME in lower case."""
+    if not variable.startswith(_NETWORKS_PREFIX):
+        return None
+    rest = variable.removeprefix(_NETWORKS_PREFIX)
+    for member in NETWORK_TABLE:
+        suffix = "_" + member.upper()
+        spelled = rest.removesuffix(suffix)
+        if spelled and spelled != rest:
+            named = (name for name in network_names() if name.upper().replace("-", "_") == spelled)
+            return f"{NETWORKS}.{next(named, spelled.lower())}.{member}"
+    return None
+
+
+def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    start = ENVIRONMENT_PREFIX if name.startswith(ENVIRONMENT_PREFIX) else ""
+    candidates = [each.removeprefix(start) for each in known]
+    closest = [start + each for each in closest_names(name.removeprefix(start), candidates, limit=1)]
+    raise ConfigError(
+        f"{what} {describe(name)}: no such setting",
+        hint=did_you_mean(closest) or "swapcli config show lists all settings",
+        details={"key": name, "closest": closest},
+    )

@@ -1,0 +1,306 @@
+"""Keeps the markets of a service at the newest block: follows a store, and holds its deepest pools in memory.
+
+The store is the one that `swapcli sync` fills. If there is none, a store in a temporary folder is filled with the pools
+of a market. Other processes may write to the store at the same time; their blocks are read. A follower, with everything
+that it opens, belongs to one thread; the sources that it returns may be used by any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from swapcli.core.errors import ConfigError, MarketError, MarketUnavailable, UpstreamError
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S
+from swapcli.core.model.token import Token
+from swapcli.core.pools.sampled import sampled_pools
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.state.block_snapshot import BlockSnapshot
+from swapcli.state.clock import Clock
+from swapcli.state.rpc.head_source import HeadSource
+from swapcli.state.rpc.node import ChainHead, Node
+from swapcli.state.store import Store, StoredBlock, create_store, open_store
+from swapcli.state.sync import Progress, follow, import_pools
+
+MAX_POOLS = 5_000
+"""Pools in memory. Quotes over more take long, and the others are illiquid."""
+MAX_SAMPLED_POOLS = 32
+"""Pools to sample at each block: each takes a call of the node with fifty quotes inside."""
+RESELECT_AFTER_S = 300.0
+"""Time after which the deepest pools are selected again."""
+
+
+class FollowedStore(NamedTuple):
+    """The store of a network, and the node that it follows; without a node, only other processes write to it.
+
+    `heads` say when to look for a new block; None polls. Of an `is_read_only` store, a `StoreWriter` of another process
+    writes the blocks; it may not exist yet, and its node only names the router and samples pools."""
+
+    network: Network
+    networks: Callable[[str], Network]
+    path: Path
+    node: Node | None
+    heads: HeadSource | None = None
+    is_read_only: bool = False
+
+
+class FollowedMarket(NamedTuple):
+    """A market whose pools are read from a node, into a store of the process. `heads` as in `FollowedStore`."""
+
+    network: Network
+    networks: Callable[[str], Network]
+    load: Callable[[], MarketState]
+    node: Node
+    heads: HeadSource | None = None
+
+
+Followed = FollowedStore | FollowedMarket
+
+
+@contextmanager
+def open_follower(
+    followed: Followed,
+    clock: Clock,
+    on_progress: Callable[[Progress], object],
+    *,
+    route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+    max_pools: int = MAX_POOLS,
+) -> Iterator[MarketFollower]:
+    """Open a follower once its store has been filled; `on_progress` is called while that lasts.
+
+    Raises `UpstreamError`, `ConfigError`, `MarketError`.
+    """
+    with ExitStack() as stack:
+        path = find_own_store(followed)
+        if path is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True))
+            path = Path(folder, "private.sqlite")
+            _fill_private_store(followed, path, on_progress, max_pools)
+        store = stack.enter_context(open_store(str(path), followed.networks, followed.network.name))
+        is_writer = not (isinstance(followed, FollowedStore) and followed.is_read_only)
+        yield MarketFollower(
+            store, followed.node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools, is_writer=is_writer
+        )
+
+
+@contextmanager
+def open_store_writer(
+    followed: Followed, path: Path, on_progress: Callable[[Progress], object], *, max_pools: int = MAX_POOLS
+) -> Iterator[StoreWriter]:
+    """Open the writer of the store at `path`: the market's own one, or a private one, which appears once it is filled.
+
+    Raises as `open_follower`.
+    """
+    assert followed.node is not None
+    if not (isinstance(followed, FollowedStore) and path == followed.path) and not path.exists():
+        part = path.with_suffix(".part")
+        _fill_private_store(followed, part, on_progress, max_pools)
+        part.replace(path)
+    with open_store(str(path), followed.networks, followed.network.name) as store:
+        yield StoreWriter(store, followed.node)
+
+
+def find_own_store(followed: Followed) -> Path | None:
+    """Return the store in which the node can be followed; None if that has to be a private one.
+
+    Raises `ConfigError` and `MarketError`.
+    """
+    if not isinstance(followed, FollowedStore):
+        return None
+    if followed.node is None or followed.is_read_only:
+        return followed.path
+    with open_store(str(followed.path), followed.networks, followed.network.name) as store:
+        # No block can follow an imported market.
+        return followed.path if store.read_pools(()).provenance is Provenance.SYNCED else None
+
+
+def _fill_private_store(
+    followed: Followed, path: Path, on_progress: Callable[[Progress], object], max_pools: int
+) -> None:
+    """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
+    assert followed.node is not None
+    if isinstance(followed, FollowedStore):
+        with open_store(str(followed.path), followed.networks, followed.network.name) as imported:
+            market = imported.read_deepest(max_pools)
+    else:
+        market = followed.load()
+    with create_store(str(path), followed.network, followed.networks) as store:
+        for progress in import_pools(store, followed.node, market):
+            on_progress(progress)
+
+
+class StoreWriter:
+    """Brings a store to the newest block of its node, for followers in other processes."""
+
+    def __init__(self, store: Store, node: Node) -> None:
+        self._store, self._node = store, node
+        self._head: StoredBlock | None = None
+
+    def read(self) -> StoredBlock | None:
+        """Return the block of the store. Raises `MarketError`."""
+        self._head = self._store.inventory.head()
+        return self._head
+
+    def advance(self) -> StoredBlock | None:
+        """Bring the store to the newest block and return it; None if it is the one returned before.
+
+        Raises `UpstreamError`, `ConfigError`, `MarketError`.
+        """
+        before = self._head
+        _follow(self._store, self._node, before)
+        head = self.read()
+        return None if head == before else head
+
+
+def _follow(store: Store, node: Node, head: StoredBlock | None) -> None:
+    """Bring a store to the newest block. `head` is the one that was read from it last."""
+    try:
+        follow(store, node)
+    except (ConfigError, MarketError):
+        # Another process may have written the block first, which is just as good.
+        if store.inventory.head() == head:
+            raise
+
+
+class _Latest(NamedTuple):
+    """The source that was returned last, its block, and the time when its pools were selected.
+
+    `has_router` is false if the registry that names the network's router has not been read."""
+
+    source: InMemorySource
+    head: StoredBlock | None
+    selected_s: float
+    has_router: bool
+
+
+class MarketFollower:
+    """Returns sources of quotes that are each as of one whole block."""
+
+    def __init__(
+        self,
+        store: Store,
+        node: Node | None,
+        clock: Clock,
+        *,
+        route_ttl_s: int,
+        max_pools: int,
+        is_writer: bool,
+    ) -> None:
+        self._store, self._node, self._clock = store, node, clock
+        self._route_ttl_s, self._max_pools, self._is_writer = route_ttl_s, max_pools, is_writer
+        self._latest: _Latest | None = None
+
+    def read(self) -> InMemorySource:
+        """Return the store's market of any age. Raises `MarketError`, and `MarketUnavailable` if it has no pools."""
+        head, market = self._read_deepest()
+        has_router = True
+        try:
+            market = self._with_router(market)
+        except UpstreamError:  # the market can be quoted without its router, which `advance` reads
+            has_router = False
+        return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
+
+    def advance(self) -> InMemorySource | None:
+        """Bring the store to the newest block and return its market; None if it is the one returned before.
+
+        Raises `UpstreamError`, `ConfigError`, `MarketError`.
+        """
+        latest = self._latest
+        if latest is None:
+            return self.read()
+        if self._is_writer and self._node is not None:
+            _follow(self._store, self._node, latest.head)
+        with self._store.snapshot():
+            head = self._store.inventory.head()
+            if head == latest.head and latest.has_router:
+                return None
+            changed = self._changed_since(latest)
+            part = None if changed is None else self._store.read_pools(changed)
+        if changed is None or part is None:
+            head, market = self._read_deepest()
+            market = self._with_samples(self._with_router(market), head)
+            source, selected_s = self._new_source(market), self._clock.monotonic_s()
+        else:
+            market = self._with_router(_with_changes(latest.source.market, part, changed, self._max_pools))
+            market = self._with_samples(market, head)
+            changed |= frozenset(key for key, pool in market.pools.items() if pool.is_sampled)
+            source, selected_s = latest.source.with_changes(market, changed), latest.selected_s
+        return self._set_latest(_Latest(source, head, selected_s, has_router=True))
+
+    def _read_deepest(self) -> tuple[StoredBlock | None, MarketState]:
+        with self._store.snapshot():
+            head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
+        if not market.pools:
+            raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
+        return head, market
+
+    def _with_router(self, market: MarketState) -> MarketState:
+        """Return the market with the router that its registry, if there is one, names at the newest block."""
+        if self._node is None or market.network.router_registry is None:
+            return market
+        snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())
+        return market._replace(network=snapshot.with_router(market.network))
+
+    def _with_samples(self, market: MarketState, head: StoredBlock | None) -> MarketState:
+        """Return the market with the samples of the first of its sampled pools at its block; others trade nothing.
+
+        A node that does not have them leaves all of them without.
+        """
+        pools = sampled_pools(market.pools.values())
+        if not pools:
+            return market
+        found: Mapping[str, Pool | None] = {}
+        if self._node is not None and head is not None:
+            try:
+                block = self._node.read_block(head.number)
+                if block is not None and block.hash == head.hash:
+                    chain_head = ChainHead(block, market.gas_price_wei)
+                    snapshot = BlockSnapshot(self._node, market.network, chain_head, self._clock.monotonic_s())
+                    snapshot.read(pools[:MAX_SAMPLED_POOLS])
+                    found = snapshot.pools
+            except UpstreamError:
+                pass
+        sampled = {pool.key: found.get(pool.key) or pool.without_samples() for pool in pools}
+        return market._replace(pools={key: sampled.get(key, pool) for key, pool in market.pools.items()})
+
+    def _new_source(self, market: MarketState) -> InMemorySource:
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
+
+    def _changed_since(self, latest: _Latest) -> frozenset[str] | None:
+        """Return the keys of the pools to read; None for all."""
+        if latest.head is None or self._clock.monotonic_s() - latest.selected_s > RESELECT_AFTER_S:
+            return None
+        return self._store.inventory.changed_since(latest.head)
+
+    def _set_latest(self, latest: _Latest) -> InMemorySource:
+        latest.source.warm()
+        self._latest = latest
+        return latest.source
+
+
+def _with_changes(market: MarketState, part: MarketState, changed: frozenset[str], max_pools: int) -> MarketState:
+    """Return `market` at the block of `part`, which has the `changed` pools that still exist.
+
+    A new pool is added if there is room.
+    """
+    pools = {key: pool for key, pool in market.pools.items() if key not in changed or key in part.pools}
+    for key, pool in part.pools.items():
+        if key in pools or len(pools) < max_pools:
+            pools[key] = pool
+    return part._replace(
+        pools=pools,
+        tokens=_with_new_tokens(market, part, pools),
+        placeholder_pools=market.placeholder_pools - changed,
+        transfers={**market.transfers, **part.transfers},
+    )
+
+
+def _with_new_tokens(market: MarketState, part: MarketState, pools: Mapping[str, Pool]) -> Mapping[str, Token]:
+    new = {address for key in part.pools if key in pools for address in pools[key].tokens} - market.tokens.keys()
+    return {**market.tokens, **{address: part.tokens[address] for address in new}} if new else market.tokens

@@ -1,0 +1,111 @@
+"""Health checks of a source: does it have pools, and does it answer an order?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from swapcli.core.errors import MarketUnavailable, SwapcliError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.quote_results import QuoteResult
+from swapcli.state.clock import Clock
+
+HEALTHY, UNHEALTHY = 200, 503
+
+
+class Sample(NamedTuple):
+    """An order that was quoted to see whether quoting works; amounts in base units."""
+
+    token_in: Token
+    token_out: Token
+    amount_in: int
+    amount_out: int
+
+
+class Health(NamedTuple):
+    """The result of a health check, which took `time_s`.
+
+    `status` is 200 if the source is healthy. A value that a service does not report is None.
+    """
+
+    network: str
+    status: int
+    message: str
+    time_s: float
+    state_source: StateSource | None = None
+    pools: int | None = None
+    tokens: int | None = None
+    sample: Sample | None = None
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the source answers orders."""
+        return self.status == HEALTHY
+
+
+class MarketSize(NamedTuple):
+    """The number of pools and tokens of a source, if it has more than the market that is checked."""
+
+    pools: int
+    tokens: int
+
+
+def check_market(
+    market: MarketState, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
+) -> Health:
+    """Return the health of a market: it has pools, and `quote` answers an order between two of its main tokens.
+
+    `market` may be a part of the source, whose size is then `count`. The result has the state of the sample's quote.
+    """
+    count = count or MarketSize(len(market.pools), len(market.tokens))
+    state_source = StateSource.of(market, clock.now_s())
+    started_s = clock.monotonic_s()
+    sample: Sample | None = None
+    try:
+        sample, state_source = _quote_sample(market, quote)
+        summary = f"{count.pools} pools, {state_source.provenance} state"
+        status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {summary}"
+    except SwapcliError as error:
+        status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"
+    return Health(
+        network=market.network.name,
+        status=status,
+        message=message,
+        time_s=round(clock.monotonic_s() - started_s, 6),
+        state_source=state_source,
+        pools=count.pools,
+        tokens=count.tokens,
+        sample=sample,
+    )
+
+
+def _title(network: Network) -> str:
+    return network.name[:1].upper() + network.name[1:]
+
+
+def _quote_sample(market: MarketState, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
+    order = _sample_order(market)
+    if order is None:
+        raise MarketUnavailable("the market holds no pools")
+    answer = quote(order)
+    amounts = answer.result.input_amount, answer.result.output_amount
+    return Sample(order.token_in, order.token_out, *amounts), answer.state_source
+
+
+def _sample_order(market: MarketState) -> Order | None:
+    """Return the order of one whole token between the two tokens that share most pools; None without pools."""
+    pairs = Counter(pair for pool in market.pools.values() for pair in _pairs(pool.tokens))
+    if not pairs:
+        return None
+    (one, other), _ = max(pairs.items(), key=lambda item: (item[1], item[0]))
+    token_in, token_out = market.tokens[one], market.tokens[other]
+    return Order(token_in, token_out, 10**token_in.decimals)
+
+
+def _pairs(tokens: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(one, other) for one in tokens for other in tokens if one < other]

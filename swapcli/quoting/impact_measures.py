@@ -1,0 +1,68 @@
+"""The price impact of a swap: the part of its value that is lost, by every available measure.
+
+USD prices reveal a pool whose price is off the market. The spot prices of the route's pools need no USD prices, and can
+hardly be manipulated by dust. Neither is certain, so the highest figure counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
+from swapcli.core.model.token import Token
+from swapcli.core.routing.price_impact import route_impact
+from swapcli.interface.route_result import RouteResult
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+
+
+def impact_of(answer: QuoteResult) -> PriceImpact | None:
+    """Return the price impact of a quote; None if it is unknown."""
+    pools = answer.pools if isinstance(answer, LocalQuote) else None
+    reported = answer.state_source.reported.price_impact
+    return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
+
+
+def highest_impact(
+    result: RouteResult,
+    amount_out: int,
+    network: Network,
+    pools: Mapping[str, Pool] | None = None,
+    *,
+    reported: float | None = None,
+) -> PriceImpact | None:
+    """Return the highest figure for a route that pays `amount_out`; None where there is no figure.
+
+    `pools` are the route's in the state before the swap, None where only a service knows them; `reported` is the
+    service's own figure.
+    """
+    known = [_usd_impact(result, amount_out, network)]
+    if pools is not None:
+        try:
+            fraction = route_impact(pools, result.route, result.input_amount, amount_out)
+        except CURVE_ERRORS:  # a pool of another state than the one that was quoted
+            fraction = None
+        known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
+    if reported is not None:
+        known.append(PriceImpact(reported, ImpactBasis.SERVICE))
+    # Of equal figures the first counts: amounts in USD mean more to a reader than a percentage.
+    return max((each for each in known if each is not None), default=None, key=lambda each: round(each.fraction, 2))
+
+
+def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> PriceImpact | None:
+    token_in, token_out = result.input_token, result.output_token
+    price_in, price_out = (_price_usd(each, network) for each in (token_in, token_out))
+    if not price_in or not price_out:
+        return None
+    sold_usd = result.input_amount / 10**token_in.decimals * price_in
+    bought_usd = amount_out / 10**token_out.decimals * price_out
+    # Each of the last swaps rounds down by less than a unit, which is no price impact.
+    rounded = sum(len(segment.hops[-1]) for segment in result.segments)
+    paid_usd = (amount_out + rounded) / 10**token_out.decimals * price_out
+    return PriceImpact(1.0 - paid_usd / sold_usd, ImpactBasis.USD, sold_usd, bought_usd) if sold_usd > 0.0 else None
+
+
+def _price_usd(token: Token, network: Network) -> float | None:
+    """Return the price of a token; a stablecoin is 1.0, even if a service reports another price."""
+    return 1.0 if token.address in network.stablecoins else token.price_usd

@@ -1,0 +1,50 @@
+"""The fee that OP-stack networks charge for the data of a transaction on L1, in addition to its gas."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.quote import Quote
+from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
+from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.networks.l1_fee import L1FeeParams, compute_l1_fee_wei
+from swapcli.interface.route_result import with_gas
+from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
+from swapcli.payload.payloads import build_transaction
+from swapcli.quoting.quote_results import LocalQuote
+
+_PLACEHOLDER_ADDRESS: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
+"""A random address in place of an unknown one: it compresses as badly as any real address."""
+_PLACEHOLDER_NONCE: Final = 1_000
+"""Only its size matters: two bytes, as for most accounts that trade."""
+
+
+def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransaction | None = None) -> LocalQuote:
+    """Return a quote with the L1 fee for the data of its swap, in the quote and in its result.
+
+    The fee depends on the size of the transaction, which is that of `payload`. Without one, for example before the
+    recipient is known, the size is that of a payload with a placeholder recipient and the default slippage; it differs
+    by a few bytes. The nonce has a usual length. The fee of an approval is not included, and routing does not take the
+    fee into account. If the route cannot be encoded, return the quote unchanged.
+    """
+    quote = answer.quote
+    built = payload or _build_placeholder_payload(answer, quote)
+    if built is None:
+        return answer
+    # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the present price.
+    gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
+    swap = Transaction(built.to, built.calldata, built.value)
+    fee_wei = compute_l1_fee_wei(encode_unsigned(swap, answer.network.chain_id, _PLACEHOLDER_NONCE, gas), params)
+    charged = quote._replace(l1_fee_wei=fee_wei)
+    return answer._replace(quote=charged, result=with_gas(answer.result, charged))
+
+
+def _build_placeholder_payload(answer: LocalQuote, quote: Quote) -> UnsignedTransaction | None:
+    """Return a payload to estimate the size of the real one; None if the route cannot be encoded."""
+    network = answer.network._replace(router=answer.network.router or _PLACEHOLDER_ADDRESS)
+    terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _PLACEHOLDER_ADDRESS)
+    try:
+        return build_transaction(answer.result, quote.steps, quote.amount_out, answer.pools, network, terms)
+    except SwapcliError:
+        return None

@@ -1,0 +1,165 @@
+"""Decide which nodes quotes read, and what is said of them: the one place that knows the order of precedence.
+
+`--offline` excludes all nodes. Else comes the node of the option `--rpc-url`; then the setting `live`, which may
+exclude the others (`never`); then the nodes of the settings, that of `ETH_RPC_URL` for the network whose node it is,
+and at last the public nodes that the catalogue has of the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import ModelledState
+from swapcli.core.model.live_mode import LiveMode
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config import Secret, Settings, node_url
+from swapcli.quoting.config.settings import NETWORKS, variable_of
+
+if TYPE_CHECKING:
+    from swapcli.core.model.state_source import StateSource
+
+ETH_RPC_URL: Final = "ETH_RPC_URL"
+"""The variable with which foundry's tools name a node of any network."""
+
+_HOSTS: Final = "hosts"
+_MAX_HOSTS: Final = 100
+_DAY_S: Final = 86_400
+
+
+class NodeOrigin(Enum):
+    """Who has named a node."""
+
+    OPTION = auto()
+    SETTINGS = auto()
+    VARIABLE = auto()
+    CATALOGUE = auto()
+
+
+class NodeChoice(NamedTuple):
+    """Nodes of one network in the order to try them, and the headers of requests to them.
+
+    Those of the `origin` `VARIABLE` may be of another network.
+    """
+
+    origin: NodeOrigin
+    urls: tuple[Secret, ...]
+    headers: Mapping[str, str]
+
+
+class NodeRules(NamedTuple):
+    """What the command line, the settings and the environment say about nodes.
+
+    Unless it `allows_public` ones, only nodes are read that the settings or the command line name.
+    """
+
+    settings: Settings
+    rpc_url: Secret | None
+    is_offline: bool
+    environ: Mapping[str, str]
+    allows_public: bool = True
+
+    @property
+    def excludes_nodes(self) -> bool:
+        """Return whether quotes may read no node: then stored and modelled state is meant."""
+        return self.is_offline or (self.rpc_url is None and self.settings.live is LiveMode.NEVER)
+
+    @property
+    def requires_node(self) -> bool:
+        """Return whether a quote without a node is an error."""
+        return not self.is_offline and self.settings.live is LiveMode.REQUIRE
+
+    def why_none(self) -> str:
+        """Return the end of a sentence on a node that is missing."""
+        if self.is_offline:
+            return "--offline excludes it"
+        if self.excludes_nodes:
+            return "the setting live excludes it (never)"
+        return "none is set"
+
+    def named_nodes(self, network: Network, *, uses_option: bool = True) -> NodeChoice | None:
+        """Return the nodes that the user has named for a network; None if there are none, or offline."""
+        if self.is_offline:
+            return None
+        if self.rpc_url is not None and uses_option:
+            return NodeChoice(NodeOrigin.OPTION, (self.rpc_url,), {})
+        own = self.settings.networks.get(network.name)
+        urls = tuple(url for url in (own.rpc_url, *own.rpc_urls) if url) if own else ()
+        headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
+        return NodeChoice(NodeOrigin.SETTINGS, urls, headers) if urls else None
+
+    def quoted_nodes(self, network: Network) -> Iterator[NodeChoice]:
+        """Yield the nodes that quotes on a network may read: each is for where the one before is of another network."""
+        if self.excludes_nodes:
+            return
+        named = self.named_nodes(network)
+        if named is not None:
+            yield named
+            return
+        if not self.allows_public:
+            return
+        variable = self.environ.get(ETH_RPC_URL)
+        if variable and network.kind is Kind.EVM:
+            yield NodeChoice(NodeOrigin.VARIABLE, (node_url(ETH_RPC_URL, variable),), {})
+        public = self.public_nodes(network)
+        if public is not None:
+            yield public
+
+    def public_nodes(self, network: Network) -> NodeChoice | None:
+        """Return the public nodes of a network, None if none is known."""
+        urls = tuple(node_url(f"{NETWORKS}.{network.name}.rpc_url", node.url) for node in network.public_nodes)
+        return NodeChoice(NodeOrigin.CATALOGUE, urls, {}) if urls else None
+
+
+def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
+    """Return how to name a node of a network, with the address of a public one; `option` takes its URL."""
+    ways = f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
+    return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
+
+
+def check_modelled_is_meant(state: StateSource, network: Network, *, is_meant: bool, option: str = "--rpc-url") -> None:
+    """Raise `ModelledState` for a payload on modelled or synthetic state, unless that `is_meant`."""
+    if is_meant or state.provenance is None or state.is_live:
+        return
+    hint = "to build it all the same, set live to never (--live never)"
+    if state.service_url:
+        problem = f"{state.service_url} quotes on them"
+    else:
+        problem = state.live_failure or "no node was read"
+        hint = "to build it all the same, give --offline"
+        if not state.live_failure:
+            hint = f"{missing_node_hint(network, option)}; {hint}"
+    raise ModelledState(
+        f"the prices are {state.provenance.value}, so a transaction of them is nothing to sign: {problem}",
+        hint=hint,
+        details={"state": state.provenance.value},
+    )
+
+
+class NamedHosts:
+    """The file that remembers which public hosts have been named to the user, and when: each is named once a day.
+
+    Where it cannot be written, each run names them.
+    """
+
+    def __init__(self, path: Path, now_s: Callable[[], float]) -> None:
+        self._path, self._now_s = path, now_s
+        self._named: set[str] = set()
+
+    def is_new(self, host: str) -> bool:
+        """Return whether a host has to be named now, and remember it."""
+        if host in self._named:
+            return False
+        from swapcli.state.json_file import read_json_file, write_json_file
+
+        self._named.add(host)
+        now_s = int(self._now_s())
+        saved = read_json_file(self._path, _HOSTS)
+        recent = {name: at for name, at in saved.items() if isinstance(at, int) and 0 <= now_s - at < _DAY_S}
+        if host in recent:
+            return False
+        write_json_file(self._path, _HOSTS, dict([*recent.items(), (host, now_s)][-_MAX_HOSTS:]))
+        return True

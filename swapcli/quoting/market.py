@@ -1,0 +1,554 @@
+"""A market: quotes and transactions on one network, for programs and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
+from weakref import finalize
+
+from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable
+from swapcli.quoting.swap_quote import SwapQuote
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from types import TracebackType
+
+    from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.market import MarketState
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.order import Order
+    from swapcli.core.model.pool import Pool
+    from swapcli.core.model.state_source import StateSource
+    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.token import Token
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.payload.checks.presign_checks import CheckOptions
+    from swapcli.payload.checks.verdict import Verdict
+    from swapcli.quoting.amounts import ResolvedAmount
+    from swapcli.quoting.compose import QuoteSources
+    from swapcli.quoting.config import Secret, Settings
+    from swapcli.quoting.health import Health
+    from swapcli.quoting.plain_amounts import Amount
+    from swapcli.quoting.prepared_swap import CheckedSwap, PreparedSwap
+    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.quote_options import QuoteOptions
+    from swapcli.quoting.quote_results import QuoteResult
+    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.token_prices import PriceList
+
+    Warn: TypeAlias = Callable[[str], object] | None
+
+
+class Market:
+    """Quotes on one network. Open one with a class method; close it, or use it as a context manager.
+
+    Example:
+
+        with Market.embedded("base") as market:
+            print(market.quote("ETH", "USDC", "1.5").amount_out_decimal)
+
+    All class methods take `settings`, by dotted key as in the settings file (`{"networks.base.router": "0x..."}`),
+    which override the user's own, and `warn`, which receives warnings as sentences (by default the logger `swapcli`
+    does). Methods may be called from any thread, one at a time; others wait. All errors are `SwapcliError`s.
+
+    Equal quotes on equal state are equal. With `reuse_searches=True`, quotes start from those of similar orders before:
+    the same pair within 25 percent of the amount, on later blocks too. Most are about twice as fast, and their amounts
+    may depend on the orders before, by less than 0.01 basis points.
+    """
+
+    def __init__(self, source: QuoteSource, sources: QuoteSources, *, names_state: bool = False) -> None:
+        """A market that `names_state` was opened by what its prices are, and builds transactions on modelled ones."""
+        self._source, self._names_state = source, names_state
+        self._sources = sources
+        self._lock = RLock()
+        self._finalizer = finalize(self, source.close)
+
+    @classmethod
+    def open(
+        cls,
+        network: str,
+        *,
+        offline: bool = False,
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open the market that the command line uses for `network`, a name or chain id.
+
+        That is the service of the settings if there is one; otherwise the market file, the store or the embedded
+        market, with the pools of an order read from the node that is set, else from the network's public nodes, unless
+        `offline` or the setting `live` excludes them. If no public node answers, quotes are on stored or modelled
+        state, with the warning `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises
+        `ModelledState`, unless nodes are excluded. Raises `UnknownNetwork`, `ConfigError`, `MarketError`.
+        """
+        sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches)
+        return cls(sources.open(network), sources)
+
+    @classmethod
+    def embedded(
+        cls,
+        network: str,
+        *,
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open the market that is part of the program: modelled prices of a few hundred pools, without any connection.
+
+        Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
+        """
+        sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
+        return cls(sources.open_embedded(network), sources, names_state=True)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        skip_bad_pools: bool = False,
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open a market file. With `skip_bad_pools`, malformed pools are skipped with a warning.
+
+        Raises `MarketError`, which names the file, the pool and the field.
+        """
+        import os
+
+        sources = _open_sources(
+            {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
+        )
+        return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources, names_state=True)
+
+    @classmethod
+    def store(
+        cls,
+        network: str,
+        *,
+        folder: str | PathLike[str] | None = None,
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open the store that `swapcli sync` has filled, in `folder` or in that of the settings.
+
+        Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
+        """
+        import os
+
+        overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
+        sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
+        return cls(sources.open_stored(network), sources, names_state=True)
+
+    @classmethod
+    def live(
+        cls,
+        network: str,
+        *,
+        rpc_url: str | None = None,
+        state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = "latest",
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open a market whose pools are read from a node, at the block that it calls `state`.
+
+        `rpc_url` is an http or https URL; without it that is the node of the settings, else a public one. Which pools
+        there are comes from the store, else from the embedded market. Quotes within one block time share a block;
+        `refresh` ends it. Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise
+        `UpstreamError`.
+        """
+        overrides = {"live": "require", **(settings or {}), "state": str(state)}
+        from swapcli.quoting.config import node_url
+
+        url = None if rpc_url is None else node_url("rpc_url", rpc_url)
+        sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches)
+        return cls(sources.open_live(network), sources)
+
+    @classmethod
+    def service(
+        cls, network: str, *, api_url: str, settings: Mapping[str, object] | None = None, warn: Warn = None
+    ) -> Self:
+        """Open the market of a remote service of the interface. An API key comes from the settings.
+
+        Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
+        """
+        sources = _open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
+        return cls(sources.open_service(network), sources)
+
+    @property
+    def source(self) -> QuoteSource:
+        """The source of the quotes. Raises `MarketUnavailable` after `close`."""
+        if not self._finalizer.alive:
+            raise closed_market()
+        return self._source
+
+    @property
+    def network(self) -> Network:
+        """The network of the quotes."""
+        return self._source.network
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that apply where a quote has no option of its own."""
+        return self._sources.settings
+
+    @property
+    def state(self) -> StateSource:
+        """Where the state of the newest quote comes from, and its age now."""
+        with self._lock:
+            return self.source.state_source
+
+    @property
+    def pools(self) -> Mapping[str, Pool]:
+        """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
+        return self._known_market().pools
+
+    @property
+    def tokens(self) -> Mapping[str, Token]:
+        """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
+        return self._known_market().tokens
+
+    def token(self, name: str) -> Token:
+        """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
+
+        Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
+        """
+        with self._lock:
+            return self.source.token(name)
+
+    def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
+        """Return the mid prices of tokens in USD and in `unit`, by default the native token. A price may be None.
+
+        Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
+        """
+        from swapcli.quoting.token_prices import price_tokens
+
+        with self._lock:
+            found = [self._find(token) for token in tokens]
+            return price_tokens(self.source, found, None if unit is None else self._find(unit))
+
+    def quote(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None = None,
+        *,
+        amount_out: Amount | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> SwapQuote:
+        """Return the best route for selling `amount` of `token_in`, or for buying `amount_out` of `token_out`.
+
+        Tokens are symbols, addresses or `Token`s. Text and `Decimal` are whole tokens, an `int` is base units; text may
+        also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
+        `InvalidOption`, `UpstreamError`.
+        """
+
+        requested = amount_out if amount is None else amount
+        if requested is None or (amount is not None and amount_out is not None):
+            raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
+        with self._lock:
+            resolved = self._resolve(amount_out is not None, **options)
+            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
+            units = self.resolve_amount(requested, order, resolved).amount
+            return self.quote_order(order._replace(amount=units), resolved)
+
+    def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
+        """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
+        from swapcli.quoting.amounts import resolve_amount
+
+        with self._lock:
+            return resolve_amount(amount, order, lambda each: self.source.quote(options.build_request(each)))
+
+    def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
+        """Return the quote for an order. Raises as `quote` does."""
+        with self._lock:
+            return self.bind(self.source.quote(options.build_request(order)), options.terms)
+
+    def quote_and_build(
+        self, order: Order, options: QuoteOptions, terms: SwapTerms
+    ) -> tuple[SwapQuote, UnsignedTransaction]:
+        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote_and_build`."""
+        with self._lock:
+            answer, payload = self.source.quote_and_build(options.build_request(order), terms)
+            return self.bind(answer, options.terms._replace(deadline_s=terms.deadline_s)), payload
+
+    def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
+        """Return an answer of this market with its figures for a swap on these terms."""
+        from swapcli.quoting.quote_figures import compute_figures
+
+        return SwapQuote(answer, terms, compute_figures(answer, terms), self)
+
+    def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
+        """Return the transactions of a quote of this market in the order to send them: approvals first, the swap last.
+
+        On EVM networks each is what web3.py and viem send: `to`, `data`, `value` and `chainId`, and with `sender` also
+        `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
+        and `value`. The approvals are those that the sender lacks, or all without a sender. A node of the settings
+        rehearses the swap first, unless the setting `check` is "never".
+
+        Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
+        `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a node
+        for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`, `UnusualFees` and `UpstreamError`.
+        """
+        return self._prepare(quote, **terms).transactions
+
+    def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
+        """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
+        return self._prepare(quote, **terms).transactions[-1]
+
+    def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
+        return self._prepare(quote, **terms)
+
+    def _prepare(
+        self,
+        quote: SwapQuote,
+        *,
+        destination: str,
+        slippage: Percentage | None = None,
+        deadline: int | str | None = None,
+        max_impact: Percentage | None = None,
+        max_slippage: Percentage | None = None,
+        allow_recipient: str | None = None,
+        sender: str | None = None,
+        simulate: bool = False,
+        allow_fees: bool = False,
+    ) -> PreparedSwap:
+        from swapcli.interface.slippage import SLIPPAGE_RANGE
+        from swapcli.payload.checks.recipients import check_recipient
+        from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
+        from swapcli.payload.transaction_requests import render_transactions
+        from swapcli.quoting.config import override_settings
+        from swapcli.quoting.prepared_swap import PreparedSwap
+        from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
+        from swapcli.quoting.swap_warnings import swap_warnings
+        from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        network = quote.network
+        overrides = {"slippage": slippage, "max_impact": max_impact, "max_slippage": max_slippage}
+        settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
+        slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
+        SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
+        check_slippage(slippage_ppm, settings.max_slippage_ppm)
+        terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
+        recipient, option = terms.required_recipient, "allow_recipient"
+        allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
+        with self._lock:
+            check_recipient(recipient, self.source.known_contract(recipient), network, allowed, option)
+        if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
+            quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
+        if deadline is not None:
+            deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+            terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
+        if not (self._names_state or simulate):  # a simulation shows what is really paid
+            self._sources.check_modelled_is_meant(quote.state, network)
+        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
+        if sender is not None:
+            terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
+        with self._lock:
+            payload = self.source.build_payload(quote.answer, terms)
+            needs_node = sender is not None or simulate
+            checker = None
+            if needs_node:
+                from swapcli.payload.checks.presign_checks import CheckOptions
+
+                options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees)
+                checker = self._new_checker(network, sender, options)
+            swap = self.check_swap(quote, payload, terms, checker)
+            verdict = self._judge(swap, checker)
+        payload, checked = swap.payload, swap.checked
+        on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s()))
+        return PreparedSwap(
+            swap.quote,
+            [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
+            swap_warnings(on_quote, payload, network, settings, checked, swap.readings, with_approval=True),
+            checked.simulation if checked else None,
+            payload,
+            verdict,
+        )
+
+    def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
+        """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
+        from swapcli.quoting.quote_results import LocalQuote
+        from swapcli.quoting.review.payload_checker import BuiltSwap, judge_built, traded_tokens
+
+        answer, network = swap.quote.answer, swap.quote.network
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        ends = traded_tokens(answer.result, swap.payload, network)
+        built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
+        verdict = judge_built(self._sources, built, checker.requested.sender if checker else None)
+        if verdict is not None:
+            from swapcli.quoting.review.verdict import check_verdict
+
+            check_verdict(verdict)
+        return verdict
+
+    def check_swap(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
+    ) -> CheckedSwap:
+        """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
+        from swapcli.quoting.prepared_swap import CheckedSwap
+        from swapcli.quoting.quote_results import LocalQuote
+        from swapcli.quoting.review.payload_checker import in_reading, mark_revocations, route_payloads
+
+        answer, find = quote.answer, self._sources.router_findings
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        readings = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
+        with self._lock:
+            checked = checker.check_quoted(answer, payload, readings) if checker else None
+        answer, payload = in_reading(answer, readings, checked, payload)
+        payload = mark_revocations(payload, answer.state_source, self._sources, answer.network, checked)
+        return CheckedSwap(
+            quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
+        )
+
+    def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:
+        from swapcli.core.model.network import Kind
+        from swapcli.quoting.live_choice import missing_node_hint
+        from swapcli.quoting.quote_options import parse_address_option
+        from swapcli.quoting.review.payload_checker import new_checker
+
+        if network.kind is not Kind.EVM:
+            raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
+        address = None if sender is None else parse_address_option(sender, network, "sender")
+        node = self._sources.node(network)
+        if node is None:
+            raise InvalidOption(
+                f"sender and simulate need a node of {network.name}, but {self._sources.node_rules.why_none()}",
+                hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
+            )
+        return new_checker(self._sources, network, node, options._replace(sender=address))
+
+    def health(self) -> Health:
+        """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""
+        with self._lock:
+            return self.source.health()
+
+    def refresh(self) -> None:
+        """Read the newest state for the next quote, also within the same block time."""
+        with self._lock:
+            self.source.refresh()
+
+    @contextmanager
+    def pinned(self) -> Iterator[Self]:
+        """Quote on one state inside the `with`: all quotes of a live market are on the block of the first one.
+
+        A block that leaves the chain is replaced all the same. Other markets change only when they are refreshed, a
+        store when it is synced.
+        """
+        with self._lock:
+            self.source.pin(pinned=True)
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._source.pin(pinned=False)
+
+    def close(self) -> None:
+        """Close the connections and files. Figures of quotes stay; every further call raises `MarketUnavailable`."""
+        with self._lock:
+            self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        shown = self._source.state_source.description if self._finalizer.alive else "closed"
+        return f"<Market {self.network.name}: {shown}>"
+
+    def _find(self, token: str | Token) -> Token:
+        return self.source.token(token) if isinstance(token, str) else token
+
+    def _known_market(self) -> MarketState:
+        with self._lock:
+            market = self.source.known_market()
+        if market is None:
+            raise InvalidOption(f"the service of {self.network.name} does not list its pools")
+        return market
+
+    def _resolve(
+        self, exact_output: bool, *, direct: bool = False, certify: bool = False, **overrides: Any
+    ) -> QuoteOptions:
+        from swapcli.quoting.quote_options import resolve_options
+
+        return resolve_options(
+            self._with_overrides(**overrides),
+            self.network,
+            self._sources.api_key,
+            reverse=exact_output,
+            direct=direct,
+            certify=certify,
+        )
+
+    def _with_overrides(
+        self,
+        *,
+        slippage: Percentage | None = None,
+        max_hops: object = None,
+        exclude_protocols: object = None,
+        shares: object = None,
+        gas_price: object = None,
+        solve_time_s: object = None,
+        api_version: object = None,
+    ) -> Settings:
+        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
+        from swapcli.quoting.config import override_settings
+
+        values = {
+            "slippage": None if slippage is None else str(slippage),
+            "max_hops": max_hops,
+            "exclude_protocols": exclude_protocols,
+            "shares": shares,
+            "gas_price": gas_price,
+            "solve_time_s": solve_time_s,
+            "api_version": api_version,
+        }
+        return override_settings(self.settings, values)
+
+
+def _open_sources(
+    settings: Mapping[str, object],
+    *,
+    rpc_url: Secret | None = None,
+    offline: bool = False,
+    warn: Warn = None,
+    reuse_searches: bool = False,
+) -> QuoteSources:
+    # Importing the settings takes longer than `swapcli` may take.
+    from swapcli.quoting.user_settings import open_sources
+
+    sources = open_sources(settings, rpc_url=rpc_url, offline=offline, warn=warn)
+    sources.reuses_searches = reuse_searches
+    return sources
+
+
+def closed_market() -> MarketUnavailable:
+    """Return the error of a call after `close`."""
+    return MarketUnavailable("the market is closed", hint="open it again")
+
+
+def quote(
+    network: str,
+    token_in: str,
+    token_out: str,
+    amount: Amount | None = None,
+    *,
+    amount_out: Amount | None = None,
+    **options: Unpack[QuoteKeywords],
+) -> SwapQuote:
+    """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
+
+    Opens `Market.open(network)` each time: for several quotes, keep a market. Raises as `Market.quote`.
+    """
+    return Market.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

@@ -1,0 +1,172 @@
+"""The amount of an order in base units where it is written in dollars, or as a part of the sender's balance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from swapcli.core.errors import InsufficientBalance, InvalidAmount, NoRoute
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.amount_notation import WrittenAmount, scaled_number
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.node import BlockId, Node, StateOverrideNode
+    from swapcli.state.rpc.rpc_node import RpcNode
+
+T = TypeVar("T")
+
+_PROBED_TOKENS: Final = (1, 10**6)
+"""Whole tokens sold to find out a price; a million of a token that is worth next to nothing."""
+_MAX_QUOTES: Final = 4
+"""Of a part of the balance: one to learn the gas, one to charge it, and two more if the chain moves on meanwhile."""
+_UNKNOWN_GAS: Final = 1_000_000
+"""Where a service does not report the gas: more than nearly all routes take."""
+_GAS_MARGIN: Final = 3
+"""Halves of our own gas limit: the node's estimate counts in the end. It was up to a fifth more for a short route whose
+recipient had none of the token, which takes a new storage slot."""
+_L1_FEE_MARGIN: Final = 2
+"""For the fee of the data on L1, whose price changes independently of the L2 fee; wallets reserve as much."""
+
+
+class DollarAmount(NamedTuple):
+    """An amount of dollars in base units of a token, and the price of a whole token in USD behind it."""
+
+    amount: int
+    price_usd: float
+
+
+def from_dollars(written: WrittenAmount, order: Order, quote: Callable[[Order], QuoteResult]) -> DollarAmount:
+    """Return dollars as base units of the token whose amount `order` names, rounded down.
+
+    The price is that of the market at spot, which a small sale of the order shows; the order's own amount does not
+    matter. Raises `InvalidAmount` if the market has no price or the dollars buy less than a unit; as `quote`.
+    """
+    token = order.token_out if order.reverse else order.token_in
+    price_usd = _market_price(order, quote)
+    if not price_usd:
+        raise InvalidAmount(
+            f"the market has no price in USD for {token.symbol}", hint=f"write the amount in {token.symbol}"
+        )
+    units, places = scaled_number(written.number)
+    if units == 0:
+        raise InvalidAmount("amount must be above zero")
+    numerator, denominator = price_usd.as_integer_ratio()
+    amount = units * 10**token.decimals * denominator // (10**places * numerator)
+    if amount == 0:
+        raise InvalidAmount(f"{written.shown} is less than the smallest unit of {token.symbol}", hint="write more")
+    return DollarAmount(amount, price_usd)
+
+
+def _market_price(order: Order, quote: Callable[[Order], QuoteResult]) -> float | None:
+    """Return the USD price of the token whose amount the order names. Raises as `quote`."""
+    for tokens in _PROBED_TOKENS:
+        probe = order._replace(amount=tokens * 10**order.token_in.decimals, reverse=False)
+        try:
+            result = quote(probe).result
+        except NoRoute:
+            if tokens == _PROBED_TOKENS[-1]:
+                raise
+            continue
+        return (result.output_token if order.reverse else result.input_token).price_usd
+    return None
+
+
+class BalancePart(NamedTuple):
+    """What a part of a balance came to: the balance after `block`, and what stays for gas; all in base units."""
+
+    amount: int
+    balance: int
+    gas_wei: int
+    block: int
+
+
+class BalanceQuote(NamedTuple, Generic[T]):
+    """An answer to an order over a part of a balance."""
+
+    answer: T
+    part: BalancePart
+
+
+def quote_balance_part(
+    written: WrittenAmount,
+    order: Order,
+    sender: str,
+    node: RpcNode,
+    request_quote: Callable[[Order], T],
+    quote_of: Callable[[T], QuoteResult],
+) -> BalanceQuote[T]:
+    """Quote a percentage of what `sender` holds of the sold token; `request_quote` answers an order.
+
+    The balance is that at the block of the quote, or at the newest block if the quote's state is not read live. Of
+    native currency enough stays for the most that the gas can cost. Raises `InsufficientBalance` if nothing is left,
+    `UpstreamError`, and as `request_quote`.
+    """
+    is_native = order.token_in.address == ZERO_ADDRESS
+    head = node.read_head()
+    block, balance = head.block.number, read_balance(node, head.block, sender, order.token_in)
+    gas_wei = 0
+    for _ in range(_MAX_QUOTES):
+        amount = _part_of(written, balance, gas_wei)
+        if amount <= 0:
+            raise _too_little(order.token_in, balance, gas_wei, block)
+        answer = request_quote(order._replace(amount=amount))
+        quote = quote_of(answer)
+        quoted_block = quote.state_source.block if quote.state_source.provenance is Provenance.LIVE else None
+        needed_wei = max(gas_wei, max_gas_cost_wei(node, quote, head.gas_price_wei)) if is_native else 0
+        if quoted_block not in (None, block):
+            block = quoted_block or block
+            balance = read_balance(node, block, sender, order.token_in)
+        gas_wei = needed_wei
+        if _part_of(written, balance, gas_wei) == amount:
+            break
+    return BalanceQuote(answer, BalancePart(amount, balance, gas_wei, block))
+
+
+def read_balance(node: StateOverrideNode, at: BlockId, owner: str, token: Token) -> int:
+    """Return the balance of `owner` after a block, in base units. Raises `UpstreamError`."""
+    if token.address == ZERO_ADDRESS:
+        return node.read_account(owner, at).balance_wei
+    return _read_token_balance(node, at, owner, token)
+
+
+def _read_token_balance(node: Node, at: BlockId, owner: str, token: Token) -> int:
+    from swapcli.state.rpc.call_encoding import encode_call, read_word
+    from swapcli.state.transfers.erc20_calls import BALANCE
+
+    return read_word(node.call(token.address, encode_call(BALANCE, owner), at), BALANCE)
+
+
+def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> int:
+    """Return the most that the transaction of a quote can cost, with the gas limit and fees that it is sent with.
+
+    `gas_price_wei` counts if the node has no history of fees. Raises `UpstreamError`.
+    """
+    from swapcli.core.routing.gas import before_refunds, with_margin
+    from swapcli.payload.signing.signing_fields import read_max_fee_wei
+
+    max_fee_wei = read_max_fee_wei(node) or 2 * gas_price_wei
+    if isinstance(quote, LocalQuote):
+        gas_units, l1_fee_wei = quote.quote.gas_units, quote.quote.l1_fee_wei
+    else:
+        gas_units, l1_fee_wei = quote.result.gas_units or _UNKNOWN_GAS, quote.result.gas_cost_wei or 0
+    return _GAS_MARGIN * with_margin(before_refunds(gas_units)) * max_fee_wei // 2 + _L1_FEE_MARGIN * l1_fee_wei
+
+
+def _part_of(written: WrittenAmount, balance: int, gas_wei: int) -> int:
+    """Return the percentage of a balance, rounded down, but no more than leaves `gas_wei`."""
+    units, places = scaled_number(written.number)
+    whole = 100 * int(10**places)
+    return min(balance * units // whole, balance - gas_wei)
+
+
+def _too_little(token: Token, balance: int, gas_wei: int, block: int) -> InsufficientBalance:
+    used = f", which the gas of up to {in_tokens(gas_wei, token)} would use up" if gas_wei else ""
+    return InsufficientBalance(
+        f"the sender has {in_tokens(balance, token)} at block {block}{used}",
+        hint="name another sender, or write an amount",
+        details={"balance": str(balance), "block": block},
+    )

@@ -1,0 +1,218 @@
+"""The pools of a market as people compare them: liquidity, price, and why quotes leave some of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from itertools import combinations
+from math import exp
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import FIBROUS, Network
+from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
+from swapcli.core.selection.depth_ranking import pool_legs
+from swapcli.payload.dialects import router_dialect
+from swapcli.quoting.transfer_rules import unroutable_reason
+
+if TYPE_CHECKING:
+    from swapcli.quoting.sources.in_memory import InMemorySource
+    from swapcli.state.store import Store
+
+DUST_ORDER_USD = 1_000.0
+"""The order by which a pool is called dust: the filter of the search depends on the size of each order."""
+
+_UNKNOWN_ADDRESS = "its address is not known, so no node can read it"
+_UNREAD = "the node returned no valid state of it"
+_BROKEN = "its state is so extreme that computations on it fail"
+_NO_LIQUIDITY = "it has no liquidity"
+_DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
+
+UnitPrices = Mapping[str, float]
+"""USD per base unit by address of a token."""
+
+
+class PoolSelection(NamedTuple):
+    """The deepest `pools`, by key, of the `total` with some tokens.
+
+    `source` has their state, as far as it could be read, and the pools that give the prices of their tokens. `pools`
+    have the state before any reading, `placeholders` are the keys of those that cannot be read.
+    """
+
+    source: InMemorySource
+    pools: Mapping[str, Pool]
+    total: int
+    placeholders: Set[str] = frozenset()
+
+
+class ListedPool(NamedTuple):
+    """A pool in figures; None where one is unknown.
+
+    `liquidity_usd` is about the value that orders could trade in it: what would move its rate by one on the scale of
+    logarithms, extrapolated from a fall of 2%. `price` is how many whole tokens of the second of `pair` one of the
+    first costs. `left_out` says why no quote uses the pool, empty if quotes may.
+    """
+
+    key: str
+    protocol: str
+    fee_ppm: int
+    tokens: tuple[str, ...]
+    pair: tuple[str, str]
+    liquidity_usd: float | None
+    price: float | None
+    left_out: str
+
+
+class _PairFigures(NamedTuple):
+    """The mid price of a pair, in base units of the second token per unit of the first, and its depth in USD."""
+
+    pair: tuple[str, str]
+    rate: float
+    depth_usd: float | None
+
+
+def select_in_memory(source: InMemorySource, matching: Mapping[str, Pool], limit: int | None) -> PoolSelection:
+    """Return the `limit` deepest of the `matching` pools; all of them if it is None."""
+    prices = source.unit_prices()
+    by_depth = sorted(matching, key=lambda key: -(liquidity_usd(matching[key], prices) or 0.0))
+    return PoolSelection(source, {key: matching[key] for key in by_depth[:limit]}, len(matching))
+
+
+def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[ListedPool]:
+    """Return the selected pools, the deepest first; the price of each is between `tokens`, as far as they are named."""
+    source = selection.source
+    market, prices, reason_of = source.market, source.unit_prices(), exclusion_rule(source.market)
+    listed = []
+    for key, known in selection.pools.items():
+        pool = market.pools.get(key)
+        if pool is None:
+            reason = _UNKNOWN_ADDRESS if key in selection.placeholders else _UNREAD
+            listed.append(_without_figures(known, tokens, market.network, reason))
+            continue
+        figures = _main_pair(pool, tokens, prices, market.network)
+        if figures is None:
+            reason = reason_of(pool) or _reason_without_figures(pool)
+            listed.append(_without_figures(pool, tokens, market.network, reason))
+            continue
+        decimals = dict(zip(pool.tokens, pool.decimals, strict=True))
+        base, quote = figures.pair
+        price = figures.rate * 10.0 ** (decimals[base] - decimals[quote])
+        reason = reason_of(pool) or _reason_of_state(pool, prices)
+        liquidity = liquidity_usd(pool, prices)
+        listed.append(ListedPool(key, pool.protocol, pool.fee_ppm, pool.tokens, figures.pair, liquidity, price, reason))
+    return sorted(listed, key=lambda pool: -(pool.liquidity_usd or 0.0))
+
+
+def list_skipped(store: Store, tokens: tuple[str, ...]) -> list[ListedPool]:
+    """Return the pools that a sync found and did not store, with the reason."""
+    from swapcli.state.sync.skipped import parse_pool_refs
+
+    listed = []
+    for entry in store.inventory.all_skipped():
+        for ref in parse_pool_refs([entry]):
+            if set(tokens).issubset(ref.tokens):
+                pair = _orient(ref.tokens[:2], tokens, store.network)
+                listed.append(
+                    ListedPool(entry.key, ref.protocol, ref.fee_ppm, ref.tokens, pair, None, None, entry.reason)
+                )
+    return listed
+
+
+def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
+    """Return a function that says why quotes of a market leave a pool out in any state; empty if they do not."""
+    unroutable = unroutable_reason(market)
+    if market.network.router_dialect == FIBROUS:
+        return unroutable
+    dialect = router_dialect(market.network)
+
+    def reason_of(pool: Pool) -> str:
+        reason = unroutable(pool)
+        if reason or dialect.executable_pool(pool) is not None:
+            return reason
+        why = dialect.refusal_reason(pool)
+        return f"the router {dialect.name} cannot execute it{why and f': {why}'}"
+
+    return reason_of
+
+
+def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
+    """Return about the value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
+    depths = [figures.depth_usd for figures in _without_own_token(pool, _pair_figures(pool, prices))]
+    known = [depth for depth in depths if depth is not None]
+    return sum(known) if known else None
+
+
+def _pair_figures(pool: Pool, prices: UnitPrices) -> list[_PairFigures]:
+    """Return the figures of the pairs that the pool trades in both directions; the depth is the thinner side."""
+    figures = []
+    for leg in pool_legs(0, pool, range(len(pool.tokens))):
+        if leg.up is None or leg.down is None:
+            continue
+        low, high = pool.tokens[leg.low], pool.tokens[leg.high]
+        sides = [
+            amount * prices[token] for token, amount in ((low, leg.in_low), (high, leg.in_high)) if token in prices
+        ]
+        figures.append(_PairFigures((low, high), exp((leg.up - leg.down) / 2), min(sides) if sides else None))
+    return figures
+
+
+def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network: Network) -> _PairFigures | None:
+    """Return the figures of the deepest pair with all of `tokens`, in the direction in which people read its price."""
+    pairs = [figures for figures in _pair_figures(pool, prices) if set(tokens).issubset(figures.pair)]
+    if not pairs:
+        return None
+    deepest = max(_without_own_token(pool, pairs), key=lambda figures: figures.depth_usd or 0.0)
+    pair = _orient(deepest.pair, tokens, network)
+    return deepest if pair == deepest.pair else deepest._replace(pair=pair, rate=1 / deepest.rate)
+
+
+def _without_own_token(pool: Pool, pairs: list[_PairFigures]) -> list[_PairFigures]:
+    """Return the pairs without the pool's own token, which stands for the other tokens; all pairs if all have it."""
+    return [figures for figures in pairs if pool.address not in figures.pair] or pairs
+
+
+def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) -> tuple[str, str]:
+    """Return a pair with the token to be priced first: the first named one, else the one that is less like money."""
+    first, second = pair
+    if tokens:
+        return (first, second) if tokens[0] == first else (second, first)
+
+    def rank(address: str) -> int:
+        return 2 if address in network.stablecoins else int(address == network.wrapped_native_address)
+
+    return (first, second) if rank(first) <= rank(second) else (second, first)
+
+
+def _reason_without_figures(pool: Pool) -> str:
+    from swapcli.core.routing.broken_pools import broken_pools
+
+    return _BROKEN if broken_pools((pool,)) else _NO_LIQUIDITY
+
+
+def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
+    """Return why quotes leave a pool out in its present state; empty if they do not."""
+    try:
+        return _DUST if _is_dust(pool, prices) else ""
+    except CURVE_ERRORS:
+        return _BROKEN
+
+
+def _is_dust(pool: Pool, prices: UnitPrices) -> bool:
+    """Return whether a search for an order of `DUST_ORDER_USD` leaves out all directions of a pool of known prices."""
+    is_known = False
+    for pair in combinations(pool.tokens, 2):
+        for token_in, token_out in (pair, pair[::-1]):
+            price_in, price_out = prices.get(token_in), prices.get(token_out)
+            if not price_in or not price_out:
+                continue
+            is_known = True
+            amount_in = max(DUST_ORDER_USD * SLICE_FRACTION / price_in, 1.0)
+            if pays_for_slice(pool.curve(token_in, token_out), amount_in, price_in / price_out):
+                return False
+    return is_known
+
+
+def _without_figures(pool: Pool, tokens: tuple[str, ...], network: Network, reason: str) -> ListedPool:
+    pair = _orient(tuple(tokens) if len(tokens) == 2 else pool.tokens[:2], tokens, network)
+    return ListedPool(pool.key, pool.protocol, pool.fee_ppm, pool.tokens, pair, None, None, reason)

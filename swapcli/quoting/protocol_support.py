@@ -1,0 +1,54 @@
+"""What the program can do with the pools of each protocol of a network."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.model.network import Network, ProtocolInfo
+from swapcli.core.pools import family
+from swapcli.core.records import NamedTuple
+
+
+class QuoteKind(StrEnum):
+    """How a protocol's pools are quoted: by their maths, by asking their contracts, or not at all."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    NOT_SUPPORTED = "not supported"
+
+
+class ProtocolSupport(NamedTuple):
+    """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
+
+    `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
+    pools to find.
+    """
+
+    protocol: ProtocolInfo
+    quotes: QuoteKind
+    can_sync: bool
+    reason: str
+
+
+def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
+    """Return the support of each protocol of a network, in its order."""
+    from swapcli.core.networks.quoter_definitions import quoted_protocols
+    from swapcli.state.discovery.pool_discovery import find_factories
+
+    factories, skipped = find_factories(network)
+    found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
+    found.update(quoted_protocols(network))
+    missing = {item.key: item.reason for item in skipped}
+    return tuple(_support(protocol, found, missing) for protocol in network.protocols)
+
+
+def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
+    name = protocol.amm_name
+    if protocol.family is None:
+        reason = protocol.unsupported or "its pools are not known to this program"
+        return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
+    quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
+    if name in found or protocol.is_wrapper:
+        return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
+    reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
+    return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)

@@ -1,0 +1,141 @@
+"""Compute the figures of a quote, once for all outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.quote_figures import QuoteFigures, SinglePath
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import BPS, SwapTerms, after_fee, min_received
+from swapcli.core.wrap import terms_of_payload
+from swapcli.interface.route_result import RouteResult
+from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, gas_in_output, gas_wei_of, terms_of_answer
+from swapcli.quoting.transfer_rules import share_warning
+from swapcli.quoting.warnings import answer_warnings, is_exact, quote_warnings
+
+if TYPE_CHECKING:
+    from swapcli.core.model.transaction import UnsignedTransaction
+
+
+def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
+    """Return the figures of a quote on the terms of its swap, with the warnings about it."""
+    terms = terms_of_answer(answer, terms)
+    result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
+    fee_bps = terms.integrator.fee_bps if terms.integrator else 0
+    amount_out_after_fee = after_fee(result.output_amount, fee_bps)
+    gas_wei = gas_wei_of(answer)
+    impact = impact_of(answer)
+    return QuoteFigures(
+        amount_in=result.input_amount,
+        amount_out=result.output_amount,
+        amount_out_after_fee=amount_out_after_fee,
+        min_received=min_received(amount_out_after_fee, terms.slippage_ppm),
+        slippage_ppm=terms.slippage_ppm,
+        price_impact=impact,
+        gas_units=quote.gas_units if quote else result.gas_units or None,
+        gas_price_wei=quote.gas_price_wei if quote else None,
+        gas_wei=gas_wei,
+        l1_fee_wei=quote.l1_fee_wei if quote else None,
+        gas_usd=result.gas_usd,
+        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei, result.gas_usd),
+        single_path=_single_path(answer, fee_bps),
+        quoted_at_s=answer.timestamp_ms // 1000,
+        expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
+        state=answer.state_source,
+        warnings=answer_warnings(answer, impact, terms),
+        certificate=quote.certificate if quote else None,
+        is_search_complete=quote.is_search_complete if quote else True,
+        placeholder_pools=_placeholders(answer),
+        changing_pools=_changing_pools(answer),
+        is_exact=is_exact(answer),
+        sampled_pools=_sampled_addresses(answer),
+    )
+
+
+def compute_payload_figures(
+    result: RouteResult,
+    payload: UnsignedTransaction,
+    impact: PriceImpact | None,
+    state: StateSource,
+    terms: SwapTerms,
+    built_at_s: int,
+) -> QuoteFigures:
+    """Return the figures of the transaction of an earlier route, built from a replay on `state` at `built_at_s` (Unix).
+
+    The replay has no gas price and compares no other route, so these figures are unknown.
+    """
+    amount_out, terms = payload.call.route.amount_out, terms_of_payload(payload, terms)
+    warnings = () if payload.rounding is None else (share_warning(payload.rounding),)
+    return QuoteFigures(
+        amount_in=payload.call.route.amount_in,
+        amount_out=amount_out,
+        amount_out_after_fee=after_fee(amount_out, result.integrator.fee_bps if result.integrator else 0),
+        min_received=payload.call.route.min_received,
+        slippage_ppm=terms.slippage_ppm,
+        price_impact=impact,
+        gas_units=payload.gas_units,
+        gas_price_wei=None,
+        gas_wei=None,
+        l1_fee_wei=None,
+        gas_usd=None,
+        output_net_of_gas=None,
+        single_path=None,
+        quoted_at_s=built_at_s,
+        expires_at_s=_expiry(built_at_s, state, terms),
+        state=state,
+        warnings=(*quote_warnings(impact, state, terms), *warnings),
+        is_exact=payload.rounding is None,
+    )
+
+
+def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
+    """Return an output less the gas cost; None if that is unknown in the output token."""
+    cost = gas_in_output(answer, gas_wei, gas_usd)
+    return None if cost is None else amount_out - cost
+
+
+def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
+    if not isinstance(answer, LocalQuote):
+        return None
+    quote = answer.quote
+    best, amount_out, gas_units = quote.best_single_path_out, quote.amount_out, quote.best_single_path_gas_units
+    if best is None:
+        return SinglePath(None, None)
+    # An order of an output needs less input on a better route, and its single path has no figure for that.
+    if not best or answer.order.reverse:
+        return None
+    gain_bps = round(BPS * (amount_out - best) / best, 4)
+    if gas_units is None:
+        return SinglePath(best, gain_bps)
+    gas_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei
+    gas_usd = None if quote.wei_usd is None else gas_wei * quote.wei_usd
+    return SinglePath(
+        best, gain_bps, gas_units, gas_usd, _subtract_gas(after_fee(best, fee_bps), answer, gas_wei, gas_usd)
+    )
+
+
+def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:
+    """Return when a quote expires, in Unix seconds; see `QuoteFigures`."""
+    age_s = state.age_s if state.is_live and state.age_s is not None else 0
+    expires_at_s = quoted_at_s - age_s + terms.ttl_s
+    return expires_at_s if terms.deadline_s is None else min(expires_at_s, terms.deadline_s)
+
+
+def _sampled_addresses(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted({answer.pools[key].address for key in answer.quote.sampled_pools}))
+
+
+def _placeholders(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted(answer.placeholder_pools))
+
+
+def _changing_pools(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted(key for key, pool in answer.pools.items() if pool.changes_without_events))

@@ -1,0 +1,140 @@
+"""Quote options: those of one quote and the settings, checked against the network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swapcli.core.errors import IntegratorError, InvalidAddress, InvalidOption
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.swap_terms import Integrator, SwapTerms, check_shares
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import is_native, parse_address
+from swapcli.core.records import NamedTuple
+from swapcli.interface.slippage import SLIPPAGE_RANGE
+from swapcli.quoting.config import Secret, Settings
+from swapcli.quoting.resolve import find_protocols
+
+
+class QuoteOptions(NamedTuple):
+    """How to route orders and how to write their quotes. Without `gas_price_wei` the market's gas price holds."""
+
+    api_version: ApiVersion
+    terms: SwapTerms
+    excluded_protocols: frozenset[str]
+    max_hops: int
+    gas_price_wei: int | None
+    reverse: bool = False
+    direct: bool = False
+    certify: bool = False
+    shares: SharePrecision | None = None
+    solve_time_s: float | None = None
+
+    def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
+        """Return an order within these limits; `amount` is in base units."""
+        return Order(
+            token_in=token_in,
+            token_out=token_out,
+            amount=amount,
+            reverse=self.reverse,
+            direct=self.direct,
+            excluded_protocols=self.excluded_protocols,
+            max_hops=self.max_hops,
+        )
+
+    def build_request(self, order: Order) -> QuoteRequest:
+        """Return the request for a quote on `order`."""
+        return QuoteRequest(
+            order,
+            self.api_version,
+            self.terms.integrator,
+            self.gas_price_wei,
+            self.certify,
+            self.solve_time_s,
+            self.shares,
+        )
+
+
+def resolve_options(
+    settings: Settings,
+    network: Network,
+    read_api_key: Callable[[], Secret | None],
+    *,
+    recipient: str | None = None,
+    reverse: bool = False,
+    direct: bool = False,
+    certify: bool = False,
+) -> QuoteOptions:
+    """Resolve the settings on `network`, with the options of one quote, which are no settings.
+
+    `recipient` is a canonical address. The API key is read only if an integrator is named. Raises `InvalidInput`, and
+    `IntegratorError` for a missing key or a broken integrator rule.
+    """
+    api_version = _resolve_generation(settings.api_version, network)
+    return QuoteOptions(
+        api_version=api_version,
+        terms=SwapTerms(
+            slippage_ppm=SLIPPAGE_RANGE[api_version].check(settings.slippage_ppm),
+            recipient=recipient,
+            integrator=_resolve_integrator(settings, network, api_version, read_api_key),
+            ttl_s=settings.route_ttl_s,
+            impact_warning_ppm=settings.impact_warning_ppm,
+            slippage_warning_ppm=settings.slippage_warning_ppm,
+        ),
+        excluded_protocols=find_protocols(settings.exclude_protocols, network),
+        max_hops=settings.max_hops,
+        gas_price_wei=settings.gas_price_wei,
+        reverse=reverse,
+        direct=direct,
+        certify=certify,
+        shares=settings.shares,
+        solve_time_s=settings.solve_time_s,
+    )
+
+
+def _resolve_generation(requested: ApiVersion | None, network: Network) -> ApiVersion:
+    if requested is ApiVersion.V2 and not network.has_v2:
+        raise InvalidOption(f"{network.name} has no v2", hint="leave out the API version, or use v1")
+    return requested or (ApiVersion.V2 if network.has_v2 else ApiVersion.V1)
+
+
+def _resolve_integrator(
+    settings: Settings, network: Network, api_version: ApiVersion, read_api_key: Callable[[], Secret | None]
+) -> Integrator | None:
+    """Return the integrator, or None if the settings name none; a fee or surplus of zero counts as none."""
+    integrator = settings.integrator
+    check_shares(integrator.fee_bps, integrator.surplus_bps)
+    if not (integrator.address or integrator.fee_bps or integrator.surplus_bps):
+        return None
+    if read_api_key() is None:
+        raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY or api_key_file")
+    if integrator.address is None:
+        raise IntegratorError(
+            "an integrator fee or surplus needs the wallet that receives it", hint="add the address of the integrator"
+        )
+    if api_version is ApiVersion.V1:
+        hint = "leave out the API version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
+        raise IntegratorError("integrator options exist in v2 only", hint=hint)
+    from swapcli.interface.integrators import build_integrator
+
+    address = parse_address_option(integrator.address, network, "integrator address")
+    return build_integrator(address, integrator.fee_bps, integrator.surplus_bps, network.kind)
+
+
+def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
+    """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
+    if recipient is None:
+        raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
+    if is_native(recipient, network.kind):
+        raise InvalidAddress(f"destination: funds sent to {recipient} are lost", hint="give the address of your wallet")
+    return SwapTerms(slippage_ppm, recipient)
+
+
+def parse_address_option(text: str, network: Network, label: str) -> str:
+    """Return the canonical form of an address. Raises `InvalidAddress` with `label` in front of its message."""
+    try:
+        return parse_address(text, network.kind)
+    except InvalidAddress as error:
+        raise InvalidAddress(f"{label}: {error.message}", hint=error.hint, details=error.details) from None

@@ -1,0 +1,82 @@
+"""Quotes: computed by the routing core in this process, or received from a remote service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+from typing import TypeAlias
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Quote
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import TransferBehaviour
+from swapcli.core.records import NamedTuple
+from swapcli.core.wrap import is_wrapping
+from swapcli.interface.route_result import RouteResult
+
+
+class LocalQuote(NamedTuple):
+    """A quote of the routing core.
+
+    `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
+    of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
+    """
+
+    order: Order
+    result: RouteResult
+    network: Network
+    tokens: Mapping[str, Token]
+    state_source: StateSource
+    timestamp_ms: int
+    quote: Quote
+    pools: Mapping[str, Pool]
+    placeholder_pools: frozenset[str]
+    transfers: Mapping[str, TransferBehaviour]
+
+
+class RemoteQuote(NamedTuple):
+    """A quote of a remote service: its route, without exact steps and pool states.
+
+    `tokens` by address include the route's tokens.
+    """
+
+    order: Order
+    result: RouteResult
+    network: Network
+    tokens: Mapping[str, Token]
+    state_source: StateSource
+    timestamp_ms: int
+
+
+QuoteResult: TypeAlias = LocalQuote | RemoteQuote
+
+
+def terms_of_answer(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
+    """Return the terms of a quote: without slippage for a wrap or unwrap that is built here, which pays one for one."""
+    has_slippage = not isinstance(answer, LocalQuote) or not is_wrapping(answer.order, answer.network)
+    return terms if has_slippage else terms._replace(slippage_ppm=0)
+
+
+def gas_wei_of(answer: QuoteResult) -> int | None:
+    """Return the whole gas cost of a quote; None if it is unknown."""
+    return answer.quote.gas_wei if isinstance(answer, LocalQuote) else answer.result.gas_cost_wei or None
+
+
+def gas_in_output(answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
+    """Return a gas cost in the output token of a quote, rounded up; None if the cost or a price is unknown.
+
+    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
+    """
+    network, result, token = answer.network, answer.result, answer.order.token_out
+    native = network.to_wrapped_token(network.native)
+    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
+        return gas_wei
+    price_usd = result.output_token.price_usd
+    if gas_usd is None or not price_usd:
+        return None
+    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
+    return cost

@@ -1,0 +1,5 @@
+"""Quotes from a service that implements the published API.
+
+`service_url` parses the URL of the service, `client` sends requests and retries them, `errors` translates failures,
+`service_api` knows the endpoints, `response_validation` compares responses with what was requested.
+"""

@@ -1,0 +1,247 @@
+"""An HTTP client of one service: sends requests, retries those that may be retried, and bounds time and size.
+
+Requests use HTTP/1.1, follow no redirect, and take no proxy or credentials from the environment: the URL alone decides
+where an order and a key go. Certificates are verified with the authorities of httpx, or with those of `SSL_CERT_FILE`
+or `SSL_CERT_DIR`.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+import weakref
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Thread
+from urllib.parse import urlencode
+
+import httpx
+
+from swapcli.core.encoding.connect_failure import USER_AGENT
+from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
+from swapcli.core.errors import ConfigError
+from swapcli.core.records import NamedTuple
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.quoting.remote.retry import RetryPolicy
+from swapcli.quoting.remote.service_url import ServiceUrl
+from swapcli.quoting.remote.transport_errors import (
+    FailedAttempt,
+    classify_error,
+    invalid_response,
+    redirect_error,
+    timed_out,
+)
+
+DEFAULT_RETRIES = 2
+
+TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
+"""HTTP statuses that another attempt may not meet again."""
+
+_KEEP_ALIVE_S = 4.0
+"""Shorter than the idle timeout of common servers (5 s and more), so that the client closes a connection first."""
+
+RevealKey = Callable[[], str]
+"""Returns the API key; called only to send it."""
+
+
+class ServiceRequest(NamedTuple):
+    """A request: the segments of its path, its query, and the value of its JSON body (None: no body)."""
+
+    method: str
+    path: Sequence[str]
+    query: Sequence[tuple[str, str]] = ()
+    body: object = None
+
+
+class StateHeaders(NamedTuple):
+    """The headers in which some services describe the state that they quote on, unparsed; None if absent."""
+
+    state: str | None = None
+    warnings: str | None = None
+
+
+class ServiceResponse(NamedTuple):
+    """A response of any status except redirects, its body decoded. `retry_after_s` is its `Retry-After`."""
+
+    status: int
+    body: bytes
+    retry_after_s: int | None = None
+    state_headers: StateHeaders = StateHeaders()
+
+
+class ServiceClient:
+    """Sends requests to one service.
+
+    `timeout_s` limits every exchange, from the name lookup to the last byte, and every wait between two attempts.
+    `retries` is how many times a failed GET is repeated; other methods are never repeated. `transport` replaces the
+    network in tests. Connections close when the client is garbage-collected.
+    """
+
+    def __init__(
+        self,
+        url: ServiceUrl,
+        *,
+        key: RevealKey | None = None,
+        timeout_s: float,
+        retries: int = DEFAULT_RETRIES,
+        user_agent: str = USER_AGENT,
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is immutable
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = url
+        self._key = key
+        self._timeout_s = timeout_s
+        self._retries = retries
+        self._retry_policy = retry_policy
+        self._headers = {
+            "User-Agent": user_agent,
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED_ENCODINGS,
+        }
+        self._transport = transport
+        # Reading the authorities takes some 20 ms, so plain HTTP gets a context that trusts none.
+        self._ssl_context = httpx.create_ssl_context() if url.is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._keep_alive_http = self._open_http()
+        self._close = weakref.finalize(self, self._keep_alive_http.close)
+
+    def __repr__(self) -> str:
+        return f"ServiceClient({self.url.netloc})"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._close()
+
+    def send(self, request: ServiceRequest) -> ServiceResponse:
+        """Return the response of the last attempt. Raises `UpstreamError` if that got no complete response."""
+        attempts = 1 + (self._retries if request.method == "GET" else 0)
+        for attempt in range(attempts):
+            outcome = self._attempt(request)
+            wait_s = self._wait_s(outcome, attempt) if attempt + 1 < attempts else None
+            if wait_s is None:
+                break
+            self._retry_policy.sleep(wait_s)
+        if isinstance(outcome, FailedAttempt):
+            raise outcome.error
+        return outcome
+
+    def _wait_s(self, outcome: ServiceResponse | FailedAttempt, attempt: int) -> float | None:
+        """Return the seconds to wait before the next attempt; None if there should be none."""
+        backoff_s = min(self._retry_policy.backoff_s(attempt), self._timeout_s)
+        if isinstance(outcome, FailedAttempt):
+            return backoff_s if outcome.is_transient else None
+        if outcome.status not in TRANSIENT_STATUSES:
+            return None
+        retry_after_s = outcome.retry_after_s or 0
+        return max(backoff_s, retry_after_s) if retry_after_s <= self._timeout_s else None
+
+    def _attempt(self, request: ServiceRequest) -> ServiceResponse | FailedAttempt:
+        if request.method != "GET":
+            # A server may be closing an idle connection at this moment, and then it is unknown whether it received a
+            # request. A request that must not be repeated gets a connection of its own.
+            with self._open_http() as http:
+                return self._exchange(http, request)
+        if self._keep_alive_http.is_closed:
+            self._keep_alive_http = self._open_http()
+            self._close = weakref.finalize(self, self._keep_alive_http.close)
+        return self._exchange(self._keep_alive_http, request)
+
+    def _exchange(self, http: httpx.Client, request: ServiceRequest) -> ServiceResponse | FailedAttempt:
+        """Send a request and read its response in a thread, and abandon both when the time is up.
+
+        httpx limits each read and write, but neither their sum, which a server that sends a byte at a time draws out,
+        nor the name lookup.
+        """
+        exchange = _Exchange(http, self._build_http_request(http, request), self.url, self._timeout_s)
+        Thread(target=exchange.run, daemon=True).start()
+        try:
+            outcome = exchange.outcome.get(timeout=self._timeout_s)
+        except Empty:
+            outcome = timed_out(self.url, self._timeout_s, has_answered=exchange.has_answered)
+            http.close()  # the thread fails at its next read or write
+        if isinstance(outcome, Exception):
+            raise outcome
+        if isinstance(outcome, FailedAttempt):
+            return outcome
+        headers = outcome.headers
+        retry_after_s = self._retry_policy.retry_after_s(headers.get("Retry-After"))
+        state_headers = StateHeaders(headers.get(STATE_HEADER), headers.get(WARNINGS_HEADER))
+        return ServiceResponse(outcome.status, outcome.body, retry_after_s, state_headers)
+
+    def _open_http(self) -> httpx.Client:
+        return httpx.Client(
+            transport=self._transport,
+            verify=self._ssl_context,
+            headers=self._headers,
+            # An address that drops packets takes half of the time, and leaves the other half for a second address.
+            timeout=httpx.Timeout(self._timeout_s, connect=self._timeout_s / 2),
+            limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def _build_http_request(self, http: httpx.Client, request: ServiceRequest) -> httpx.Request:
+        content = None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode()
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        if self._key is not None:
+            headers["X-API-Key"] = _require_header_value(self._key())
+        url = self.url.join(*request.path)
+        target = f"{url}?{urlencode(request.query)}" if request.query else url
+        return http.build_request(request.method, target, content=content, headers=headers)
+
+
+class _RawResponse(NamedTuple):
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class _Exchange:
+    """A request and the reading of its response. `outcome` receives one item: the response or why there is none."""
+
+    def __init__(self, http: httpx.Client, request: httpx.Request, url: ServiceUrl, timeout_s: float) -> None:
+        self._http, self._request, self._url, self._timeout_s = http, request, url, timeout_s
+        self.has_answered = False
+        self.outcome: SimpleQueue[_RawResponse | FailedAttempt | Exception] = SimpleQueue()
+
+    def run(self) -> None:
+        try:
+            self.outcome.put(self._run())
+        except Exception as error:
+            self.outcome.put(error)  # raised in the thread that waits, if one still does
+
+    def _run(self) -> _RawResponse | FailedAttempt:
+        """Return the response. Errors of httpx end here, because they hold the request and with it the key."""
+        try:
+            response = self._http.send(self._request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            return classify_error(error, self._url, self._timeout_s)
+        self.has_answered = True
+        try:
+            if 300 <= response.status_code < 400:
+                location = response.headers.get("Location", "")
+                return FailedAttempt(redirect_error(self._url, response.status_code, location), is_transient=False)
+            return _RawResponse(response.status_code, response.headers, _read_body(response))
+        except httpx.HTTPError as error:
+            is_chunked = "Transfer-Encoding" in response.headers
+            return classify_error(error, self._url, self._timeout_s, has_answered=True, is_chunked=is_chunked)
+        except InvalidBody as error:
+            problem = invalid_response(self._url, str(error), status=response.status_code)
+            return FailedAttempt(problem, is_transient=False)
+        finally:
+            response.close()
+
+
+def _require_header_value(key: str) -> str:
+    if not key or not all("!" <= character <= "~" for character in key):
+        raise ConfigError(
+            "the API key is empty or has characters that no key has", hint="a key is one word of ASCII characters"
+        )
+    return key
+
+
+def _read_body(response: httpx.Response) -> bytes:
+    length = response.headers.get("Content-Length", "")
+    # 18 digits fit into any integer type and are far above the limit.
+    if length.isdecimal() and int(length[:18]) > MAX_BODY_BYTES:
+        raise InvalidBody(f"sent more than {MAX_BODY_BYTES // 2**20} MiB, the limit for a response")
+    return read_body(response.iter_raw(), response.headers.get("Content-Encoding", ""))

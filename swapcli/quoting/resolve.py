@@ -1,0 +1,88 @@
+"""Find tokens and protocols by name, symbol or address; errors suggest the closest names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
+from swapcli.core.model.network import Kind, Network, ProtocolInfo
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address, is_native, parse_address
+
+
+def find_token(name: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+    """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
+
+    `tokens` by lower-case address are the market's. The native token answers to its symbol, the zero address and the
+    forty-`e` address; no other token can take its symbol. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
+    """
+    if name[:2].lower() == "0x":
+        return _find_by_address(name, network, tokens)
+    return _find_by_symbol(name, network, _known_tokens(network, tokens))
+
+
+def _known_tokens(network: Network, tokens: Mapping[str, Token]) -> dict[str, Token]:
+    """Return the tokens of the catalogue and of the market by address; the market's description wins."""
+    return {token.address: token for token in network.tokens} | dict(tokens)
+
+
+def _find_by_address(text: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+    if network.kind is Kind.EVM and is_native(text):
+        return network.native
+    address = parse_address(text, network.kind)
+    token = _known_tokens(network, tokens).get(address)
+    if token is None:
+        raise UnknownToken(
+            f"no token {display_address(address, network.kind)} on {network.name}",
+            hint=f"swapcli tokens {network.name} lists what the market holds",
+            details={"token": text, "network": network.name},
+        )
+    return token
+
+
+def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+    if symbol.lower() == network.native.symbol.lower():
+        return network.native
+    case_insensitive = [token for token in tokens.values() if token.symbol.lower() == symbol.lower()]
+    matches = [token for token in case_insensitive if token.symbol == symbol] or case_insensitive
+    if len(matches) > 1:
+        raise AmbiguousToken(symbol, network.name, [display_address(t.address, network.kind) for t in matches])
+    if not matches:
+        raise _unknown_symbol(symbol, network, tokens)
+    return matches[0]
+
+
+def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> UnknownToken:
+    closest = closest_names(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
+    hint = f"{did_you_mean(closest)} Or give an address" if closest else "give the token's address"
+    return UnknownToken(
+        f'no token "{symbol}" on {network.name}',
+        hint=hint,
+        details={"token": symbol, "network": network.name, "closest": closest},
+    )
+
+
+def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
+    """Return the `amm_name`s of protocols given by id ("5") or by name, ignoring case.
+
+    Raise `UnknownProtocol` with all unknown names.
+    """
+    requested = [name.strip() for name in names if name.strip()]
+    known = _protocols_by_name(network)
+    unknown = [name for name in requested if name.lower() not in known]
+    if unknown:
+        closest = closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
+        error = UnknownProtocol(
+            f"no protocol {', '.join(unknown)} on {network.name}",
+            hint=did_you_mean(closest) or f"swapcli protocols {network.name} lists them",
+            details={"unknown": unknown, "network": network.name},
+        )
+        error.closest = closest
+        raise error
+    return frozenset(known[name.lower()].amm_name for name in requested)
+
+
+def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:
+    by_id = {str(protocol.id): protocol for protocol in network.protocols}
+    return by_id | {protocol.amm_name.lower(): protocol for protocol in network.protocols}

@@ -1,0 +1,60 @@
+"""Contracts of a payload at which a node finds no code: calls of them succeed, do nothing, and keep what they get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.networks.address import display_address
+from swapcli.quoting.review.payload_review import PayloadReview
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.rpc_node import RpcNode
+
+_NO_CODE = ("0x", "0x0")
+
+
+def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
+    """Return the review with a warning for each contract without code, read in one round trip. Raises `UpstreamError`.
+
+    A node that does not say what code a contract has is no reason to warn.
+    """
+    from swapcli.state.rpc.json_rpc_client import RpcRequest
+
+    network = review.network
+    if network is None:
+        return review
+    names = dict(_contracts(review))
+    requests = [RpcRequest("eth_getCode", (address, "latest")) for address in names]
+    found = dict(zip(names, node.send_optional(requests) if requests else (), strict=True))
+    warnings = [
+        QuoteWarning(
+            WarningCode.CODE_MISSING,
+            f"the {name} {display_address(address, network.kind)} has no code on {network.name}: it is no contract",
+        )
+        for address, name in names.items()
+        if found[address] in _NO_CODE
+    ]
+    return review._replace(warnings=(*review.warnings, *warnings))
+
+
+def _contracts(review: PayloadReview) -> Iterator[tuple[str, str]]:
+    """Yield the addresses that must be contracts, each with what it is."""
+    call, order = review.call, review.call.order
+    for swap in review.swaps:
+        yield swap.token_in, "token"
+        if swap.token_out is not None:
+            yield swap.token_out, "token"
+    if order is not None:
+        yield from ((token, "token") for token in (order.token_in, order.token_out) if token != ZERO_ADDRESS)
+    for approval in filter(None, (call.approval, call.permit)):
+        if approval.token is not None:
+            yield approval.token, "token"
+        if approval.spender is not None:
+            yield approval.spender, "spender"
+    if call.router is not None:
+        yield call.router, "router"
+    if review.signing.to is not None:
+        yield review.signing.to, "called contract"

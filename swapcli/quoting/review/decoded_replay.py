@@ -1,0 +1,62 @@
+"""Replays the swaps of a decoded call on the pools as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.model.decoded_call import DecodedSwap
+from swapcli.core.model.execution import Execution
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import PPM
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.replay import FlatSwap, execute
+
+_SCALE: Final = 10**18
+"""Fine enough for an absolute amount to be a part of a balance."""
+
+
+class ReviewedSwap(NamedTuple):
+    """A swap with its tokens, canonical and wrapped, and its pool, None if unknown.
+
+    `share_ppm` is its part of all that the route sells of `token_in`, None if the call has amounts in its place.
+    """
+
+    swap: DecodedSwap
+    token_in: str
+    token_out: str | None
+    pool: Pool | None
+    share_ppm: int | None
+
+
+def replay_decoded(
+    swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
+) -> int | None:
+    """Return the output of the swaps, tokens wrapped; None if a pool, a token or a share is unknown, or if one wraps.
+
+    Raises `PoolError` if a swap would revert.
+    """
+    pools: dict[str, Pool] = {}
+    flat: list[FlatSwap] = []
+    left = amount_in
+    for reviewed in swaps:
+        pool, bought = reviewed.pool, reviewed.token_out
+        if pool is None or bought is None or pool.is_wrapper:  # which pays one for one
+            return None
+        pools[pool.key] = pool
+        spent = reviewed.swap.amount_in
+        share_ppm = reviewed.swap.share_ppm
+        if spent is None:
+            if share_ppm is None:
+                return None
+            rate = share_ppm * (_SCALE // PPM)
+        else:
+            if left <= 0 or reviewed.token_in != token_in:
+                return None
+            rate = min(_SCALE, -(-spent * _SCALE // left))
+            left -= spent
+        flat.append(FlatSwap(pool.key, reviewed.token_in, bought, rate))
+    if not flat or flat[0].token_in != token_in:
+        return None
+    done = execute(pools, flat, amount_in, execution._replace(rate_scale=_SCALE))
+    return sum(step.amount_out for step in done.steps if step.token_out == token_out)

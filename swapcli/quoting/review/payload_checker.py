@@ -1,0 +1,283 @@
+"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import SimulationError, SwapcliError, UpstreamError
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+from swapcli.payload.dialects import has_readings, router_dialect
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.node_figures import NodeFigures
+    from swapcli.core.model.pool import Pool
+    from swapcli.core.model.router_findings import RouterFindings
+    from swapcli.core.model.state_source import StateSource
+    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.interface.route_result import RouteResult
+    from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
+    from swapcli.payload.checks.verdict import Verdict
+    from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.reading_memory import ReadingMemory
+    from swapcli.payload.signing.signing_fields import SigningPlan
+    from swapcli.quoting.compose import QuoteSources
+    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.state.rpc.node import StateOverride
+    from swapcli.state.rpc.rpc_node import RpcNode
+
+_HINT_OWN_READINGS: Final = (
+    "only the service's reading of the router was simulated, as others need the state of the pools: quote without"
+    " a service to try all of them"
+)
+
+
+class PayloadChecker(NamedTuple):
+    """The requested checks, and the node for them. `second_node` may deny what the first one reports."""
+
+    requested: CheckOptions
+    node: RpcNode
+    network: Network
+    memory: ReadingMemory
+    second_node: RpcNode | None = None
+
+    def check_quoted(
+        self, answer: QuoteResult, payload: UnsignedTransaction, readings: RoutePayloads | None
+    ) -> PayloadCheck:
+        """Check the transaction of a quote; `readings` builds it for other readings. Raises as `check_payload`."""
+        order = answer.order
+        tokens = order.token_in, order.token_out
+        if isinstance(answer, RemoteQuote):
+            return self._check(payload, answer.state_source, tokens, None, wei_usd=_wei_usd(answer))
+        gas_wei, wei_usd = answer.quote.gas_wei, answer.quote.wei_usd
+        return self._check(payload, answer.state_source, tokens, gas_wei, readings=readings, wei_usd=wei_usd)
+
+    def check_built(
+        self,
+        fresh_source: QuoteSource,
+        result: RouteResult,
+        payload: UnsignedTransaction,
+        readings: RoutePayloads | None,
+    ) -> PayloadCheck:
+        """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
+        tokens = traded_tokens(result, payload, fresh_source.network)
+        wei_usd = self._price_wei(fresh_source)
+        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings, wei_usd=wei_usd)
+
+    def _price_wei(self, source: QuoteSource) -> float | None:
+        """Return the dollars of a wei on the state of a source; None if unknown, or if no fees are read."""
+        from swapcli.quoting.token_prices import price_tokens
+
+        if self.requested.sender is None:
+            return None
+        with suppress(SwapcliError):
+            price = price_tokens(source, [self.network.native]).prices[0].price_usd
+            return None if price is None else price / 10**self.network.native.decimals
+        return None
+
+    def _check(
+        self,
+        payload: UnsignedTransaction,
+        origin: StateSource,
+        tokens: tuple[Token, Token],
+        gas_wei: int | None,
+        *,
+        readings: RoutePayloads | None = None,
+        wei_usd: float | None = None,
+    ) -> PayloadCheck:
+        from swapcli.payload.checks.presign_checks import TradedTokens, check_payload
+
+        with closing(self.node):
+            ends = TradedTokens(*tokens, self.network.native)
+            try:
+                checked = check_payload(
+                    self.node,
+                    self.requested,
+                    payload,
+                    origin,
+                    ends,
+                    gas_wei,
+                    is_rounded=payload.rounding is not None,
+                    readings=readings,
+                )
+            except SimulationError as error:
+                if origin.service_url is not None and has_readings(self.network):
+                    error.hint = _HINT_OWN_READINGS
+                raise
+            if readings is not None and self.requested.simulate:
+                self.memory.learn(self.node, readings, checked, int(SYSTEM_CLOCK.now_s()))
+            elif readings is not None:
+                checked = checked._replace(read_payload=self.memory.without_stale(self.node, readings))
+            payload = checked.read_payload.payload if checked.read_payload else payload
+            return checked._replace(signing=self._plan_signing(payload, checked, wei_usd))
+
+    def _plan_signing(
+        self, payload: UnsignedTransaction, checked: PayloadCheck, wei_usd: float | None
+    ) -> SigningPlan | None:
+        """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`."""
+        from swapcli.core.routing.gas import before_refunds
+        from swapcli.payload.signing.signing_fields import SwapGas, check_excesses, read_signing_plan
+        from swapcli.payload.signing.signing_limits import FeeLimits
+
+        sender = self.requested.sender
+        if sender is None:
+            return None
+        transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
+        gas = SwapGas(
+            checked.simulation.gas_used if checked.simulation else None,
+            None if payload.gas_units is None else before_refunds(payload.gas_units),
+        )
+
+        def find_grants() -> list[StateOverride] | None:
+            from swapcli.state.transfers.token_slots import find_grants
+
+            at = self.node.read_head(checked.tag).block
+            return find_grants(self.node, at, sender, payload.approvals, checked.allowances)
+
+        plan = read_signing_plan(
+            self.node,
+            sender,
+            transactions,
+            self.network,
+            gas,
+            tag=checked.tag,
+            find_grants=find_grants,
+            limits=FeeLimits(self.requested.max_fee_usd, wei_usd, self.network.gas_price_wei),
+            second=self._read_second(sender),
+        )
+        if not self.requested.allows_fees:
+            check_excesses(plan)
+        return plan
+
+    def _read_second(self, sender: str) -> NodeFigures:
+        """Return what the second node reports: nothing if there is none, or if it does not answer."""
+        from swapcli.core.model.node_figures import NodeFigures
+        from swapcli.payload.signing.signing_values import read_node_figures
+
+        if self.second_node is not None:
+            with closing(self.second_node), suppress(UpstreamError):
+                return read_node_figures(self.second_node, sender, self.network.chain_id)
+        return NodeFigures()
+
+
+def mark_revocations(
+    payload: UnsignedTransaction,
+    state: StateSource,
+    sources: QuoteSources,
+    network: Network,
+    checked: PayloadCheck | None = None,
+) -> UnsignedTransaction:
+    """Return the payload with the approval marked whose token refuses to change an allowance that is not zero.
+
+    A node is asked where a quote on its state is sent without knowing the sender's allowance; otherwise, and if the
+    node fails, the network's definition has the last word. Raises `ConfigError`.
+    """
+    is_known = checked is not None and checked.holdings is not None
+    asked = [each for each in payload.approvals if each.expiration_s is None and not each.is_revoked_first]
+    if is_known or not asked or not state.is_live or state.service_url is not None:
+        return payload
+    from swapcli.payload.simulation.allowance_probe import must_be_revoked_first
+
+    with suppress(UpstreamError):
+        node = sources.node(network)
+        if node is None:
+            return payload
+        with closing(node):
+            at = state.block if state.block is not None else node.read_head(BlockTag.LATEST).block
+            if must_be_revoked_first(node, at, asked[0].token):
+                marked = [each._replace(is_revoked_first=each in asked) for each in payload.approvals]
+                return payload._replace(approvals=tuple(marked))
+    return payload
+
+
+def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:
+    """Return the checker of transactions on a node, which remembers readings of routers beside the stores."""
+    from swapcli.payload.reading_memory import ReadingMemory
+
+    second_node = sources.second_node(network) if requested.sender else None
+    return PayloadChecker(requested, node, network, ReadingMemory(sources.router_findings_file()), second_node)
+
+
+def _wei_usd(answer: RemoteQuote) -> float | None:
+    """Return the dollars of a wei by which a service values the gas of its quote; None if it does not."""
+    result = answer.result
+    return result.gas_usd / result.gas_cost_wei if result.gas_usd and result.gas_cost_wei else None
+
+
+def route_payloads(
+    findings: Callable[[Network], RouterFindings],
+    network: Network,
+    result: RouteResult,
+    pools: Mapping[str, Pool] | None,
+    terms: SwapTerms,
+    gas_units: int | None,
+) -> RoutePayloads | None:
+    """Return the payloads of a route for each reading; None for another dialect, or if the pools are unknown.
+
+    `findings` are remembered of the router of a network.
+    """
+    if pools is None or not has_readings(network):
+        return None
+    from swapcli.payload.payloads_by_reading import RoutePayloads
+
+    return RoutePayloads(result, pools, network, terms, findings(network), gas_units)
+
+
+def in_reading(
+    answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
+) -> tuple[QuoteResult, UnsignedTransaction]:
+    """Return the quote and its payload in the reading that the checks have found, with the amounts of its replay."""
+    read = checked.read_payload if checked else None
+    if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
+        return answer, payload
+    done = payloads.replay(read.reading)
+    return answer._replace(
+        network=answer.network._replace(router_reading=read.reading),
+        quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
+        result=answer.result._replace(output_amount=done.amount_out),
+    ), read.payload
+
+
+class BuiltSwap(NamedTuple):
+    """A payload with its route on `pools` (by key), None where they are unknown, the tokens that it trades, and the
+    source of its quote.
+
+    `network` has the reading of the router that the payload is built for.
+    """
+
+    payload: UnsignedTransaction
+    result: RouteResult
+    pools: Mapping[str, Pool] | None
+    network: Network
+    ends: tuple[Token, Token]
+    origin: StateSource
+    source: QuoteSource
+
+
+def judge_built(sources: QuoteSources, built: BuiltSwap, sender: str | None) -> Verdict | None:
+    """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
+    if not sources.checks_swaps(built.network):
+        return None
+    from swapcli.payload.checks.presign_checks import TradedTokens
+    from swapcli.quoting.review.swap_rehearsal import JudgedSwap
+    from swapcli.quoting.review.verdict import judge
+
+    payload, result, pools, network, ends, origin, source = built
+    tokens = TradedTokens(*ends, network.native)
+    known = source.known_pools({payload.call.route.token_in, payload.call.route.token_out}) or {}
+    return judge(sources, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
+
+
+def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
+    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
+    kind = payload.call.route.swap_type
+    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
+    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token

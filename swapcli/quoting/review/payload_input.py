@@ -1,0 +1,85 @@
+"""Decode what a user gives, and guess the network it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidInput, SwapcliError
+from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import Kind, Network
+from swapcli.payload.decode.documents import PayloadInput
+from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.evm.decoding.decode import decode_calldata
+from swapcli.payload.starknet.decode_felts import FUNCTIONS, decode_felts
+
+_SHOWN_CHARACTERS = 40
+
+
+def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
+    """Decode a transaction; `wrapped` is the wrapped native token of its network.
+
+    An unknown function, or none, gives a call without a name. Raises `InvalidInput`.
+    """
+    if not given.has_content:
+        return DecodedCall("")
+    if given.permit is not None:
+        return DecodedCall("permit", approval=given.permit)
+    if given.felts is None:
+        return decode_calldata(given.calldata, wrapped, given.value)
+    call = decode_felts(given.felts) if given.entrypoint in (None, *FUNCTIONS) else None
+    if call is None or given.entrypoint not in (None, call.function):
+        return DecodedCall("", given.entrypoint or "")
+    return call
+
+
+def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callable[[str], MarketState]) -> str | None:
+    """Return the network whose tokens, pools and routers the payload names most of; None if none of them has any.
+
+    Networks without a market are left out.
+    """
+    kind = Kind.STARKNET if given.payload.felts is not None else Kind.EVM
+    scores: dict[str, int] = {}
+    for name in names:
+        try:
+            market = open_market(name)
+        except SwapcliError:
+            continue
+        if market.network.kind is kind:
+            scores[name] = _count_known(given, market)
+    best = max(scores.values(), default=0)
+    found = [name for name, score in scores.items() if score == best]
+    return found[0] if best and len(found) == 1 else None
+
+
+def _count_known(given: PayloadInput, market: MarketState) -> int:
+    from swapcli.quoting.review.payload_review import known_contracts
+
+    payload = given.payload
+    call = decode_payload(payload, market.network.wrapped_native_address)
+    addresses: set[str | None] = {payload.to and payload.to.lower(), call.router}
+    if call.order:
+        addresses |= {call.order.token_in, call.order.token_out}
+    for approval in filter(None, (call.approval, call.permit)):
+        addresses |= {approval.token, approval.spender}
+    addresses |= {each for swap in call.swaps for each in (swap.token_in, swap.token_out, swap.pool.key)}
+    known = market.tokens.keys() | market.pools.keys() | known_contracts(market.network)
+    return len(addresses & known)
+
+
+def parse_value(text: str) -> int:
+    """Parse a value in wei, decimal or in hex with 0x. Raises `InvalidInput`."""
+    digits = text.strip().replace("_", "")
+    try:
+        value = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1 << 256 or not digits.isascii():
+        raise InvalidInput(f'--value: "{truncate(text, _SHOWN_CHARACTERS)}" is not an amount in wei')
+    return value
+
+
+def describes_other(network: Network, given: PayloadInput) -> bool:
+    """Return whether a payload cannot be of a network of this kind."""
+    return (network.kind is Kind.STARKNET) != (given.payload.felts is not None)

@@ -1,0 +1,382 @@
+"""Judge a swap by rehearsing it on a node: approvals, the swap, and then a sale of part of what was bought.
+
+The sale goes through the payload's router and the pools that have paid the output, one at a time. Beside it, some of
+what was bought is sent to such a pool and to a wallet, so that a tax or a refusal can be told from the router's own.
+Tokens and routers that treat senders with code differently can deceive a rehearsal, and so can an owner who acts later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, encode_address, encode_uint
+from swapcli.core.errors import SimulationError, SwapcliError, UpstreamError
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.router_dialect import ReplayedSwap
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import in_tokens
+from swapcli.core.model.transaction import EncodedCall, RouterRouteParam, Transaction, UnsignedTransaction
+from swapcli.core.model.units import PPM
+from swapcli.core.networks.address import display_address
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.replay import Replay, replay
+from swapcli.interface.route_result import RouteResult
+from swapcli.payload.checks.presign_checks import TradedTokens, expected_output, proven_block
+from swapcli.payload.checks.verdict import (
+    PriceKind,
+    PriceReference,
+    Reason,
+    ReasonCode,
+    TriedSale,
+    Verdict,
+    VerdictFacts,
+    VerdictStatus,
+)
+from swapcli.payload.dialects import execution_of, router_dialect
+from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
+from swapcli.payload.evm.token_powers import TokenPowers, powers_in
+from swapcli.payload.simulation.rehearsal import WALLET, TokenInspection, rehearse
+from swapcli.payload.simulation.revert_reason import describe_revert
+from swapcli.quoting.price_references import Question, read_references
+from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
+from swapcli.state.transfers.transfer_trials import pool_holder
+
+_MAX_SALES: Final = 2
+"""Pools to sell in: the largest of the route decide."""
+_TRANSFER: Final = "a9059cbb"
+"""`transfer(address to, uint256 amount)` of ERC-20."""
+_SHARE_UNITS: Final = 3
+"""What transfers of tokens that keep shares have been seen to lose."""
+_SHARE_PPM: Final = 100
+"""A loss of a few units is taken for rounding where it would be a tax of less than a hundredth of a percent."""
+_SALE_PPM: Final = 10_000
+"""A pool pays less than its state says where it has a hook or a fee of its own; a tax below a percent shows in the
+transfer."""
+
+
+class JudgedSwap(NamedTuple):
+    """A payload to be judged, with its route on `pools` (by key), None where their state is unknown.
+
+    `network` has the reading of the router that the payload is built for. `known_tokens` are the addresses of tokens
+    that the catalogue has, None for a network without any.
+    """
+
+    payload: UnsignedTransaction
+    result: RouteResult
+    pools: Mapping[str, Pool] | None
+    network: Network
+    tokens: TradedTokens
+    origin: StateSource
+    known_tokens: Set[str] | None = None
+
+
+class _PlannedSale(NamedTuple):
+    """A sale of part of the output in one pool; `expected` is None where the state of the pool cannot tell."""
+
+    pool: str
+    token_out: str
+    amount_in: int
+    expected: int | None
+    payload: UnsignedTransaction
+
+
+class _Plan(NamedTuple):
+    """The trials of a rehearsal: of the sales, then transfers of `amount` to each of `receivers`."""
+
+    sales: tuple[_PlannedSale, ...]
+    amount: int
+    receivers: tuple[str, ...]
+    trials: tuple[Trial, ...]
+
+
+class PriceGuard(NamedTuple):
+    """The references to compare a quote with at a Unix time, and the losses in ppm above which to warn and to block."""
+
+    questions: tuple[Question, ...]
+    now_s: int
+    warning_ppm: int = DEFAULT_PRICE_GUARD_PPM
+    max_ppm: int = DEFAULT_MAX_PRICE_LOSS_PPM
+
+
+NO_GUARD: Final = PriceGuard((), 0)
+
+
+def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, guard: PriceGuard = NO_GUARD) -> Verdict:
+    """Return the verdict on a swap by `sender`, the recipient without one. A node that cannot rehearse is a reason."""
+    recipient = swap.payload.call.route.recipient
+    sender = sender or recipient
+    try:
+        block = proven_block(swap.origin)
+        at: BlockId = node.read_head(_tag(swap.origin)).block if block is None else block
+        is_exact = block is not None
+        plan = _plan(swap, is_exact=is_exact)
+        call = SimulatedCall.from_payload(swap.payload)
+        calls = [call for question in guard.questions for call in question.calls]
+        rehearsed = rehearse(node, at, call, sender, plan.trials, calls)
+    except (UpstreamError, SimulationError) as error:
+        return not_rehearsed(error)
+    found, inspected, answers = rehearsed
+    amount_out = swap.payload.call.route.amount_out
+    references = read_references(guard.questions, answers, amount_out, guard.now_s)
+    powers = tuple(_powers(swap, inspected))
+    reasons = (
+        *_state_reasons(swap, inspected, sender, found),
+        *_reasons(swap, plan, found, is_exact=is_exact),
+        *price_reasons(references, guard),
+        *_power_reasons(swap, powers),
+    )
+    done = found.run.status is SimulationStatus.DONE
+    sales = tuple(_tried_sale(sale, run) for sale, run in zip(plan.sales, found.trials, strict=False))
+    facts = VerdictFacts(block_number(at), sender, found.run.received if done else None, sales, powers, references)
+    return Verdict(reasons, facts)
+
+
+def _tag(origin: StateSource) -> BlockTag:
+    return BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST
+
+
+def not_rehearsed(error: SwapcliError) -> Verdict:
+    """Return the verdict on a swap that no node has rehearsed, because of an error."""
+    hint = error.hint or "try again, or check it with another node"
+    message = f"the swap was not rehearsed: {error.message}"
+    return Verdict((Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint),), VerdictFacts())
+
+
+def _plan(swap: JudgedSwap, *, is_exact: bool) -> _Plan:
+    route = swap.payload.call.route
+    if route.swap_type is SwapType.TOKEN_TO_NATIVE:
+        return _Plan((), 0, (), ())
+    sales = tuple(_planned_sales(swap, is_exact=is_exact))[:_MAX_SALES]
+    amount = sales[0].amount_in if sales else route.min_received // 2
+    holders = (pool_holder(swap.pools[sale.pool], swap.network) for sale in sales) if swap.pools else ()
+    receivers = tuple(dict.fromkeys([*(holder for holder in holders if holder), WALLET])) if amount else ()
+    trials = [_sale_trial(sale, route) for sale in sales]
+    trials += [_transfer_trial(route, receiver, amount) for receiver in receivers]
+    return _Plan(sales, amount, receivers, tuple(trials))
+
+
+def _planned_sales(swap: JudgedSwap, *, is_exact: bool) -> Iterator[_PlannedSale]:
+    """Yield a sale for each pool that pays the output, the largest first, if it can buy half of that back."""
+    if swap.pools is None:
+        return
+    route = swap.payload.call.route
+    try:
+        done = replay(swap.pools, swap.result.route, route.amount_in, execution_of(swap.network))
+    except (SwapcliError, *COMPUTATION_ERRORS):
+        return
+    last = [step for step in done.steps if step.token_out == route.token_out]
+    for step in sorted(last, key=lambda step: -step.amount_out):
+        planned = _planned_sale(swap, done, step, is_exact=is_exact)
+        if planned is not None:
+            yield planned
+
+
+def _planned_sale(swap: JudgedSwap, done: Replay, step: Step, *, is_exact: bool) -> _PlannedSale | None:
+    pool, part = done.pools_after[step.pool], step.amount_out // 2
+    if pool.is_wrapper or part == 0:
+        return None
+    try:
+        expected, _ = pool.swap(step.token_out, step.token_in, part)
+        payload = _sale_payload(swap, step, part, expected)
+    except (SwapcliError, *COMPUTATION_ERRORS):
+        return None
+    is_known = is_exact and not pool.is_single_use and not pool.is_sampled
+    return _PlannedSale(step.pool, step.token_in, part, expected if is_known else None, payload)
+
+
+def _sale_payload(swap: JudgedSwap, step: Step, part: int, expected: int) -> UnsignedTransaction:
+    assert swap.pools is not None
+    call, execution = swap.payload.call, execution_of(swap.network)
+    route = RouterRouteParam(
+        token_in=step.token_out,
+        token_out=step.token_in,
+        amount_in=part,
+        amount_out=expected,
+        min_received=1,
+        recipient=call.route.recipient,
+        swap_type=SwapType.TOKEN_TO_TOKEN,
+    )
+    steps = (Step(step.pool, step.token_out, step.token_in, execution.rate_scale, part, expected),)
+    deadline_s = call.deadline_s if isinstance(call, EncodedCall) else None
+    replayed = ReplayedSwap(route, steps, swap.pools, deadline_s=deadline_s)
+    return router_dialect(swap.network).build_payload(replayed, swap.payload.to)
+
+
+def _sale_trial(sale: _PlannedSale, route: RouterRouteParam) -> Trial:
+    from swapcli.payload.evm import build_transactions
+
+    watched = (Watch(route.token_out, route.recipient), Watch(sale.token_out, route.recipient))
+    return Trial(route.recipient, watched, build_transactions(sale.payload))
+
+
+def _transfer_trial(route: RouterRouteParam, receiver: str, amount: int) -> Trial:
+    watched = (Watch(route.token_out, route.recipient), Watch(route.token_out, receiver))
+    calldata = f"0x{_TRANSFER}{encode_address(receiver, 'to')}{encode_uint(amount, 256, 'amount')}"
+    return Trial(route.recipient, watched, (Transaction(route.token_out, calldata),))
+
+
+def _tried_sale(sale: _PlannedSale, run: TrialRun) -> TriedSale:
+    _, received = run.grown
+    return TriedSale(sale.pool, sale.amount_in, sale.token_out, received if run.is_done else None, sale.expected)
+
+
+def _reasons(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool) -> Iterator[Reason]:
+    if found.run.status is not SimulationStatus.DONE:
+        yield _failed_swap(swap, found)
+        return
+    yield from _output_reasons(swap, found, is_exact=is_exact)
+    if not plan.trials:
+        return
+    sales, transfers = found.trials[: len(plan.sales)], found.trials[len(plan.sales) :]
+    symbol = swap.tokens.token_out.symbol
+    gained = [_gained(run, plan.amount) for run in transfers]
+    to_pools, to_wallet = gained[:-1], gained[-1]
+    taxed = [amount for amount in to_pools if amount is not None and _is_taxed(amount, plan.amount)]
+    if taxed:
+        yield _taxed(ReasonCode.TAXED_ON_SALE, f"{symbol} taxes its sale", min(taxed), plan.amount)
+    elif sales and not any(run.is_done for run in sales):
+        why = describe_revert(sales[0].return_data)
+        message = f"{symbol} cannot be sold again: after the swap, a sale of half of it reverts: {why}"
+        yield _block(ReasonCode.CANNOT_BE_SOLD, message, "do not buy it: it may be a trap")
+    elif to_pools and all(amount is None for amount in to_pools):
+        message = f"{symbol} cannot be sent to the pools that trade it"
+        yield _block(ReasonCode.CANNOT_BE_SOLD, message, "do not buy it: it may be a trap")
+    else:
+        yield from _sale_reasons(symbol, plan, sales)
+    if to_wallet is None:
+        message = f"{symbol} cannot be sent on: a transfer of half of it fails after the swap"
+        yield Reason(ReasonCode.TRANSFERS_REFUSED, VerdictStatus.WARN, message, "make sure that its transfers are open")
+    elif _is_taxed(to_wallet, plan.amount) and not taxed:
+        yield _taxed(ReasonCode.TAXED_ON_TRANSFER, f"{symbol} taxes transfers", to_wallet, plan.amount)
+    amounts = [*(sale.amount_in for sale in plan.sales), *(plan.amount for _ in transfers)]
+    if any(-run.grown[0] > amount + _SHARE_UNITS for run, amount in zip(found.trials, amounts, strict=True)):
+        message = f"{symbol} takes more from its holder than is sold or sent"
+        yield _block(ReasonCode.BALANCE_IRREGULAR, message, "do not buy it: it takes what you hold")
+    elif any(run.grown[1] > plan.amount + _SHARE_UNITS for run in transfers):
+        message = f"{symbol} delivers more than is sent"
+        yield Reason(
+            ReasonCode.BALANCE_IRREGULAR, VerdictStatus.WARN, message, "expect balances that change by themselves"
+        )
+
+
+def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Iterator[TokenPowers]:
+    """Yield the powers over each traded token that has any."""
+    symbols = {token.address: token.symbol for token in swap.tokens}
+    for address, seen in inspected.items():
+        found = powers_in(seen.code, seen.slots)
+        if found:
+            yield TokenPowers(address, symbols.get(address, address), found, seen.owner)
+
+
+def _state_reasons(
+    swap: JudgedSwap, inspected: Mapping[str, TokenInspection], sender: str, found: Rehearsal
+) -> Iterator[Reason]:
+    """Yield why a swap, or what follows it, fails, if a token says it."""
+    is_all_done = found.run.status is SimulationStatus.DONE and all(run.is_done for run in found.trials)
+    if is_all_done:
+        return
+    symbols = {token.address: token.symbol for token in swap.tokens}
+    for address, seen in inspected.items():
+        symbol = symbols.get(address, address)
+        if seen.is_paused:
+            message = f"{symbol} says that it is paused"
+            yield _block(ReasonCode.TRANSFERS_PAUSED, message, "wait until its transfers are open again")
+        for account in seen.blocked:
+            who = "sender" if account == sender else "recipient"
+            message = f"{symbol} blocks the {who} {display_address(account, swap.network.kind)}"
+            yield _block(ReasonCode.ACCOUNT_BLOCKED, message, "trade from and to another address")
+
+
+def price_reasons(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Reason]:
+    """Yield a reason to warn if the quote is far below the prices of a kind, to block if it is below those of all.
+
+    The price of a kind is the median of its references, the one with the smaller loss of an even number.
+    """
+    by_kind: dict[PriceKind, list[PriceReference]] = {}
+    for each in sorted(references, key=lambda each: each.loss_ppm):
+        by_kind.setdefault(each.kind, []).append(each)
+    medians = [found[(len(found) - 1) // 2] for found in by_kind.values()]
+    worst = max(medians, key=lambda each: each.loss_ppm, default=None)
+    if worst is None or worst.loss_ppm <= guard.warning_ppm:
+        return
+    is_far = all(each.loss_ppm > guard.max_ppm for each in medians)
+    hint = "do not sign, or allow it with the setting max_price_loss" if is_far else "compare the price before you sign"
+    status = VerdictStatus.BLOCK if is_far else VerdictStatus.WARN
+    message = f"the quote is {worst.loss_ppm / PPM_PER_PERCENT:.3g}% below a price outside its route: {worst.source}"
+    yield Reason(ReasonCode.PRICE_BELOW_REFERENCES, status, message, hint)
+
+
+def _power_reasons(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterator[Reason]:
+    """Yield a reason if the bought token is a stranger whose owner can do harm; those of the catalogue are known."""
+    if swap.known_tokens is None:
+        return
+    bought = swap.payload.call.route.token_out
+    for each in powers:
+        if each.token == bought and each.token not in swap.known_tokens:
+            can = ", ".join(each.names)
+            message = f"{each.symbol} is not in the catalogue, and its owner may be able to: {can}"
+            yield Reason(ReasonCode.OWNER_POWERS, VerdictStatus.WARN, message, "make sure that you trust its owner")
+
+
+def _failed_swap(swap: JudgedSwap, found: Rehearsal) -> Reason:
+    output = found.run.return_data
+    if found.run.status is SimulationStatus.NO_ROUTER:
+        message = f"nothing is deployed at the router's address {swap.payload.to}"
+        return _block(ReasonCode.SWAP_REVERTS, message, "see the router in the network's settings")
+    if found.run.status is SimulationStatus.NOT_APPROVED:
+        message = f"{swap.tokens.token_in.symbol} refuses to be approved: {describe_revert(output)}"
+        return _block(ReasonCode.SWAP_REVERTS, message, "do not sign: the swap would fail")
+    message = f"the swap reverts: {describe_revert(output)}"
+    return _block(ReasonCode.SWAP_REVERTS, message, "quote again; --simulate tries other readings of the router too")
+
+
+def _output_reasons(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Reason]:
+    """Yield a reason if the swap pays less than its minimum, or than its quote on the very state."""
+    route, received = swap.payload.call.route, found.run.received
+    due = expected_output(swap.payload.call) if is_exact else route.min_received
+    least = max(route.min_received, due - _SHARE_UNITS - due * _SHARE_PPM // PPM)
+    if received >= least:
+        return
+    pays, promised = (in_tokens(amount, swap.tokens.token_out) for amount in (received, due))
+    promise = "the quote says" if is_exact else "it promises at least"
+    message = f"the swap pays {pays}, and {promise} {promised}"
+    yield _block(ReasonCode.PAYS_TOO_LITTLE, message, "do not sign: the token or the router takes a cut")
+
+
+def _sale_reasons(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Iterator[Reason]:
+    for sale, run in zip(plan.sales, sales, strict=True):
+        if run.is_done and sale.expected is not None:
+            received = run.grown[1]
+            if received * PPM < sale.expected * (PPM - _SALE_PPM):
+                yield _taxed(ReasonCode.TAXED_ON_SALE, f"{symbol} taxes its sale", received, sale.expected)
+                return
+
+
+def _gained(run: TrialRun, amount: int) -> int | None:
+    """Return how much a transfer delivered, None where it failed or returned false."""
+    is_false = len(run.return_data) >= WORD and not any(run.return_data[:WORD])
+    if not run.is_done or is_false or (run.grown[1] <= 0 < amount):
+        return None
+    return run.grown[1]
+
+
+def _is_taxed(gained: int, amount: int) -> bool:
+    missing = amount - gained
+    return missing > _SHARE_UNITS or missing * PPM > _SHARE_PPM * amount
+
+
+def _taxed(code: ReasonCode, problem: str, received: int, due: int) -> Reason:
+    percent = 100 * (due - received) / due
+    hint = "do not buy it, unless you accept that tax" if code is ReasonCode.TAXED_ON_SALE else "expect that tax"
+    status = VerdictStatus.BLOCK if code is ReasonCode.TAXED_ON_SALE else VerdictStatus.WARN
+    return Reason(code, status, f"{problem}: {percent:.3g}% of it is lost", hint)
+
+
+def _block(code: ReasonCode, message: str, hint: str) -> Reason:
+    return Reason(code, VerdictStatus.BLOCK, message, hint)

@@ -1,0 +1,63 @@
+"""The slippage that is advised for a quote on state that was read from the network itself."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.units import PPM
+from swapcli.core.routing.replay import replay
+from swapcli.payload.dialects import execution_of
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+
+def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> SlippageAdvice | None:
+    """Return the advice for a quote of a source; None for a service's quote, and for wrapping.
+
+    Its pools may move for `window_s` until it is mined.
+    """
+    if not isinstance(answer, LocalQuote):
+        return None
+    quote = answer.quote
+    if all(answer.pools[step.pool].is_wrapper for step in quote.steps):
+        return None
+    from swapcli.payload.checks.slippage_advice import advise_slippage, bound_sandwich, measure_movement
+
+    bound = bound_sandwich(quote.steps, answer.pools, quote.amount_in, quote.amount_out, _gas_unit_ppm(answer))
+    return advise_slippage(measure_movement(_past_outputs(answer, source), window_s), bound)
+
+
+def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, int]]:
+    """Return the outputs of the route on earlier states of its pools, by Unix time."""
+    quote, execution, outputs = answer.quote, execution_of(answer.network), []
+    wrappers = {step.pool for step in quote.steps if answer.pools[step.pool].is_wrapper}
+    with suppress(SwapcliError):
+        for times_s, past in source.past_pools({step.pool for step in quote.steps} - wrappers):
+            pools = {**past, **{key: answer.pools[key] for key in wrappers}}
+            with suppress(SwapcliError):  # the route could not sell so much then
+                amount_out = replay(pools, quote.route, quote.amount_in, execution).amount_out
+                outputs += [(time_s, amount_out) for time_s in times_s]
+    if answer.state_source.timestamp is not None:
+        outputs.append((answer.state_source.timestamp, quote.amount_out))
+    return outputs
+
+
+def _gas_unit_ppm(answer: LocalQuote) -> float | None:
+    """Return the price of a unit of gas in ppm of what the order is worth; None if a price is unknown."""
+    quote, network, (token_in, token_out) = (
+        answer.quote,
+        answer.network,
+        (answer.order.token_in, answer.order.token_out),
+    )
+    if network.to_wrapped_token(token_in).address == network.to_wrapped_token(network.native).address:
+        return quote.gas_price_wei / quote.amount_in * PPM
+    worth_usd = max(
+        (quote.price_in_usd or 0.0) * quote.amount_in / 10**token_in.decimals,
+        (quote.price_out_usd or 0.0) * quote.amount_out / 10**token_out.decimals,
+    )
+    return quote.gas_price_wei * quote.wei_usd / worth_usd * PPM if quote.wei_usd and worth_usd else None

@@ -1,0 +1,36 @@
+"""The age of the state that quotes are computed on, compared with `--max-age`."""
+
+from __future__ import annotations
+
+from swapcli.core.errors import MarketUnavailable
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.state_source import StateSource
+from swapcli.quoting.live_choice import missing_node_hint
+
+
+def is_fresh(state: StateSource, max_age_s: int) -> bool:
+    """Return whether the state is known to be at most that old."""
+    return state.age_s is not None and state.age_s <= max_age_s
+
+
+def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> None:
+    """Raise `MarketUnavailable` if the state is older than `max_age_s`, or of unknown age."""
+    if max_age_s is None or is_fresh(state, max_age_s):
+        return
+    if state.age_s is None:
+        problem = f"{network.name} is quoted on {state.provenance} state, which has no timestamp"
+    else:
+        problem = f"the state of the pools of {network.name} is {state.age_s} seconds old"
+    if state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
+        hint = f"the {state.tag} block is that old: use the latest state, or allow a greater age"
+    elif state.provenance is Provenance.LIVE:
+        hint = "the node is behind, or the network stands still: set another node, or allow a greater age"
+    else:
+        hint = f"{missing_node_hint(network)}; or allow a greater age"
+    raise MarketUnavailable(
+        f"{problem}, so a maximum age of {max_age_s} seconds cannot be met",
+        hint=hint,
+        details={"age_s": state.age_s, "max_age_s": max_age_s, "block": state.block},
+    )

@@ -1,0 +1,266 @@
+"""Find the best route on the newest state while reading few pools.
+
+The known state, which may be old, decides which pools are read first. Their new states show how prices have moved, and
+so predict the pools that were not read. As long as those could add more than `TOLERANCE`, they are read too, within
+limits. All routes that were found compete on the states that were read, so the result is no worse than any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import FeeOnTransfer, NoRoute, RequestBudgetSpent
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.competing_routes import KnownRoute, is_better
+from swapcli.core.routing.pool_state_prediction import price_moves, shift_market
+from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, route_pools
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.sampled_markets import (
+    has_samples,
+    sampled_keys,
+    useful_sampled_pools,
+    without_pools,
+    without_wrong_prices,
+)
+from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    from swapcli.core.routing.search.route_search import SearchResult
+
+TOLERANCE = 0.5e-4
+"""The part of the output that pools may add together without being read: half a basis point."""
+LARGE_SPREAD = 5e-4
+"""Part of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool may well be
+better than predicted. It is the lowest fee of a common pool, 5 basis points."""
+_MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time is up
+_MAX_SAMPLED_POOLS = 16
+"""Each takes a call of the node with fifty quotes inside."""
+_MIN_REQUESTS = 2
+"""Of one read: one for the pools, another one for their ticks or for transfers of new tokens."""
+_MIN_OTHER_POOLS = 24
+"""The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
+
+Read = Callable[[Sequence[str]], MarketState]
+"""Return the known market with only the pools of these keys that could be read, all at one block."""
+
+
+class Limits(NamedTuple):
+    """Limits of reading for one order.
+
+    `first_pools` and `pools` count pools besides the best route on known state, in the first read and in all; `reads`
+    counts reads.
+    """
+
+    first_pools: int = 48
+    pools: int = 192
+    reads: int = 3
+
+
+class LiveResult(NamedTuple):
+    """The source over the pools that were read, and the best result on it.
+
+    `searched_s` is the time of routing. If reading ended at a limit, `left_bps` bounds how much the other known pools
+    could add to the output in their predicted states; otherwise it is None.
+    """
+
+    source: InMemorySource
+    outcome: SearchResult
+    searched_s: float
+    left_bps: float | None
+
+
+class _Expected(NamedTuple):
+    """The source over all known pools, with predicted states for those that were not read.
+
+    `spread` is how far pools have moved relative to their tokens' prices; `left` bounds the part of the output that the
+    unread pools could add.
+    """
+
+    source: InMemorySource
+    spread: float
+    left: float
+
+
+class LiveSearch:
+    """The search for one order. `known` is the source over known state; `requests_left` is how many requests reading
+    may still take.
+
+    Example: `LiveSearch(known, ask, read, SYSTEM_CLOCK).run().outcome`.
+    """
+
+    def __init__(
+        self,
+        known: InMemorySource,
+        request: QuoteRequest,
+        read: Read,
+        clock: Clock,
+        limits: Limits | None = None,
+        *,
+        requests_left: Callable[[], int] | None = None,
+    ) -> None:
+        self._known, self._request, self._read, self._clock = known, request, read, clock
+        self._limits, self._requests_left = limits or Limits(), requests_left
+        self._candidates: list[KnownRoute] = []
+        self._keys: dict[str, None] = {}
+        self._max_pools = 0
+        self._searched_s = 0.0
+
+    def run(self) -> LiveResult:
+        """Return the best result. Raise `NoRoute`, and the errors of reading."""
+        self._add_first_pools()
+        reads = 0
+        while True:
+            try:
+                fresh = without_wrong_prices(self._known.with_market(self._read(tuple(self._keys))))
+            except RequestBudgetSpent:
+                if not reads:
+                    raise
+                break  # what was read before stands
+            outcome, failure = self._search(fresh)
+            reads += 1
+            expected = self._expect(fresh, outcome)
+            candidates = self._next_pools(expected, outcome, is_first=reads == 1) if expected else ()
+            may_read = reads < self._limits.reads and not self._is_time_up and self._has_requests
+            more = candidates[: self._room] if may_read else ()
+            if not more:
+                break
+            self._keys.update(dict.fromkeys(more))
+        if outcome is None:
+            assert failure is not None
+            raise failure
+        fresh.leave_out(self._known.broken_pools - fresh.market.pools.keys())
+        left_bps = expected.left * 1e4 if expected and candidates else None
+        return LiveResult(fresh, outcome, self._searched_s, left_bps)
+
+    def _search(self, source: InMemorySource) -> tuple[SearchResult | None, NoRoute | None]:
+        """Return the best result on a source and remember its route, or return the error if there is none."""
+        started_s = self._clock.monotonic_s()
+        try:
+            outcome = self._search_with_fallback(source)
+        except FeeOnTransfer:
+            raise
+        except NoRoute as error:
+            return None, error
+        finally:
+            self._searched_s += self._clock.monotonic_s() - started_s
+        self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
+        return outcome, None
+
+    def _search_with_fallback(self, source: InMemorySource) -> SearchResult:
+        """Return the best result; if there is none, the best one without sampled pools."""
+        try:
+            return source.search(self._request_with_time(), self._candidates)
+        except FeeOnTransfer:
+            raise
+        except NoRoute:
+            if not has_samples(source.market):
+                raise
+            others = without_pools(source, sampled_keys(source.market))
+            return others.search(self._request_with_time(), self._candidates)
+
+    def _request_with_time(self) -> QuoteRequest:
+        """Return the request with half of the remaining time, which leaves time for other searches.
+
+        After the time is up, it has just enough to evaluate the known routes.
+        """
+        time_s = self._request.solve_time_s
+        if not time_s:
+            return self._request
+        return self._request._replace(solve_time_s=max(time_s - self._searched_s, time_s * _MIN_TIME_SHARE) / 2.0)
+
+    @property
+    def _room(self) -> int:
+        """The number of pools that may still be read."""
+        return max(0, self._max_pools - len(self._keys))
+
+    @property
+    def _has_requests(self) -> bool:
+        return self._requests_left is None or self._requests_left() >= _MIN_REQUESTS
+
+    @property
+    def _is_time_up(self) -> bool:
+        return bool(self._request.solve_time_s) and self._searched_s >= (self._request.solve_time_s or 0.0) / 2.0
+
+    def _add_first_pools(self) -> None:
+        """Select the pools to read first.
+
+        They are those of the best route on known state, those that could be better by now, and some that give prices.
+        Raise `NoRoute` if no known pool has one of the order's tokens.
+        """
+        outcome, failure = self._search(self._known)
+        own: tuple[str, ...] = ()
+        if outcome:
+            own = route_pools(outcome)
+            self._add(own)
+            gains = self._known.pool_gains(self._request, outcome, self._keys.keys(), PRICE_MARGIN)
+            self._add(gains.take_until(TOLERANCE, self._limits.first_pools))
+            missing = len(own) + min(_MIN_OTHER_POOLS, self._limits.first_pools) - len(self._keys)
+            if missing > 0:
+                self._add(self._known.closest_pools(self._request, outcome, self._keys.keys(), missing))
+        else:
+            assert failure is not None
+            self._add(self._pools_of_order(failure)[: self._limits.first_pools])
+        self._add(self._known.pricing_pools(self._request))
+        self._add(self._sampled_pools()[:_MAX_SAMPLED_POOLS])
+        self._max_pools = self._limits.pools + len(own)
+
+    def _sampled_pools(self) -> list[str]:
+        """Return the keys of the sampled pools that may be useful: those between tokens of the pools to read.
+
+        Nothing is known of their prices.
+        """
+        market, order_tokens = self._known.market, self._known.order_tokens(self._request.order)
+        tokens = order_tokens.union(*(market.pools[key].tokens for key in self._keys))
+        return useful_sampled_pools(market, order_tokens, tokens)
+
+    def _pools_of_order(self, failure: NoRoute) -> list[str]:
+        """Return the keys of the pools with one of the order's tokens; raise `failure` if there are none."""
+        addresses = self._known.order_tokens(self._request.order)
+        touching = [key for key, pool in self._known.market.pools.items() if not addresses.isdisjoint(pool.tokens)]
+        if not touching:
+            raise failure
+        return touching
+
+    def _expect(self, fresh: InMemorySource, outcome: SearchResult | None) -> _Expected | None:
+        """Return the predicted states of all known pools.
+
+        Return None if reading more is useless: nothing is unread or has changed, or the unread pools cannot add much.
+        """
+        known, read = self._known.market.pools, fresh.market.pools
+        unread = {key: pool for key, pool in known.items() if key not in self._keys}
+        if not unread or (outcome and all(known[key] == pool for key, pool in read.items())):
+            return None
+        moves = price_moves(known, read)
+        pools = {**shift_market(unread, moves), **read}
+        source = self._known.with_market(
+            fresh.market._replace(pools={key: pools[key] for key in known if key in pools})
+        )
+        if outcome is None:
+            return _Expected(source, moves.spread, inf)
+        left = source.pool_gains(self._request, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
+        return _Expected(source, moves.spread, left) if left > TOLERANCE else None
+
+    def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
+        """Return the keys of the pools to read next, the most useful first.
+
+        If a route is predicted to be better, they are its pools and those that could improve it. Otherwise, if pools
+        have moved far, they are those that would be better after as large a move.
+        """
+        guess, _ = self._search(expected.source)
+        best = outcome.best if outcome else None
+        if guess and is_better(self._request.order, guess.best, best, TOLERANCE):
+            own = [key for key in route_pools(guess) if key not in self._keys]
+            excluded = self._keys.keys() | set(own)
+            bids = expected.source.pool_gains(self._request, guess, excluded, expected.spread)
+            return (*own, *bids.take_until(TOLERANCE, self._limits.pools))
+        if outcome and is_first and expected.spread > LARGE_SPREAD:
+            bids = expected.source.pool_gains(self._request, outcome, self._keys.keys(), expected.spread)
+            return bids.take_until(TOLERANCE, self._limits.pools)
+        return ()
+
+    def _add(self, keys: Iterable[str]) -> None:
+        self._keys.update(dict.fromkeys(keys))

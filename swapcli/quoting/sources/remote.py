@@ -1,0 +1,320 @@
+"""A source of quotes of a remote service with the published API."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.connect_failure import USER_AGENT
+from swapcli.core.errors import InvalidOption, UnknownToken, UpstreamError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.token import Token
+from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.core.networks.address import display_address, parse_address
+from swapcli.interface.fields import plain
+from swapcli.interface.interface_by_network import network_variant
+from swapcli.interface.requests import OrderRequest
+from swapcli.interface.route_result import RouteResult
+from swapcli.interface.state_headers import parse_state, parse_warnings
+from swapcli.payload.dialects import interface_dialect
+from swapcli.quoting.health import Health
+from swapcli.quoting.impact_measures import highest_impact
+from swapcli.quoting.quote_results import QuoteResult, RemoteQuote
+from swapcli.quoting.remote.client import DEFAULT_RETRIES, ServiceClient
+from swapcli.quoting.remote.response_validation import (
+    ExpectedPayload,
+    ExpectedRoute,
+    validated_payload,
+    validated_result,
+)
+from swapcli.quoting.remote.retry import RetryPolicy
+from swapcli.quoting.remote.service_api import NetworkApi, ServiceIndex
+from swapcli.quoting.remote.service_url import ServiceUrl
+from swapcli.quoting.resolve import find_token
+from swapcli.quoting.sources.quote_source import require_different_tokens
+from swapcli.quoting.transfer_rules import check_not_blocked, check_route_not_blocked
+from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    import httpx
+
+    from swapcli.core.model.past_pools import PastPools
+    from swapcli.quoting.config import Secret
+    from swapcli.quoting.pool_listing import PoolSelection
+    from swapcli.quoting.sources.in_memory import InMemorySource
+
+NO_ANSWER = 0
+"""The health status of a service that did not respond."""
+
+
+def served_networks(
+    url: str, *, api_key: Secret | None, timeout_s: float, retries: int = DEFAULT_RETRIES
+) -> tuple[str, ...] | None:
+    """Return the names of the networks that the service at `url` serves; None where it does not list them.
+
+    Raises `ConfigError` for an address that cannot be one, `UpstreamError` where no proper answer comes.
+    """
+    key = api_key.reveal if api_key else None
+    client = ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries)
+    try:
+        chains = ServiceIndex(client).chains()
+    finally:
+        client.close()
+    return None if chains is None else tuple(plain(chain.name) for chain in chains)
+
+
+class RemoteSource:
+    """Quotes of the service at `url` for one network.
+
+    `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
+    the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
+    response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
+    cannot express. Raise `ConfigError` for an invalid URL.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        network: Network,
+        clock: Clock,
+        *,
+        api_key: Secret | None,
+        timeout_s: float,
+        retries: int = DEFAULT_RETRIES,
+        user_agent: str = USER_AGENT,
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is immutable
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._network = network
+        self._clock = clock
+        self._client = ServiceClient(
+            ServiceUrl.parse(url),
+            key=api_key.reveal if api_key else None,
+            timeout_s=timeout_s,
+            retries=retries,
+            user_agent=user_agent,
+            retry_policy=retry_policy,
+            transport=transport,
+        )
+        self._service = NetworkApi(self._client, network)
+        self._tokens = {token.address: token for token in network.tokens}
+
+    @property
+    def network(self) -> Network:
+        """The network of the quotes."""
+        return self._network
+
+    @property
+    def state_source(self) -> StateSource:
+        """As `QuoteSource.state_source`: the state that the service reported with its newest response, if any."""
+        address, stated = self._service.url, self._service.state_headers
+        reported = parse_warnings(stated.warnings)
+        state = parse_state(stated.state)
+        if state is None:
+            return StateSource(None, address.netloc, service_url=address.base_url, reported=reported)
+        provenance, block, age_s, tag = state
+        return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported, tag=tag)
+
+    def refresh(self) -> None:
+        """As `QuoteSource.refresh`: do nothing, since the service quotes on its own state."""
+
+    def pin(self, *, pinned: bool) -> None:
+        """As `QuoteSource.pin`: do nothing, since the service quotes on its own state."""
+        del pinned
+
+    def close(self) -> None:
+        """As `QuoteSource.close`; garbage collection also closes the connections."""
+        self._client.close()
+
+    def token(self, name: str) -> Token:
+        """As `QuoteSource.token`: of the catalogue, else of the service, if it lists tokens."""
+        try:
+            return find_token(name, self._network, self._tokens)
+        except UnknownToken:
+            if not self._learn(name):
+                raise
+        return find_token(name, self._network, self._tokens)
+
+    def quote(self, request: QuoteRequest) -> RemoteQuote:
+        """As `QuoteSource.quote`."""
+        self._check_expressible(request)
+        return self._answer(request, self._service.route(self._query(request), request.api_version))
+
+    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[RemoteQuote, UnsignedTransaction]:
+        """As `QuoteSource.quote_and_build`."""
+        self._check_expressible(request)
+        query = self._query(request)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
+        result, parsed = self._service.route_and_payload(query, request.api_version)
+        answer = self._answer(request, result)
+        expected = self._expected_payload(terms, with_route=True)
+        with self._service.mismatch_as_upstream_error():
+            return answer, validated_payload(parsed, answer.result, expected)
+
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build_payload`: the service builds it on its present state."""
+        return self.build(answer.result, terms)
+
+    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build`."""
+        self._check_api_version(result.api_version)
+        check_route_not_blocked(result, self._tokens, self._network)
+        if terms.permit is not None:
+            raise InvalidOption("a service builds no payloads with permits", hint="leave out --service or --signature")
+        expected = self._expected_payload(terms, with_route=False)
+        # The router takes no deadline, and V2 calldata neither.
+        parsed = self._service.payload(result, terms._replace(deadline_s=None))
+        with self._service.mismatch_as_upstream_error():
+            return validated_payload(parsed, result, expected)
+
+    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
+        """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
+        that the service reports."""
+        reported = self.state_source.reported.price_impact
+        return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
+
+    def route_pools(self, result: RouteResult) -> None:
+        """As `QuoteSource.route_pools`: the service does not return the state of its pools."""
+        del result
+
+    def known_market(self) -> None:
+        """As `QuoteSource.known_market`."""
+
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`, of the tokens that were needed; the service checks its own."""
+        from swapcli.payload.checks.recipients import describe_token
+
+        token = self._tokens.get(address)
+        return describe_token(token.symbol) if token else None
+
+    def known_pools(self, tokens: Collection[str]) -> None:
+        """As `QuoteSource.known_pools`."""
+        del tokens
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`: it keeps none."""
+        del keys
+        return ()
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """As `QuoteSource.select_pools`: raise `InvalidOption`."""
+        del tokens, limit
+        raise self._no_pools()
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """As `QuoteSource.pricing_source`: raise `InvalidOption`."""
+        del tokens
+        raise self._no_pools()
+
+    def _no_pools(self) -> InvalidOption:
+        return InvalidOption(
+            "a service does not list its pools, so --api-url does not fit here", hint="leave it out, or add --offline"
+        )
+
+    def health(self) -> Health:
+        """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""
+        started_s = self._clock.monotonic_s()
+        try:
+            reported = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
+            status, message = reported.status, reported.message
+        except UpstreamError as error:
+            status, message = NO_ANSWER, error.message
+        time_s = round(self._clock.monotonic_s() - started_s, 6)
+        return Health(self._network.name, status, message, time_s, state_source=self.state_source)
+
+    def _expected_payload(self, terms: SwapTerms, *, with_route: bool) -> ExpectedPayload:
+        dialect = interface_dialect(self._network)
+        return ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, dialect, with_route)
+
+    def _answer(self, request: QuoteRequest, result: RouteResult) -> RemoteQuote:
+        with self._service.mismatch_as_upstream_error():
+            agreed = validated_result(
+                result, ExpectedRoute(request.order, request.api_version, request.integrator, self._network)
+            )
+        tokens = self._tokens_of(request.order, agreed)
+        check_route_not_blocked(agreed, tokens, self._network)
+        return RemoteQuote(
+            order=request.order,
+            result=agreed,
+            network=self._network,
+            tokens=tokens,
+            state_source=self.state_source,
+            timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
+        )
+
+    def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:
+        """Return the known tokens and those of the route; an unknown intermediate token is named by its address."""
+        known = dict(self._tokens)
+        for token in (order.token_in, order.token_out):
+            known.setdefault(token.address, token)
+        on_the_way = {swap.token_out for segment in result.segments for hop in segment.hops for swap in hop}
+        for address in on_the_way - known.keys():
+            shown = display_address(address, self._network.kind)
+            known[address] = Token(address, f"{shown[:6]}…{shown[-4:]}", shown, 0)
+        return known
+
+    def _query(self, request: QuoteRequest) -> OrderRequest:
+        order, integrator = request.order, request.integrator
+        return OrderRequest(
+            amount=order.amount,
+            token_in=order.token_in.address,
+            token_out=order.token_out.address,
+            reverse=order.reverse,
+            direct=order.direct,
+            excluded=self._excluded(request),
+            integrator_address=integrator.address if integrator else None,
+            fee_bps=integrator.fee_bps if integrator else 0,
+            surplus_bps=integrator.surplus_bps if integrator else 0,
+            shares=request.shares or SharePrecision.WHOLE,
+        )
+
+    def _excluded(self, request: QuoteRequest) -> tuple[str, ...]:
+        excluded = [info for info in self._network.protocols if info.amm_name in request.order.excluded_protocols]
+        by_name = request.api_version is ApiVersion.V1 and network_variant(self._network.name).excludes_by_name
+        return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
+
+    def _check_expressible(self, request: QuoteRequest) -> None:
+        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out."""
+        order = request.order
+        require_different_tokens(order)
+        check_not_blocked([order.token_in, order.token_out], self._network)
+        self._check_api_version(request.api_version)
+        if request.certify:
+            raise _unsaid("proofs that a route is the best")
+        if request.gas_price_wei is not None:
+            raise _unsaid("a gas price of one's own")
+        if order.max_hops != DEFAULT_MAX_HOPS:
+            raise _unsaid("a number of hops, other than by asking for direct swaps")
+        if request.integrator and request.api_version is ApiVersion.V1:
+            raise _unsaid("an integrator in v1")
+        if order.reverse and not (request.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
+            raise _unsaid(f"the output that is wanted, on {self._network.name} in {request.api_version}")
+
+    def _check_api_version(self, api_version: ApiVersion) -> None:
+        if api_version is ApiVersion.V2 and not self._network.has_v2:
+            raise InvalidOption(f"{self._network.name} has no v2", hint="ask in v1")
+
+    def _learn(self, name: str) -> bool:
+        """Add the token that the service knows by this name, or all it lists; return whether there is any."""
+        if name[:2].lower() != "0x":
+            listed = self._service.tokens() or ()
+            self._tokens = {each.token.address: each.token for each in listed} | self._tokens
+            return bool(listed)
+        address = parse_address(name, self._network.kind)
+        found = self._service.token(display_address(address, self._network.kind))
+        if found is None or found.token.address != address:
+            return False
+        self._tokens[address] = found.token
+        return True
+
+
+def _unsaid(what: str) -> InvalidOption:
+    return InvalidOption(
+        f"{what} cannot be sent to a service: its interface has no such parameter",
+        hint="leave it out, or quote here, without the address of a service",
+    )

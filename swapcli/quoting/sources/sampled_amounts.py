@@ -1,0 +1,140 @@
+"""Has the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
+
+A route is found on samples. At most one sampled pool lies on a path, so that the amounts that such pools sell do not
+depend on what others pay: one exchange has all of them quoted at the block of the samples. Where a protocol pays less
+than its samples promised, another route may be better; the search then goes on without that pool, for a few rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import InvalidRoute, NoRoute, PoolError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.quoter import Sale
+from swapcli.core.routing.competing_routes import is_better
+from swapcli.interface.route_result import RouteResult
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.sampled_markets import has_samples, sampled_keys, without_pools
+
+if TYPE_CHECKING:
+    from swapcli.core.routing.replay import Replay
+    from swapcli.core.routing.search.route_search import SearchResult
+    from swapcli.core.routing.search.scored_route import ScoredRoute
+
+_MAX_ROUNDS: Final = 3
+"""Exchanges for one quote. The last search uses no sampled pool, so that its route needs none."""
+_SHORTFALL: Final = 1e-5
+"""Part of an output, a tenth of a basis point: a protocol that pays less than its samples promised by less than this is
+not replaced."""
+
+QuoteSales = Callable[[Mapping[str, Sequence[Sale]]], Mapping[str, Pool | None]]
+"""Returns the sampled pools of these keys with the quotes of their protocols for these sales; None for a pool whose
+protocol does not quote them."""
+
+
+class SampledAmounts:
+    """The sampled pools of one order. `quote_sales` asks the protocols.
+
+    Example: `source, outcome = SampledAmounts(request, quote_sales).settle(source, outcome)`.
+    """
+
+    def __init__(self, request: QuoteRequest, quote_sales: QuoteSales) -> None:
+        self._request, self._quote_sales = request, quote_sales
+
+    def settle(self, source: InMemorySource, outcome: SearchResult) -> tuple[InMemorySource, SearchResult]:
+        """Return the best outcome whose amounts the protocols have quoted, and the source that it is on.
+
+        Raises `NoRoute` if a protocol does not quote its amount and no other route is left, and `UpstreamError`.
+        """
+        for remaining_rounds in reversed(range(_MAX_ROUNDS)):
+            sales = _sales_to_quote(source.market.pools, outcome)
+            if not sales:
+                break
+            promised = outcome
+            source = source.with_market(_with_pools(source.market, self._quote_sales(sales)))
+            quoted = self._quoted(source, outcome)
+            if quoted and self._is_as_promised(quoted.best, promised.best):
+                outcome = quoted
+                continue
+            excluded = _short_pools(promised.best, quoted.best if quoted else None, source.market.pools)
+            others = without_pools(source, excluded if remaining_rounds else sampled_keys(source.market))
+            found = self._search(others, required=quoted is None)
+            if found and (quoted is None or is_better(self._request.order, found.best, quoted.best)):
+                source, outcome = others, found
+            elif quoted:
+                outcome = quoted
+        return source, outcome
+
+    def _quoted(self, source: InMemorySource, outcome: SearchResult) -> SearchResult | None:
+        """Return the outcome as the protocols have quoted it; None if it no longer fills the order."""
+        quoted, order = source.replay_again(self._request, outcome), self._request.order
+        is_short = quoted is not None and order.reverse and quoted.best.replay.amount_out < order.amount
+        return None if is_short else quoted
+
+    def _is_as_promised(self, quoted: ScoredRoute, promised: ScoredRoute) -> bool:
+        if self._request.order.reverse:
+            return True
+        return quoted.net >= promised.net - _SHORTFALL * promised.replay.amount_out
+
+    def _search(self, source: InMemorySource, *, required: bool) -> SearchResult | None:
+        try:
+            return source.search(self._request)
+        except NoRoute:
+            if required:
+                raise
+            return None
+
+
+def _sales_to_quote(pools: Mapping[str, Pool], outcome: SearchResult) -> dict[str, list[Sale]]:
+    """Return the sales whose outputs are estimates, by key of the pool: those of the route and of the best single path.
+
+    A price to compare with is no less exact than the price itself.
+    """
+    sales: dict[str, list[Sale]] = {}
+    for found in (outcome.best, outcome.best_single_path):
+        for key, of_route in _sales_of(pools, found.replay).items() if found else ():
+            sales.setdefault(key, []).extend(of_route)
+    return {key: list(dict.fromkeys(each)) for key, each in sales.items()}
+
+
+def _sales_of(pools: Mapping[str, Pool], replay: Replay) -> dict[str, list[Sale]]:
+    """Return the sales of a route whose outputs are estimates."""
+    estimated = [step for step in replay.steps if step.pool in replay.estimated_pools]
+    return {step.pool: [Sale(step.token_in == pools[step.pool].tokens[0], step.amount_in)] for step in estimated}
+
+
+def _short_pools(promised: ScoredRoute, quoted: ScoredRoute | None, pools: Mapping[str, Pool]) -> list[str]:
+    """Return the keys of the sampled pools of a route that pay less than promised; all of them if none does."""
+    sampled = promised.replay.sampled_pools
+    if quoted is None:
+        return [key for key in sampled if key not in pools] or list(sampled)
+    outputs = {step.pool: step.amount_out for step in quoted.replay.steps}
+    short = [
+        step.pool
+        for step in promised.replay.steps
+        if step.pool in sampled and outputs[step.pool] < step.amount_out * (1.0 - _SHORTFALL)
+    ]
+    return short or list(sampled)
+
+
+def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> MarketState:
+    pools = {key: changed.get(key, pool) for key, pool in market.pools.items()}
+    return market._replace(pools={key: pool for key, pool in pools.items() if pool})
+
+
+def with_quoted_amounts(source: InMemorySource, result: RouteResult, quote_sales: QuoteSales) -> InMemorySource:
+    """Return the source with what the protocols of a route's sampled pools quote for its amounts.
+
+    A route that cannot be replayed is left to the payload builder. Raises `UpstreamError`.
+    """
+    if not has_samples(source.market):
+        return source
+    try:
+        sales = _sales_of(source.market.pools, source.replay_of(result))
+    except (InvalidRoute, PoolError):
+        return source
+    return source.with_market(_with_pools(source.market, quote_sales(sales))) if sales else source

@@ -1,0 +1,71 @@
+"""The sampled pools of a market: which are useful for an order, and markets without those that are not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import inf
+from typing import Final
+
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.networks.quoter_definitions import quoted_protocols
+from swapcli.quoting.sources.in_memory import InMemorySource
+
+_MAX_GAIN: Final = 2.0
+"""A pool that pays more for a small amount than this times what other pools say it is worth is not believed."""
+
+
+def without_pools(source: InMemorySource, keys: Collection[str]) -> InMemorySource:
+    """Return the source without the pools of these keys."""
+    pools = {key: pool for key, pool in source.market.pools.items() if key not in keys}
+    return source.with_market(source.market._replace(pools=pools))
+
+
+def sampled_keys(market: MarketState) -> list[str]:
+    """Return the keys of the sampled pools of a market."""
+    return [key for key, pool in market.pools.items() if pool.is_sampled]
+
+
+def has_samples(market: MarketState) -> bool:
+    """Return whether a market has a sampled pool that can be quoted."""
+    return any(pool.has_samples for pool in market.pools.values())
+
+
+def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
+    """Return the keys of the sampled pools between these tokens, those with tokens of the order first.
+
+    Of these, pools come in the order of their protocols in the definition: anyone may have created those of the last.
+    """
+    places = {name: place for place, name in enumerate(quoted_protocols(market.network))}
+    useful = [
+        (-len(set(order_tokens).intersection(pool.tokens)), places.get(pool.protocol, len(places)), key)
+        for key, pool in market.pools.items()
+        if pool.is_sampled and set(pool.tokens).issubset(tokens)
+    ]
+    return [key for _, _, key in sorted(useful, key=lambda entry: entry[:2])]
+
+
+def without_wrong_prices(source: InMemorySource) -> InMemorySource:
+    """Return the source without sampled pools whose prices are far better than all other pools say."""
+    market = source.market
+    if not has_samples(market):
+        return source
+    prices = without_pools(source, sampled_keys(market)).unit_prices()
+    wrong = [key for key, pool in market.pools.items() if pool.is_sampled and _is_wrong(pool, prices)]
+    return without_pools(source, wrong) if wrong else source
+
+
+def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:
+    for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
+        value_in, value_out = prices.get(token_in), prices.get(token_out)
+        if value_in and value_out and _start_rate(pool, token_in, token_out) * value_out > _MAX_GAIN * value_in:
+            return True
+    return False
+
+
+def _start_rate(pool: Pool, token_in: str, token_out: str) -> float:
+    """Return the rate of the first unit; infinity, which is not believed, if the samples break the computation."""
+    try:
+        return pool.curve(token_in, token_out).start_rate
+    except CURVE_ERRORS:
+        return inf

@@ -1,0 +1,57 @@
+"""Prices of tokens from the mid prices of the pools, as quotes value their amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.price_basis import PriceBasis
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+
+class TokenPrice(NamedTuple):
+    """The price of a whole token in USD and in another token, and its basis; None where no pool gives a price.
+
+    `path` are the tokens from this one to the one that prices start from.
+    """
+
+    token: Token
+    price_usd: float | None
+    price: float | None
+    basis: PriceBasis | None
+    path: tuple[Token, ...] = ()
+
+
+class PriceList(NamedTuple):
+    """Prices of tokens in USD and in `unit`, on one state."""
+
+    prices: tuple[TokenPrice, ...]
+    unit: Token
+    state: StateSource
+
+
+def price_tokens(source: QuoteSource, tokens: Sequence[Token], unit: Token | None = None) -> PriceList:
+    """Return the prices of tokens in USD and in `unit`, by default the native token.
+
+    Raises `InvalidOption` for a service, `UpstreamError`.
+    """
+    network = source.network
+    unit = unit or network.native
+    addresses = [network.to_wrapped_token(token).address for token in (*tokens, unit)]
+    pricing = source.pricing_source(addresses)
+    unit_basis = pricing.price_basis(unit)
+    known = pricing.market.tokens
+
+    def price(token: Token) -> TokenPrice:
+        basis = pricing.price_basis(token)
+        if basis is None:
+            return TokenPrice(token, None, None, None)
+        ratio = basis.price_usd / unit_basis.price_usd if unit_basis and unit_basis.price_usd else None
+        return TokenPrice(token, basis.price_usd, ratio, basis, tuple(known[address] for address in basis.path))
+
+    return PriceList(tuple(map(price, tokens)), unit, pricing.state_source)

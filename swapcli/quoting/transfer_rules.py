@@ -1,0 +1,189 @@
+"""Which pools a route may use, and which tokens it may begin and end with, by how the tokens transfer.
+
+A fee-on-transfer token pays less than a route is quoted; how much depends on its contract, with its own rounding and
+exemptions. Routes leave such tokens out. A token that stores balances as shares loses a unit or two with each transfer,
+which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
+be the first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is in no route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+
+from swapcli.core.errors import FeeOnTransfer, InvalidRoute, TokenBlocked
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote import Step
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import MAX_ROUNDING, ShareRounding, TransferBehaviour, TransferKind
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.interface.route_result import RouteResult
+from swapcli.quoting.quote_results import LocalQuote
+
+
+def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
+    """Return the market without the pools that no route may use: the same where there are none.
+
+    `ends` are tokens, by address, that routes begin or end with.
+    """
+    unroutable, shares = _limiting_tokens(market, end_tokens)
+    if not (unroutable or shares):
+        return market
+    pools = {key: pool for key, pool in market.pools.items() if _is_routable(pool, unroutable, shares)}
+    return market if len(pools) == len(market.pools) else market._replace(pools=pools)
+
+
+def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
+    """Return a function that says why no route may use a pool, empty if routes may.
+
+    A pool with a token that refused a trial is still used by routes that begin or end with the token.
+    """
+    unroutable, shares = _limiting_tokens(market, frozenset())
+
+    def reason_of(pool: Pool) -> str:
+        if _is_routable(pool, unroutable, shares):
+            return ""
+        address = next((token for token in pool.tokens if token in unroutable), None)
+        if address is None:
+            address = next(token for token in pool.tokens if token in shares)
+        token, behaviour = market.tokens.get(address), market.transfers_of(address)
+        if address in market.network.blocked_tokens:
+            return f"{token.symbol if token else address} is blocked in the settings"
+        reason = f"{token.symbol if token else address} {behaviour.described()}"
+        if behaviour.kind is TransferKind.REFUSED:
+            return f"{reason}: only routes from or to it use the pool"
+        return reason if address in unroutable else f"{reason}, and the pool requires exact payment"
+
+    return reason_of
+
+
+def _limiting_tokens(market: MarketState, end_tokens: Set[str]) -> tuple[set[str], set[str]]:
+    """Return the tokens that routes may not use, and those that keep shares."""
+    behaviours = {**market.transfers, **market.network.transfers}
+    unroutable = set(market.network.blocked_tokens)
+    unroutable |= {
+        address
+        for address, each in behaviours.items()
+        if not (each.is_passable or (each.is_routable and address in end_tokens))
+    }
+    return unroutable, {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
+
+
+def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
+    if not unroutable.isdisjoint(pool.tokens):
+        return False
+    return not pool.requires_exact_payment or shares.isdisjoint(pool.tokens)
+
+
+def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
+    """Raise `TokenBlocked` for a token that the settings block; the native token is blocked with its wrapped form."""
+    for token in tokens:
+        if network.to_wrapped(token.address) in network.blocked_tokens:
+            raise TokenBlocked(
+                f"{token.symbol} is blocked in the settings",
+                hint=f"take it out of networks.{network.name}.blocked_tokens to trade it",
+                details={"token": token.address},
+            )
+
+
+def check_token(token: Token, market: MarketState) -> None:
+    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
+    check_not_blocked([token], market.network)
+    behaviour = market.transfers_of(token.address)
+    if behaviour.is_routable:
+        return
+    raise FeeOnTransfer(
+        f"{token.symbol} {behaviour.described()}, so no amount can be promised",
+        hint="tokens with a fee on transfers are left out of routes; trade it on its own exchange, if you must",
+        details={"token": token.address, **behaviour._asdict(), "kind": behaviour.kind.value},
+    )
+
+
+def check_route(result: RouteResult, market: MarketState) -> None:
+    """Raise `TokenBlocked`, and `InvalidRoute` for a route over a token whose transfers pay another amount."""
+    check_route_not_blocked(result, market.tokens, market.network)
+    for address in _tokens_of(result):
+        behaviour = market.transfers_of(address)
+        if not behaviour.is_routable:
+            token = market.tokens.get(address)
+            raise InvalidRoute(
+                f"the route trades {token.symbol if token else address}, which {behaviour.described()}",
+                hint="fetch a fresh route",
+                details={"token": address},
+            )
+
+
+def check_route_not_blocked(result: RouteResult, tokens: Mapping[str, Token], network: Network) -> None:
+    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` name those of the route."""
+    for address in _tokens_of(result):
+        check_not_blocked([tokens.get(address, Token(address, address, address, 0))], network)
+
+
+def _tokens_of(result: RouteResult) -> list[str]:
+    swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
+    return list(dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)))
+
+
+def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[str, TransferBehaviour]:
+    """Return how the tokens that a route trades behave, by address."""
+    tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
+    return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
+
+
+def rounding_of(answer: LocalQuote) -> ShareRounding | None:
+    """Return what a quoted route can lose because its tokens keep shares; None if none of them does."""
+    return rounding_of_steps(answer.quote.steps, answer.transfers, answer.tokens)
+
+
+def rounding_of_steps(
+    steps: Sequence[Step], transfers: Mapping[str, TransferBehaviour], tokens: Mapping[str, Token]
+) -> ShareRounding | None:
+    """Return the same for the steps of a route, at least one."""
+    shares = [address for address, each in transfers.items() if each.kind is TransferKind.SHARES]
+    if not shares:
+        return None
+    # To each pool and from it; and before and after all of them, between the router and the user.
+    swaps = [(step.token_in, step.token_out) for step in steps]
+    ends = {swaps[0][0], swaps[-1][1]}
+    count = sum(token in shares for swap in swaps for token in swap) + sum(token in shares for token in ends)
+    symbols = tuple(tokens[address].symbol if address in tokens else address for address in shares)
+    return ShareRounding(symbols, MAX_ROUNDING * count)
+
+
+def share_warning(rounding: ShareRounding) -> QuoteWarning:
+    """Return the warning about tokens that keep shares."""
+    keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
+    return QuoteWarning(
+        WarningCode.SHARE_TOKEN,
+        f"{_join_symbols(rounding.symbols)} {keeps} shares: each transfer can lose up to {MAX_ROUNDING} units, the"
+        f" route up to {rounding.units}, so that what arrives can differ from the quote; allow some slippage",
+    )
+
+
+def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+    """Return the warnings about the tokens of a route.
+
+    Untested tokens cause a warning only if the pools were read from the network: otherwise no token has been tested.
+    """
+    by_kind: dict[TransferKind, list[str]] = {}
+    for address, behaviour in answer.transfers.items():
+        by_kind.setdefault(behaviour.kind, []).append(answer.tokens[address].symbol)
+    if (rounding := rounding_of(answer)) is not None:
+        yield share_warning(rounding)
+    if refused := by_kind.get(TransferKind.REFUSED):
+        yield QuoteWarning(
+            WarningCode.REFUSED_TOKEN,
+            f"{_join_symbols(refused)} refused a trial transfer: the swap may fail, or not be undone",
+        )
+    untried = by_kind.get(TransferKind.UNKNOWN)
+    if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):
+        yield QuoteWarning(
+            WarningCode.UNTRIED_TOKEN,
+            f"no node has tried transfers of {_join_symbols(untried)}: a fee on transfers would not show in the quote",
+        )
+
+
+def _join_symbols(symbols: Sequence[str]) -> str:
+    *first, last = symbols
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,6 +1,0 @@
-"""Other servers: quotes from a service that implements the published API, and connections to Redis.
-
-`service_url` parses the URL of the service, `client` sends requests and retries them, `errors` translates failures,
-`service_api` knows the endpoints, `response_validation` compares responses with what was requested.
-`redis_client` connects to Redis.
-"""

@@ -1,5 +1,0 @@
-"""The routing core: pure, over pools behind their protocol. `Router` quotes orders on one market."""
-
-from swapcli.routing.router import Router
-
-__all__ = ["Router"]

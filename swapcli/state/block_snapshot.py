@@ -1,0 +1,165 @@
+"""The state of a network at one block: its pools as far as they were read, and the costs of a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quoter import Quoter, Sale
+from swapcli.core.model.router_reading import DEFAULT_READING
+from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.core.pools.sampled import Sampled, sampled_pools
+from swapcli.state.readers import pool_reader, ref_of_pool
+from swapcli.state.readers.l1_fee_params import read_l1_fee_params
+from swapcli.state.readers.sampled_pools import read_quotes, read_samples
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import CallContext, ChainHead, Node
+from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
+
+_ReadValue = Pool | L1FeeParams | RegisteredRouter | None
+
+
+@dataclass
+class BlockSnapshot:
+    """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
+
+    `tag` is the requested block; a node without pending state has returned its latest one. `registered_router` is the
+    router of a dialect whose registry names it. `read_at_s` is the monotonic time at which the node returned the block.
+    `is_pinned` is false once a node has answered from another block. `has_router_changed` means that the router is not
+    the contract whose reading the network has.
+    """
+
+    node: Node
+    network: Network
+    head: ChainHead
+    read_at_s: float
+    tag: BlockTag = BlockTag.LATEST
+    pools: dict[str, Pool | None] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    l1_fee_params: L1FeeParams | None = None
+    registered_router: RegisteredRouter | None = None
+    is_pinned: bool = True
+    has_router_changed: bool = False
+
+    def read(self, pools: Iterable[Pool]) -> None:
+        """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
+        unread = [pool for pool in pools if pool.key not in self.pools]
+        computed = (pool for pool in unread if not pool.is_sampled)
+        refs = [ref for pool in computed if (ref := ref_of_pool(pool, self.network))]
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = [
+            (each.key, pool_reader(each.kind).load(each)) for each in refs
+        ]
+        reads += self._sample_reads(sampled_pools(unread))
+        pool_count = len(reads)
+        oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
+        if oracle and not self.pools:
+            reads.append((oracle, read_l1_fee_params(oracle)))
+        if registry and not self.pools:
+            reads.append((registry, read_registered_router(registry)))
+        results = self._read(reads)
+        self._update(reads[:pool_count], results)
+        for value in results[pool_count:]:
+            if isinstance(value, L1FeeParams):
+                self.l1_fee_params = value
+            elif isinstance(value, RegisteredRouter):
+                self.registered_router = value
+
+    def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
+        """Add what the protocols of sampled pools quote for these sales, by key of the pool. Raise `UpstreamError`.
+
+        A pool that does not quote one of them could not be read.
+        """
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = []
+        for pool in sampled_pools(pool for key in sales if (pool := self.pools.get(key))):
+            quotes = read_quotes(pool, self._quoters[pool.protocol], sales[pool.key], self._call_context)
+            reads.append((pool.key, quotes))
+        self._update(reads, self._read(reads))
+
+    def _sample_reads(self, pools: Sequence[Sampled]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+        for pool in pools:
+            quoter = self._quoters.get(pool.protocol)
+            if quoter:
+                yield pool.key, read_samples(pool, quoter, self._call_context)
+            else:
+                self.pools[pool.key] = None
+                self.reasons[pool.key] = f"the network's definition does not say how to ask {pool.protocol} for quotes"
+
+    @cached_property
+    def _quoters(self) -> Mapping[str, Quoter]:
+        from swapcli.core.networks.quoter_definitions import parse_quoters
+
+        return parse_quoters(self.network)
+
+    @property
+    def _call_context(self) -> CallContext:
+        """The sender and the gas price of the transaction: the router calls the pools."""
+        return CallContext(self.network.router or ZERO_ADDRESS, self.head.gas_price_wei)
+
+    def _update(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
+        """Record the pools that were read, and why others were not."""
+        for (key, _), found in zip(reads, results, strict=False):
+            self.pools[key] = _pool(found)
+            if isinstance(found, SkippedItem):
+                self.reasons[key] = found.reason
+
+    def with_router(self, network: Network) -> Network:
+        """Return a network with the router that its registry names, which is read if it has not been.
+
+        Raise `UpstreamError` if it cannot be read.
+        """
+        registry = network.router_registry
+        if registry is None:
+            return network
+        if self.registered_router is None:
+            (result,) = self._read([(registry, read_registered_router(registry))])
+            if not isinstance(result, RegisteredRouter):
+                reason = f": {result.reason}" if isinstance(result, SkippedItem) else ""
+                raise InvalidUpstreamResponse(
+                    f"the registry {registry} of {network.name} does not name a router{reason}",
+                    details={"registry": registry},
+                )
+            self.registered_router = result
+        return network.with_registered_router(self.registered_router.address)
+
+    def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
+        reader = BlockReader(self.node, self.head.block, self.network.multicall)
+        results = run_batched(reads, reader.call)
+        try:
+            self.is_pinned = reader.verify_block() and self.is_pinned
+        except RequestBudgetSpent:
+            self.is_pinned = False
+        return results
+
+    def market(self, known: MarketState, keys: Collection[str]) -> MarketState:
+        """Return `known` with only the pools of these keys, and the router, as they are at the block."""
+        pools = {key: pool for key in keys if (pool := self.pools.get(key))}
+        network = self.with_router(known.network) if self.registered_router else known.network
+        network = network._replace(router_has_deadlines=self.network.router_has_deadlines)
+        if self.has_router_changed:
+            network = network._replace(router_reading=DEFAULT_READING, router_code_hash=None)
+        unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
+        missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
+        return known._replace(
+            network=network,
+            pools=pools,
+            provenance=Provenance.LIVE,
+            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}",
+            gas_price_wei=self.head.gas_price_wei,
+            block=self.head.block.number,
+            timestamp=self.head.block.timestamp,
+            placeholder_pools=frozenset(),
+            pinned=self.is_pinned,
+            tag=self.head.tag,
+        )
+
+
+def _pool(found: _ReadValue | SkippedItem) -> Pool | None:
+    return found if isinstance(found, Pool) else None

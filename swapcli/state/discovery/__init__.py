@@ -1,0 +1,1 @@
+"""Finds the pools of a network: in lists of factories, in their events, or by the tokens of an order."""

@@ -1,0 +1,280 @@
+"""Finds the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
+
+Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
+up by their tokens are left to them: Balancer's, Curve's, DODO's and PancakeSwap Infinity's pools, Uniswap V3 and V4
+pools with unusual fees, and those of V4 with a hook that the catalogue does not know. On Starknet those are Ekubo's
+pools whose fee or tick spacing has not been recorded, and pairs, whose factories have short lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.core.pools.v4_hooks import may_change_amounts
+from swapcli.core.records import NamedTuple
+from swapcli.state.readers import ekubo, jediswap_cl, pool_reader
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
+from swapcli.state.readers.pool_constants import LastTicks, V4Constants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.uniswap_v4 import POOLS_SLOT
+from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import ContractCall, ReturnData
+from swapcli.state.rpc.starknet_calls import class_hash_call, read_felts
+
+USUAL_FEES: Final = (
+    *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),
+    *(8_000, 10_000, 15_000, 20_000, 30_000, 50_000),
+)
+"""Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
+USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
+"""Tick spacings for Slipstream contracts whose factory does not list its own."""
+COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
+"""Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
+
+_SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
+_V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
+_STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
+_BY_SPACING: Final = "getPool(address,address,int24)"
+_NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
+    {
+        ContractKind.UNISWAP_V2: ("getPair(address,address)",),
+        **dict.fromkeys(_SOLIDLY_KINDS, ("getPool(address,address,bool)", "getPair(address,address,bool)")),
+        **dict.fromkeys(_V3_KINDS, ("getPool(address,address,uint24)", _BY_SPACING)),
+        ContractKind.ALGEBRA: ("poolByPair(address,address)",),
+    }
+)
+"""The functions with which a factory may return the pool of two tokens."""
+_SPACING_OF: Final = "feeAmountTickSpacing(uint24)"
+_SPACINGS: Final = "tickSpacings()"
+_SPACING_KEY: Final = "tickSpacing"
+_MAX_SPACING: Final = 16_383
+_MAX_SPACINGS: Final = 32
+_BATCH_SIZE: Final = 2_000
+_QUERY_COUNTS: Final = {
+    ContractKind.UNISWAP_V2: 1,
+    **dict.fromkeys(_SOLIDLY_KINDS, 2),
+    ContractKind.ALGEBRA: 1,
+    ContractKind.UNISWAP_V4: 1,
+}
+"""Calls per pair; those of Uniswap V3 contracts and of Ekubo depend on the fees."""
+
+_Pair = tuple[str, str]
+_Refs = Sequence[PoolRef]
+
+
+class _PairQuery(NamedTuple):
+    """A factory's function that returns a pair's pool: its signature, and its arguments after the tokens."""
+
+    factory: Factory
+    name: str = ""
+    key: tuple[int, ...] = ()
+
+
+def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
+    """Return how many pairs of currencies the pools of these tokens may have."""
+    count = len({*tokens} - {ZERO_ADDRESS})
+    return count * (count - 1) // 2 + (count - 1 if wrapped_native in tokens else 0)
+
+
+def count_queries(factories: Iterable[Factory]) -> int:
+    """Return about how many calls it takes to look one pair up."""
+    return sum(_query_count(factory) for factory in factories)
+
+
+def _query_count(factory: Factory) -> int:
+    if factory.kind is ContractKind.EKUBO:
+        return ekubo.key_count(factory)
+    return _QUERY_COUNTS.get(factory.kind) or len(factory.fee_tiers) or len(COMMON_FEES)
+
+
+def find_pair_pools(
+    reader: BlockReader,
+    factories: Sequence[Factory],
+    tokens: Collection[str],
+    wrapped_native: str | None,
+    first: int = 0,
+    last: int | None = None,
+) -> Iterator[PoolRef | SkippedItem]:
+    """Yield the pools of these factories between any two of `tokens` (canonical addresses); each pool once.
+
+    Of all pairs, in an order that only depends on the tokens, those from `first` to `last - 1` are looked up.
+
+    Native currency counts as its wrapped form. References are as those of `pool_discovery`, with Uniswap V4 ticks of
+    the reader's block. A factory without such a function is skipped, by its address. Raises `UpstreamError`.
+    """
+    ordered = sorted({*tokens} - {ZERO_ADDRESS})
+    if len(ordered) < 2:
+        return
+    factory_queries = run_batched(
+        [(factory.address, _read_queries(factory, (ordered[0], ordered[1]))) for factory in factories], reader.call
+    )
+    yield from (each for each in factory_queries if isinstance(each, SkippedItem))
+    queries = [query for each in factory_queries if not isinstance(each, SkippedItem) for query in each]
+    pairs = list(islice(_currencies(ordered, wrapped_native), first, last))
+    pending = _pair_reads(queries, pairs)
+    seen: set[str] = set()
+    while batch := list(islice(pending, _BATCH_SIZE * reader.width)):
+        for refs_or_skipped in run_batched(batch, reader.call):
+            if isinstance(refs_or_skipped, SkippedItem):
+                yield refs_or_skipped
+                continue
+            yield from (ref for ref in refs_or_skipped if ref.key not in seen)
+            seen.update(ref.key for ref in refs_or_skipped)
+
+
+def _pair_reads(
+    queries: Sequence[_PairQuery], pairs: Sequence[tuple[_Pair, _Pair]]
+) -> Iterator[tuple[str, BatchRead[_Refs]]]:
+    """Yield one read for each query and pair, named by both."""
+    for query in queries:
+        address = query.factory.address
+        if query.factory.kind is ContractKind.UNISWAP_V4:
+            for currencies, pair in pairs:
+                yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
+        elif query.factory.kind in _STARKNET_KINDS:
+            for _, pair in pairs:
+                yield f"{address} {' '.join(pair)}", _read_starknet_pools(query, pair)
+        else:
+            for pair in (pair for currencies, pair in pairs if currencies == pair):
+                yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
+
+
+def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[tuple[_Pair, _Pair]]:
+    """Yield each pair of currencies with the tokens that represent them; native currency sorts before all others."""
+    yield from ((pair, pair) for pair in combinations(tokens, 2))
+    if wrapped_native and wrapped_native in tokens:
+        yield from (((ZERO_ADDRESS, each), (wrapped_native, each)) for each in tokens if each != wrapped_native)
+
+
+def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
+    """Read the pool of a pair in two rounds; one if there is no pool."""
+    (answer,) = yield [_pair_call(query, pair)]
+    address = read_address(answer, query.name)
+    if address == ZERO_ADDRESS:
+        return ()
+    ref = yield from pool_reader(query.factory.kind).read_constants(query.factory, address)
+    if ref.tokens != pair:
+        raise invalid_response(address, "a pool of other tokens than the requested ones")
+    return (ref,)
+
+
+def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
+    return ContractCall(query.factory.address, encode_call(query.name, *pair, *query.key))
+
+
+def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
+    """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook, and
+    those with the catalogue's fees and hooks."""
+    is_native = currencies != pair
+    refs = [
+        factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))._replace(
+            fee_ppm=fee,
+            constants=V4Constants(v4_pool_id(*currencies, fee, spacing, hooks), spacing, hooks, is_native),
+        )
+        for fee, spacing, hooks in _usual_keys(factory)
+    ]
+    (answer,) = yield [extsload_call(factory.address, [slot_of_id(ref.pool_id, POOLS_SLOT) for ref in refs])]
+    positions = map(price_and_tick, read_extsload(answer, len(refs)))
+    return [
+        ref._replace(last_read=LastTicks(tick)) for ref, (price, tick) in zip(refs, positions, strict=True) if price
+    ]
+
+
+def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
+    """Return the pools of a pair on Starknet."""
+    if query.factory.kind is ContractKind.EKUBO:
+        return (yield from ekubo.find_by_tokens(query.factory, pair))
+    return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
+
+
+def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
+    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee."""
+    tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
+    usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
+    hooks = [each for each in factory.protocols_by_hook if not may_change_amounts(each)]
+    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers]
+
+
+def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
+    """Return the queries that a factory supports, tested with one pair.
+
+    Takes one round; two for Uniswap V3 contracts.
+    """
+    if factory.kind is ContractKind.UNISWAP_V4:
+        (answer,) = yield [extsload_call(factory.address, [0])]
+        read_extsload(answer, 1)
+        return [_PairQuery(factory)]
+    if factory.kind is ContractKind.EKUBO:
+        (answer,) = yield [class_hash_call(factory.address)]
+        read_felts(answer, 1, "the class of the core")
+        return [_PairQuery(factory)]
+    if factory.kind is ContractKind.JEDISWAP_CL:
+        fees = sorted({*factory.fee_tiers, *USUAL_FEES})
+        enabled = yield from jediswap_cl.read_fees(factory, fees)
+        return [_PairQuery(factory, key=tuple(enabled or COMMON_FEES))]
+    if factory.kind in _V3_KINDS:
+        return (yield from _read_v3_queries(factory, pair))
+    if factory.kind not in _NAMES:
+        raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
+    keys: list[tuple[int, ...]] = [()]
+    if factory.kind in _SOLIDLY_KINDS:
+        families = (ConstantProduct.family, SolidlyStable.family)
+        keys = [(stable,) for stable, family in enumerate(families) if factory.protocol_of(family)]
+    candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
+    name = _first_supported(candidates, (yield _trial_calls(candidates, pair)))
+    return [_PairQuery(factory, name, key) for key in keys]
+
+
+def _read_v3_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
+    """Return one query for each fee or each tick spacing, by which of the two the factory selects pools."""
+    candidates = [_PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
+    if any(_SPACING_KEY in protocol.extra_keys for protocol in factory.protocols):
+        candidates.reverse()
+    *answers, listed = yield [
+        *_trial_calls(candidates, pair),
+        ContractCall(factory.address, encode_call(_SPACINGS), may_revert=True),
+    ]
+    name = _first_supported(candidates, answers)
+    if name == _BY_SPACING:
+        return [_PairQuery(factory, name, (spacing,)) for spacing in _spacings(listed)]
+    fees = sorted({*factory.fee_tiers, *USUAL_FEES})
+    results = yield [ContractCall(factory.address, encode_call(_SPACING_OF, fee)) for fee in fees]
+    enabled = [fee for fee, answer in zip(fees, results, strict=True) if answer and any(answer)]
+    return [
+        _PairQuery(factory._replace(fee_ppm=fee), name, (fee,)) for fee in enabled or factory.fee_tiers or COMMON_FEES
+    ]
+
+
+def _trial_calls(candidates: Sequence[_PairQuery], pair: _Pair) -> Sequence[ContractCall]:
+    return [_pair_call(query, pair)._replace(may_revert=len(candidates) > 1) for query in candidates]
+
+
+def _first_supported(candidates: Sequence[_PairQuery], answers: Sequence[ReturnData]) -> str:
+    """Return the first function that the factory answers. Raises `InvalidUpstreamResponse`."""
+    for query, answer in zip(candidates, answers, strict=True):
+        if answer:
+            read_address(answer, query.name)
+            return query.name
+    raise invalid_response(candidates[0].name, "the factory does not answer")
+
+
+def _spacings(answer: ReturnData) -> Sequence[int]:
+    """Return the tick spacings that a Slipstream factory lists, without impossible values."""
+    try:
+        listed = read_list(answer, _SPACINGS)
+    except InvalidUpstreamResponse:
+        listed = ()
+    usable = [spacing for spacing in dict.fromkeys(listed) if 0 < spacing <= _MAX_SPACING]
+    return usable[:_MAX_SPACINGS] or USUAL_SPACINGS

@@ -1,0 +1,328 @@
+"""The feed of a network on a Redis server: a stream of entries, the newest snapshot, and who may write.
+
+| key `swapcli:feed:{NETWORK}:` | content |
+|---|---|
+| `blocks` | a stream with one entry for each published block; its field `data` is an entry of `swap-feed/1` |
+| `snapshot` | a hash: `data` is a snapshot, `id` the entry of the stream after which it was made, `written` when |
+| `state` | a hash: `writer` and `token` of who may write, `listener` if it subscribes as below; `last`, `block` and |
+|         | `hash`: the id of the newest entry, the number of its block, and the hash of the market after it |
+| `lease` | the writer, as long as it has shown that it lives |
+| `request` | exists while a reader misses an entry, and waits for a new snapshot |
+
+Each writer has a random name. A writer that takes the lease gets the next token, and every script that
+writes compares both. So a writer that was replaced cannot write any more, however late its command arrives. Scripts are
+atomic.
+
+A writer subscribes to the channel `writer:{NAME}`, to which nothing is ever published. When its process ends, however
+it does, its connection closes, and the server sees that the channel has no subscriber any more: another writer then
+takes over without waiting for the end of the lease. The lease ends for one whose machine has vanished or that was
+paused, and for users that may not subscribe.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import StrEnum
+from secrets import token_hex
+from typing import TYPE_CHECKING, Final, cast
+
+from swapcli.core.encoding.redis_url import RedisUrl
+from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
+from swapcli.core.records import NamedTuple
+from swapcli.state.feed.redis_client import open_redis, translate_redis_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swapcli.state.feed.redis_client import PubSub, Redis
+
+LEASE_S: Final = 15.0
+"""Time after which another writer takes over from one that has stopped, but still has a connection."""
+MAX_ENTRIES: Final = 20_000
+"""Entries that the stream keeps if no snapshot trims it."""
+START: Final = "0-0"
+_REQUEST_S: Final = 60
+"""Time after which the request for a snapshot is forgotten: its reader repeats it."""
+
+_IS_WRITER = """
+local function is_writer(state, name, token)
+  local known = redis.call('HMGET', state, 'writer', 'token')
+  return known[1] == name and known[2] == token
+end
+"""
+_ACQUIRE = """
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= ARGV[1] then
+  if redis.call('HGET', KEYS[1], 'listener') ~= holder then return {'STANDBY'} end
+  local subscribers = redis.pcall('PUBSUB', 'NUMSUB', ARGV[5] .. holder)
+  if subscribers[2] ~= 0 then return {'STANDBY'} end
+end
+local newest = redis.call('HMGET', KEYS[1], 'block', 'last', 'hash')
+local block = tonumber(newest[1] or '')
+if block and block > tonumber(ARGV[3]) then return {'BEHIND'} end
+local token = (tonumber(redis.call('HGET', KEYS[1], 'token') or '') or 0) % 2^52 + 1
+token = string.format('%.0f', token)
+redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'token', token, 'listener', ARGV[4])
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+return {'OK', token, newest[2] or '', newest[3] or ''}
+"""
+_RENEW = f"""{_IS_WRITER}
+if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
+local subscribers = redis.pcall('PUBSUB', 'NUMSUB', ARGV[4] .. ARGV[1])
+return {{'OK', tostring(redis.call('EXISTS', KEYS[5])), tostring(subscribers[2] or 0)}}
+"""
+_RELEASE = f"""{_IS_WRITER}
+if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
+redis.call('DEL', KEYS[2])
+return {{'OK'}}
+"""
+_APPEND = f"""{_IS_WRITER}
+if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
+if redis.call('HGET', KEYS[1], 'last') ~= ARGV[4] then return {{'LOST'}} end
+local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[8], '*', 'data', ARGV[7])
+redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[5], 'hash', ARGV[6])
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
+return {{'OK', tostring(redis.call('EXISTS', KEYS[5])), id}}
+"""
+_BEGIN = f"""{_IS_WRITER}
+if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
+redis.call('DEL', KEYS[5])
+local before = redis.call('HGET', KEYS[4], 'id')
+local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[7], '*', 'data', ARGV[6])
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[4], 'id', id, 'data', ARGV[8], 'written', time[1] .. '.' .. time[2])
+redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[4], 'hash', ARGV[5])
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
+if before then redis.call('XTRIM', KEYS[3], 'MINID', before) end
+return {{'OK', '0', id}}
+"""
+_SNAPSHOT = f"""{_IS_WRITER}
+if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
+local last = redis.call('HGET', KEYS[4], 'id')
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[4], 'id', ARGV[3], 'data', ARGV[4], 'written', time[1] .. '.' .. time[2])
+if last then redis.call('XTRIM', KEYS[3], 'MINID', last) end
+redis.call('DEL', KEYS[5])
+return {{'OK'}}
+"""
+
+
+class WriteResult(StrEnum):
+    """How a server answers a writer."""
+
+    OK = "OK"
+    STANDBY = "STANDBY"
+    """Another writer has the lease."""
+    BEHIND = "BEHIND"
+    """A later block has been published already."""
+    REPLACED = "REPLACED"
+    """Another writer has taken over, or the server has lost its data."""
+    LOST = "LOST"
+    """The newest entry is not the one that this writer added last."""
+
+
+class NewestEntry(NamedTuple):
+    """The id of the newest entry, and the hash of the market after it."""
+
+    id: str
+    state_hash: str
+
+
+class SnapshotVersion(NamedTuple):
+    """The entry after which a snapshot was made, and when: a damaged one may be replaced after the same entry."""
+
+    id: str
+    written: bytes | None
+
+
+class StreamEntry(NamedTuple):
+    """An entry of the stream; `data` is None if it has none."""
+
+    id: str
+    data: bytes | None
+
+
+class _Feed:
+    """The keys of a network's feed, and a client that is opened with the first command."""
+
+    def __init__(self, server: RedisUrl, network: str, timeout_s: float) -> None:
+        self.server, self._timeout_s = server, timeout_s
+        prefix = f"swapcli:feed:{{{network}}}:"
+        self._state, self._lease, self._blocks, self._snapshot, self._requested, self._channels = (
+            f"{prefix}{name}" for name in ("state", "lease", "blocks", "snapshot", "request", "writer:")
+        )
+        self._opened: Redis | None = None
+
+    @property
+    def _client(self) -> Redis:
+        if self._opened is None:
+            self._opened = open_redis(self.server, self._timeout_s)
+        return self._opened
+
+    def close(self) -> None:
+        """Close the connections. Any thread may call it, which ends a command that waits."""
+        if self._opened is not None:
+            with suppress(Exception):
+                self._opened.connection_pool.disconnect()
+
+
+class FeedWriter(_Feed):
+    """Writes the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+
+    def __init__(self, server: RedisUrl, network: str, timeout_s: float, *, lease_s: float = LEASE_S) -> None:
+        super().__init__(server, network, timeout_s)
+        self._name, self._token = token_hex(16), ""
+        self._lease_ms = max(1, round(lease_s * 1000))
+        self._subscription: PubSub | None = None
+        self._may_subscribe = True
+        self.is_snapshot_requested = False
+        """Whether a reader waited for a snapshot when this writer last wrote."""
+
+    @property
+    def channel(self) -> str:
+        """The channel whose subscriber is this writer, as long as it lives."""
+        return self._channels + self._name
+
+    def acquire(self, block: int) -> tuple[WriteResult, NewestEntry | None]:
+        """Become the writer, unless another one lives or the feed is at a later block than `block`.
+
+        The newest entry is None if there is none.
+        """
+        self._may_subscribe = True
+        self._subscribe()
+        listener = self._name if self._subscription else ""
+        result, *words = self._run(_ACQUIRE, self._name, self._lease_ms, block, listener, self._channels)
+        if not words:
+            return WriteResult(result), None
+        self._token, entry_id, state_hash = words
+        return WriteResult(result), NewestEntry(entry_id, state_hash) if entry_id else None
+
+    def renew(self) -> WriteResult:
+        """Show that this writer lives."""
+        result, subscribers = self._write(_RENEW, self._lease_ms, self._channels)
+        if subscribers == "0":
+            self._unsubscribe()  # the next command subscribes again
+        return result
+
+    def release(self) -> WriteResult:
+        """Give up the lease, so that another writer need not wait for its end."""
+        return WriteResult(self._run(_RELEASE, self._name, self._token)[0])
+
+    def append(self, data: bytes, block: int, state_hash: str, after: str) -> tuple[WriteResult, str]:
+        """Append an entry behind the entry `after`, and return its id, "" if it was not appended."""
+        return self._write(_APPEND, self._lease_ms, after, block, state_hash, data, MAX_ENTRIES)
+
+    def begin(self, data: bytes, block: int, state_hash: str, snapshot: bytes) -> tuple[WriteResult, str]:
+        """Append an entry behind the newest one, with the snapshot after it. Return as `append` does."""
+        return self._write(_BEGIN, self._lease_ms, block, state_hash, data, MAX_ENTRIES, snapshot)
+
+    def set_snapshot(self, data: bytes, entry_id: str) -> WriteResult:
+        """Replace the snapshot by one made after that entry. Drop the entries before the last snapshot's."""
+        return WriteResult(self._run(_SNAPSHOT, self._name, self._token, entry_id, data)[0])
+
+    def close(self) -> None:
+        """As `_Feed.close`."""
+        self._unsubscribe()
+        super().close()
+
+    def _subscribe(self) -> None:
+        """Open the connection by which the server sees that this process lives, if this user may subscribe."""
+        if self._subscription is not None or not self._may_subscribe:
+            return
+        self._subscription = self._client.pubsub()  # type: ignore[no-untyped-call]
+        try:
+            with translate_redis_errors(self.server):
+                self._subscription.subscribe(self.channel)
+                self._may_subscribe = self._subscription.get_message(timeout=self._timeout_s) is not None
+        except UpstreamRejected:
+            self._may_subscribe = False
+        except UpstreamError:
+            self._unsubscribe()
+            raise
+        if not self._may_subscribe:
+            self._unsubscribe()
+
+    def _unsubscribe(self) -> None:
+        subscription, self._subscription = self._subscription, None
+        if subscription is not None:
+            with suppress(Exception):
+                subscription.close()
+
+    def _write(self, script: str, *words: str | bytes | int) -> tuple[WriteResult, str]:
+        """Run a script of the writer. Return its result, and what it adds to it."""
+        self._subscribe()
+        result, *rest = self._run(script, self._name, self._token, *words)
+        self.is_snapshot_requested = rest[:1] == ["1"]
+        return WriteResult(result), "".join(rest[1:])
+
+    def _run(self, script: str, *words: str | bytes | int) -> list[str]:
+        keys = (self._state, self._lease, self._blocks, self._snapshot, self._requested)
+        try:
+            with translate_redis_errors(self.server):
+                answer = cast("list[bytes]", self._client.eval(script, len(keys), *keys, *words))
+                result, *rest = (each.decode(errors="replace") for each in answer)
+                return [WriteResult(result), *rest]
+        except Unreachable:
+            self._unsubscribe()  # that connection has ended with the server
+            raise
+
+
+class FeedReader(_Feed):
+    """Reads the feed of a network. It belongs to one thread; all methods raise `UpstreamError`."""
+
+    def read_snapshot(self) -> StreamEntry | None:
+        """Return the snapshot with the id of the entry after which it was made; None if there is none."""
+        with translate_redis_errors(self.server):
+            entry_id, data = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "data"))
+            return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
+
+    def read_snapshot_version(self) -> SnapshotVersion | None:
+        """Return which snapshot there is; None if there is none."""
+        with translate_redis_errors(self.server):
+            entry_id, written = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "written"))
+            return None if entry_id is None else SnapshotVersion(_parse_id(entry_id), written)
+
+    def request_snapshot(self) -> None:
+        """Ask the writer for a new snapshot, if this user may write to the server."""
+        with suppress(UpstreamRejected), translate_redis_errors(self.server):
+            self._client.set(self._requested, "1", ex=_REQUEST_S)
+
+    def read_newest(self) -> NewestEntry | None:
+        """Return what the newest entry was; None if there never was one, or the server has lost its data."""
+        with translate_redis_errors(self.server):
+            entry_id, state_hash = cast("list[bytes | None]", self._client.hmget(self._state, "last", "hash"))
+            return (
+                None
+                if entry_id is None
+                else NewestEntry(_parse_id(entry_id), (state_hash or b"").decode(errors="replace"))
+            )
+
+    def read_entries(self, after: str, limit: int, wait_s: float = 0.0) -> list[StreamEntry]:
+        """Return up to `limit` entries after the one with this id; wait so long for one if there are none."""
+        block_ms = round(wait_s * 1000) or None
+        with translate_redis_errors(self.server):
+            answer = self._client.xread({self._blocks: after}, count=limit, block=block_ms)
+            streams = cast("Sequence[tuple[bytes, list[tuple[bytes, dict[bytes, bytes]]]]]", answer or ())
+            return [
+                StreamEntry(_parse_id(entry_id), fields.get(b"data"))
+                for _, found in streams
+                for entry_id, fields in found
+            ]
+
+
+def is_before(first: str, second: str) -> bool:
+    """Return whether the entry with the first id was added before the one with the second."""
+    return _numbers(first) < _numbers(second)
+
+
+def _numbers(entry_id: str) -> list[int]:
+    return [int(part) for part in entry_id.split("-")]
+
+
+def _parse_id(entry_id: bytes) -> str:
+    """Return the id as text. Raises `InvalidUpstreamResponse` if it is none."""
+    parts = entry_id.split(b"-")
+    if len(parts) != 2 or not all(part.isdigit() and len(part) <= 20 for part in parts):
+        raise InvalidUpstreamResponse("the feed has an entry whose id is invalid")
+    return entry_id.decode()

@@ -1,0 +1,195 @@
+"""Connections to Redis or Valkey, the only place that loads the optional package `redis`.
+
+A client connects with its first command, and again after a failure. Nothing is retried: the caller decides when to use
+the server again. Errors become `UpstreamError`s that name the server without its credentials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from swapcli.core.encoding.redis_url import RedisUrl
+from swapcli.core.errors import (
+    ConfigError,
+    InvalidUpstreamResponse,
+    Unreachable,
+    UpstreamError,
+    UpstreamRejected,
+    UpstreamTimeout,
+)
+
+if TYPE_CHECKING:
+    from redis import Redis as Redis
+    from redis.asyncio import Redis as AsyncRedis
+    from redis.client import PubSub as PubSub
+
+_PROTOCOL = 2
+"""RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""
+_CLIENT_NAME = "swapcli"
+_ERROR_CODE = re.compile(r"[A-Z]{3,20}\b")
+INSTALL = ConfigError(
+    "an address of Redis needs the Python package redis, which is not installed", hint="pip install 'redis>=8,<9'"
+)
+
+
+def parse_redis_url(url: str, key: str) -> RedisUrl:
+    """Parse the address of the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
+    try:
+        return RedisUrl.parse(url)
+    except ValueError:
+        raise ConfigError(
+            f"{key}: expected the address of a Redis server", hint="as in redis://redis.example:6379/0"
+        ) from None
+
+
+def require_redis() -> None:
+    """Raise `ConfigError` if the package is not installed."""
+    if find_spec("redis") is None:
+        raise INSTALL
+
+
+def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
+    """Return a client for threads. `timeout_s` is for connecting, and for each answer; blocking reads need more.
+
+    Raises `ConfigError` if the package is not installed.
+    """
+    try:
+        import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ModuleNotFoundError:
+        raise INSTALL from None
+    return redis.Redis(**_options(server, timeout_s), retry=Retry(NoBackoff(), 0))
+
+
+def open_async_redis(server: RedisUrl, timeout_s: float) -> AsyncRedis:
+    """Return a client for one event loop, as `open_redis` does for threads."""
+    try:
+        from redis import asyncio
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ModuleNotFoundError:
+        raise INSTALL from None
+    return asyncio.Redis(**_options(server, timeout_s), retry=Retry(NoBackoff(), 0))
+
+
+def _options(server: RedisUrl, timeout_s: float) -> dict[str, Any]:
+    place: dict[str, Any] = (
+        {"unix_socket_path": server.socket_path}
+        if server.socket_path
+        else {"host": server.host, "port": server.port, "ssl": server.uses_tls}
+    )
+    return place | {
+        "db": server.database,
+        "username": server.username,
+        "password": server.password,
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": timeout_s,
+        "protocol": _PROTOCOL,
+        "client_name": _CLIENT_NAME,
+        "driver_info": None,
+    }
+
+
+@contextmanager
+def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
+    """Raise errors of the package `redis` in the block, and those of values that it cannot use, as `UpstreamError`s."""
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (RedisError, OSError, UnicodeError) as error:
+        raise classify_redis_error(error, server) from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        shown = server.shown
+        raise InvalidUpstreamResponse(
+            f"{shown} returned something else than expected", details={"server": shown}
+        ) from None
+
+
+def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
+    """Return the error that says why a command failed, without anything that the server or the client repeats."""
+    from redis import exceptions
+
+    shown, details = server.shown, {"server": server.shown}
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
+        return UpstreamTimeout(f"{shown} did not answer in time", details=details)
+    if isinstance(error, exceptions.BusyLoadingError):
+        return Unreachable(f"{shown} is still loading its data", details=details)
+    rejection = _find_rejection(error)
+    if rejection is not None:
+        problem, hint = rejection
+        return UpstreamRejected(f"{shown} {problem}", hint=hint, details=details)
+    if _has_untrusted_certificate(error):
+        return Unreachable(
+            f"{shown} has no certificate of a known authority for this name",
+            hint="SSL_CERT_FILE names a file with the certificate of your own authority",
+            details=details,
+        )
+    if isinstance(error, exceptions.ConnectionError | OSError | UnicodeError):
+        return Unreachable(f"cannot reach {shown}", hint="is a Redis server running there?", details=details)
+    code = _ERROR_CODE.match(str(error))  # such as WRONGTYPE or MISCONF: the rest may repeat what was sent
+    return UpstreamRejected(f"{shown} answered with the error {code[0] if code else 'ERR'}", details=details)
+
+
+def _find_rejection(error: Exception) -> tuple[str, str | None] | None:
+    """Return why a server refuses a command, and the hint; None if it is for another reason or has not answered."""
+    from redis import exceptions
+
+    cluster_errors = (exceptions.ClusterError, exceptions.AskError, exceptions.ClusterCrossSlotError)
+    by_class: tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple[str, str | None]], ...] = (
+        (exceptions.AuthenticationError, _WRONG_PASSWORD),
+        (exceptions.AuthenticationWrongNumberOfArgsError, _WRONG_PASSWORD),
+        ((exceptions.NoPermissionError, exceptions.AuthorizationError), _NO_RIGHT),
+        (exceptions.ReadOnlyError, ("is a read-only replica", _USE_PRIMARY)),
+        (exceptions.MasterDownError, ("is a replica without a primary server", _USE_PRIMARY)),
+        (exceptions.OutOfMemoryError, ("has no memory left", None)),
+        (cluster_errors, _IN_CLUSTER),
+    )
+    for classes, rejection in by_class:
+        if isinstance(error, classes):
+            return rejection
+    if isinstance(error, exceptions.ResponseError):
+        return next((rejection for words, rejection in _BY_WORDS if words in str(error)), None)
+    return None
+
+
+def _has_untrusted_certificate(error: BaseException) -> bool:
+    from ssl import SSLCertVerificationError
+
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, SSLCertVerificationError) or (cause is not None and _has_untrusted_certificate(cause))
+
+
+_WRONG_PASSWORD: Final = ("refuses the user name or password", None)
+_NO_RIGHT: Final = ("does not allow the user these commands", "swapcli help scale names the rights that it needs")
+_USE_PRIMARY: Final = "name the primary server"
+_IN_CLUSTER: Final = (
+    "is part of a Redis Cluster, which swapcli does not support",
+    "name a server outside a cluster: one is enough",
+)
+_BY_WORDS: Final[tuple[tuple[str, tuple[str, str | None]], ...]] = (
+    ("cluster mode", _IN_CLUSTER),
+    (
+        "WRONGTYPE",
+        (
+            "has values of another type under the keys of swapcli",
+            "delete the keys that begin with swapcli:, or name another database",
+        ),
+    ),
+    ("DB index is out of range", ("does not have the database of this number", None)),
+    ("NOREPLICAS", ("refuses to write, because too few replicas follow it", None)),
+    ("MISCONF", ("refuses to write, because it cannot save its data", None)),
+    (
+        "unknown command",
+        (
+            "does not know a command that is needed",
+            "use Redis 6.2 or later, or Valkey; name the server, not the Sentinel that watches it",
+        ),
+    ),
+)
+"""Words of the errors that have no class of their own, with the problem and the hint."""

@@ -1,0 +1,43 @@
+"""The pools of each token of a market, found in their documents without parsing them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+_TOKENS: Final = re.compile(rb'"tokens":\["([^]]*)"\]')
+"""In a document of `state.store.documents`, where the list comes before anything that a family adds."""
+
+
+def tokens_of(document: bytes) -> list[str]:
+    """Return the addresses of a pool's tokens, none if its document has another form."""
+    found = _TOKENS.search(document)
+    return found[1].decode(errors="replace").split('","') if found else []
+
+
+class TokenIndex:
+    """The keys of the `pools`, which are documents by key, by token."""
+
+    def __init__(self, pools: Mapping[str, bytes]) -> None:
+        self._keys: dict[str, list[str]] = {}
+        for key, document in pools.items():
+            self._add(key, document)
+
+    def keys(self, token: str) -> Collection[str]:
+        """Return the keys of the pools that have the token."""
+        return self._keys.get(token, ())
+
+    def update(self, pools: Mapping[str, bytes], changed: Mapping[str, bytes | None]) -> None:
+        """Add and remove pools; `pools` are those before the change."""
+        for key, document in changed.items():
+            before = pools.get(key)
+            if before is None and document is not None:
+                self._add(key, document)
+            elif before is not None and document is None:
+                for token in tokens_of(before):
+                    self._keys[token].remove(key)
+
+    def _add(self, key: str, document: bytes) -> None:
+        for token in tokens_of(document):
+            self._keys.setdefault(token, []).append(key)

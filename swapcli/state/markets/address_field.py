@@ -1,0 +1,30 @@
+"""Parse addresses of market files: hex digits in upper or lower case, with or without a valid checksum."""
+
+from __future__ import annotations
+
+import re
+
+from swapcli.core.errors import InvalidAddress
+from swapcli.core.model.network import Kind
+from swapcli.core.networks.address import parse_address
+from swapcli.core.validation.values import describe
+
+_CANONICAL_EVM = re.compile(r"0x[0-9a-f]{40}").fullmatch
+_HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch
+
+
+def read_address(value: object, kind: Kind) -> str:
+    """Return the canonical form of an address. Raises `InvalidAddress` with the problem for the field that has it."""
+    if not isinstance(value, str):
+        raise InvalidAddress("missing" if value is None else f"expected an address, not {describe(value)}")
+    lowered = value.lower()
+    if kind is Kind.EVM and _CANONICAL_EVM(lowered):
+        return lowered
+    if not is_hex(value):
+        raise InvalidAddress(f"expected an address, not {describe(value)}")
+    return parse_address(lowered, kind)
+
+
+def is_hex(text: str) -> bool:
+    """Return whether `text` is `0x` and at most 64 hex digits, so that a message may show it unchanged."""
+    return _HEX(text) is not None

@@ -1,0 +1,148 @@
+"""The `pools` list of a market file. What a family adds to a pool is read and written by the family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from swapcli.core.errors import InvalidAddress, InvalidPoolState
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.token import Token
+from swapcli.core.pools import FAMILIES, family
+from swapcli.core.pools.state_fields import StateFields
+from swapcli.core.validation.values import MISSING, describe, parse_integer
+from swapcli.state.markets.address_field import is_hex, read_address
+
+MAX_FEE_PPM = 999_999
+
+
+def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
+    """Return one entry of the list, JSON-ready; `is_placeholder` marks a placeholder address."""
+    return {
+        "address": pool.address,
+        **({"address_modelled": True} if is_placeholder else {}),
+        "protocol": pool.protocol,
+        "family": pool.family,
+        "tokens": list(pool.tokens),
+        "fee_ppm": pool.fee_ppm,
+        **pool.state(),
+    }
+
+
+class PoolParser:
+    """A parser of the pools of one file, whose `tokens` and network are known."""
+
+    def __init__(self, network: Network, tokens: Mapping[str, Token]) -> None:
+        self._network = network
+        self._protocols = {protocol.amm_name: protocol.amm_name for protocol in network.protocols}
+        self._tokens = tokens
+        self._by_spelling = dict(tokens)
+        self._families: dict[str, type[Pool]] = {}
+        self.placeholder_pools: set[str] = set()
+        """The keys of the pools whose addresses are placeholders."""
+
+    def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[InvalidPoolState]]:
+        """Return the pools by key, and the errors of skipped pools. Raises the first error unless `skip_bad_pools`."""
+        pools: dict[str, Pool] = {}
+        skipped: list[InvalidPoolState] = []
+        for index, item in enumerate(items):
+            try:
+                pool = self._pool(item, index)
+                if pool.key in pools:
+                    raise InvalidPoolState("address", "this pool is listed twice", pool=pool.key)
+                pools[pool.key] = pool
+            except InvalidPoolState as error:
+                if not skip_bad_pools:
+                    raise
+                skipped.append(error)
+        return pools, skipped
+
+    def _pool(self, item: object, index: int) -> Pool:
+        if not isinstance(item, dict):
+            raise InvalidPoolState(f"pools[{index}]", f"expected an object, not {describe(item)}")
+        try:
+            pool = self._family(item).from_state(self._identity(item), item)
+            if item.get("address_modelled") is not None and StateFields(item).boolean("address_modelled"):
+                self.placeholder_pools.add(pool.key)
+        except InvalidPoolState as error:
+            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index), hint=error.hint) from error
+        return pool
+
+    def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
+        tokens = self._pool_tokens(item)
+        return PoolIdentity(
+            address=self._address("address", item.get("address")),
+            protocol=self._protocol(item),
+            tokens=tuple([token.address for token in tokens]),
+            decimals=tuple([token.decimals for token in tokens]),
+            fee_ppm=StateFields.parse("fee_ppm", item.get("fee_ppm", MISSING), parse_integer, 0, MAX_FEE_PPM),
+        )
+
+    def _pool_tokens(self, item: Mapping[str, object]) -> list[Token]:
+        listed = item.get("tokens")
+        if not isinstance(listed, list) or len(listed) < 2:
+            found = f"a list of {len(listed)}" if isinstance(listed, list) else describe(listed)
+            expected = f"expected a list of at least two addresses, not {found}"
+            raise InvalidPoolState("tokens", "missing" if listed is None else expected)
+        tokens = [self._token(address, index) for index, address in enumerate(listed)]
+        if len({token.address for token in tokens}) != len(tokens):
+            raise InvalidPoolState("tokens", "the same token is listed twice")
+        return tokens
+
+    def _token(self, address: object, index: int) -> Token:
+        # A file writes a token's address many times, mostly in one way.
+        known = self._by_spelling.get(address) if isinstance(address, str) else None
+        if known is None:
+            canonical = self._address(f"tokens[{index}]", address)
+            known = self._tokens.get(canonical)
+            if known is None:
+                raise InvalidPoolState(f"tokens[{index}]", f"{canonical} is not among the file's tokens")
+            self._by_spelling[str(address)] = known
+        return known
+
+    def _address(self, field: str, value: object) -> str:
+        try:
+            return read_address(value, self._network.kind)
+        except InvalidAddress as error:
+            raise InvalidPoolState(field, error.message) from None
+
+    def _protocol(self, item: Mapping[str, object]) -> str:
+        name = item.get("protocol")
+        if name is None:
+            raise InvalidPoolState("protocol", "missing")
+        if not isinstance(name, str):
+            raise InvalidPoolState("protocol", f"expected a name, not {describe(name)}")
+        known = self._protocols.get(name)
+        if known is None:
+            problem = f"{self._network.name} has no protocol {describe(name)}"
+            raise InvalidPoolState("protocol", problem, hint=_closest(name, self._protocols) or None)
+        return known
+
+    def _family(self, item: Mapping[str, object]) -> type[Pool]:
+        name = item.get("family")
+        known = self._families.get(name) if isinstance(name, str) else None
+        if known is not None:
+            return known
+        if not isinstance(name, str):
+            raise InvalidPoolState("family", "missing" if name is None else f"expected a name, not {describe(name)}")
+        if name not in FAMILIES:
+            hint = _closest(name, FAMILIES) or f"known families: {', '.join(FAMILIES)}"
+            raise InvalidPoolState("family", f"unknown family {describe(name)}", hint=hint)
+        self._families[name] = family(name)
+        return self._families[name]
+
+
+def _closest(name: str, known: Iterable[str]) -> str:
+    """Return the question about the known names that are near, empty without any."""
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    return did_you_mean(closest_names(name, known))
+
+
+def _label(item: Mapping[str, object], index: int) -> str:
+    """Return the name of a pool for an error: its pool id, its address, or its place in the file."""
+    for key in ("pool_id", "address"):
+        value = item.get(key)
+        if isinstance(value, str) and is_hex(value):
+            return value
+    return f"pools[{index}]"

@@ -1,0 +1,90 @@
+"""The `tokens` list of a market file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.model.network import Kind
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
+from swapcli.core.model.units import PPM
+from swapcli.core.networks.address import is_native
+from swapcli.core.validation.values import parse_choice, parse_integer, parse_number
+from swapcli.state.markets.fields import MarketFields
+
+MAX_DECIMALS = 77
+"""10**77 is the greatest power of ten below 2^256."""
+
+_MAX_PRICE_USD = 1e300  # keeps out infinity (1e999 in JSON) and integers that no float holds
+_FEES = TransferBehaviour._fields[1:]
+
+
+def parse_tokens(document: MarketFields, kind: Kind) -> dict[str, Token]:
+    """Return the tokens of the document by address. Raises `MarketError`."""
+    tokens: dict[str, Token] = {}
+    for fields in document.objects("tokens"):
+        token = _parse_token(fields, kind)
+        if token.address in tokens:
+            raise fields.failure(fields.path_of("address"), f"{token.address} is listed twice")
+        tokens[token.address] = token
+    return tokens
+
+
+def parse_transfers(document: MarketFields, kind: Kind) -> dict[str, TransferBehaviour]:
+    """Return by address how those tokens transfer for which the file says so. Raises `MarketError`.
+
+    An entry's `transfers` is `{"kind": ...}`; that of a fee also has `buy_fee_ppm`, `sell_fee_ppm`, `transfer_fee_ppm`,
+    each 0 if it is missing.
+    """
+    return dict(_transfers(document, kind))
+
+
+def _transfers(document: MarketFields, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
+    for index, entry in enumerate(document.values["tokens"]):  # type: ignore[arg-type, var-annotated]
+        if entry.get("transfers") is not None:
+            fields = MarketFields(entry, f"tokens[{index}]")
+            yield _parse_address(fields, kind), _parse_behaviour(fields.nested("transfers"))
+
+
+def _parse_behaviour(fields: MarketFields) -> TransferBehaviour:
+    kind = TransferKind(fields.read("kind", parse_choice, tuple(TransferKind)))
+    fees = [fields.read(key, parse_integer, 0, PPM) if key in fields.values else 0 for key in _FEES]
+    if any(fees) != (kind is TransferKind.FEE):
+        raise fields.failure(fields.path_of("kind"), f"{kind} with fees of {', '.join(map(str, fees))}")
+    return TransferBehaviour(kind, *fees)
+
+
+def token_to_json(token: Token, transfers: TransferBehaviour = UNKNOWN) -> dict[str, object]:
+    """Return one entry of the list, JSON-ready."""
+    entry: dict[str, object] = {
+        "address": token.address,
+        "symbol": token.symbol,
+        "name": token.name,
+        "decimals": token.decimals,
+    }
+    if token.price_usd is not None:
+        entry["price_usd"] = token.price_usd
+    if transfers.kind is not TransferKind.UNKNOWN:
+        entry["transfers"] = behaviour_document(transfers)
+    return entry
+
+
+def _parse_token(fields: MarketFields, kind: Kind) -> Token:
+    price_usd = fields.read_optional(
+        "price_usd", parse_number, "a number of dollars, 0 or more", lambda price: 0 <= price < _MAX_PRICE_USD
+    )
+    return Token(
+        address=_parse_address(fields, kind),
+        symbol=fields.text("symbol"),
+        name=fields.text("name"),
+        decimals=fields.read("decimals", parse_integer, 0, MAX_DECIMALS),
+        price_usd=price_usd,
+    )
+
+
+def _parse_address(fields: MarketFields, kind: Kind) -> str:
+    address = fields.address("address", kind)
+    if kind is Kind.EVM and is_native(address):
+        problem = f"{address} stands for the native token; list the wrapped one"
+        raise fields.failure(fields.path_of("address"), problem)
+    return address

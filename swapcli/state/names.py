@@ -1,0 +1,196 @@
+"""Resolves ENS names and Basenames to addresses.
+
+web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names whose
+records are off the chain (CCIP-Read, ERC-3668) are refused: their gateway could return anything that their owner
+signs, and learn who pays whom. Importing this module takes about two seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Final, cast
+
+import ens
+from ens.abis import PUBLIC_RESOLVER_2_EXTENDED
+from ens.exceptions import ENSValidationError, InvalidName
+from ens.utils import dns_encode_name
+from eth_typing import ChecksumAddress
+from eth_utils.address import to_checksum_address
+from web3.exceptions import BadFunctionCallOutput, ContractLogicError, StaleBlockchain, Web3ValueError
+from web3.providers.base import JSONBaseProvider
+from web3.types import RPCEndpoint, RPCResponse
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidAddress, InvalidUpstreamResponse
+from swapcli.core.model.network import Kind
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.address import is_native, parse_address
+from swapcli.core.networks.name_services import NameService
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.node import ChainHead, ContractCall
+from swapcli.state.rpc.rpc_node import RpcNode
+
+_ETHEREUM: Final = 1
+_EVM_COIN_TYPES: Final = 0x8000_0000
+"""ENSIP-11: the coin type of an EVM network is this number with the bits of its chain id."""
+_OFFCHAIN_LOOKUP: Final = bytes.fromhex("556f1830")
+"""The selector of the error `OffchainLookup` of ERC-3668."""
+_ADDRESS: Final = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})")
+_EMOJI_STYLE: Final = "\ufe0f"
+_JOINER: Final = "\u200d"
+_KEYCAP: Final = "\u20e3"
+_INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+
+
+class ResolvedName(NamedTuple):
+    """A normalized name and the canonical address behind it.
+
+    `is_of_ethereum` means that the name has no address for the network at hand, so that this is its address on
+    Ethereum.
+    """
+
+    name: str
+    address: str
+    service: NameService
+    is_of_ethereum: bool = False
+
+
+def normalize_name(name: str) -> str:
+    """Return the name as ENSIP-15 normalizes it. Raise `InvalidAddress` for names that could deceive people."""
+    for at, character in enumerate(name):
+        if _is_invisible(name, at):
+            raise _invalid_name(name, f"it has an invisible character, U+{ord(character):04X}")
+    try:
+        normalized = str(ens.ENS.nameprep(name))
+        dns_encode_name(normalized)  # refuses parts that are too long
+    except (InvalidName, ENSValidationError) as error:
+        raise _invalid_name(name, _describe_rule(str(error))) from None
+    if any(_ADDRESS.fullmatch(label) for label in normalized.split(".")):
+        raise _invalid_name(name, "a part of it looks like an address")
+    return normalized
+
+
+def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) -> ResolvedName:
+    """Resolve a name on the newest block of `node`, a node of the service's chain, to its address on `chain_id`.
+
+    Raise `InvalidAddress` for an invalid name and one that resolves to nothing, `UpstreamError` if the node fails.
+    """
+    normalized = normalize_name(name)
+    provider = _NodeProvider(node, node.read_head(), service.chain_id)
+    try:
+        resolver = _Resolver(provider, service)
+        coin_types = [] if chain_id == _ETHEREUM else [_EVM_COIN_TYPES | chain_id]
+        for coin_type in (*coin_types, None):
+            found = resolver.read_address(normalized, coin_type)
+            if provider.is_off_chain:
+                raise _invalid_name(name, "its records are off the chain (CCIP-Read), and swapcli contacts no gateways")
+            if found is not None:
+                address = _parse_record(name, found)
+                return ResolvedName(normalized, address, service, bool(coin_types) and coin_type is None)
+    except StaleBlockchain:
+        raise InvalidUpstreamResponse(
+            f"{node.redacted_url} is days behind, so names may have changed since",
+            hint="set another node",
+        ) from None
+    except (BadFunctionCallOutput, Web3ValueError, OverflowError):
+        raise InvalidUpstreamResponse(
+            f"{node.redacted_url} answered with something that is no record of a name", hint="set another node"
+        ) from None
+    raise _invalid_name(name, f"{service.title} has no address for it")
+
+
+class _Resolver:
+    """Reads records of names with web3: with ENS's own resolver, or that of each name in the service's registry."""
+
+    def __init__(self, provider: _NodeProvider, service: NameService) -> None:
+        registry = to_checksum_address(service.registry) if service.registry else None
+        self._client = ens.ENS(provider, addr=cast(ChecksumAddress, registry))
+        self._has_registry = registry is not None
+
+    def read_address(self, name: str, coin_type: int | None) -> str | bytes | None:
+        """Return the record of a coin type, or Ethereum's; None if there is none."""
+        if not self._has_registry:
+            try:
+                return cast("str | None", self._client.address(name, coin_type))
+            except ValueError as error:
+                raise _invalid_name(name, "its record is not an address") from error
+        node = self._client.namehash(name)
+        resolver = self._client.ens.functions.resolver(node).call()
+        if int(resolver, 16) == 0:
+            return None
+        contract = self._client.w3.eth.contract(address=resolver, abi=PUBLIC_RESOLVER_2_EXTENDED)
+        parameters: tuple[Any, ...] = (node,) if coin_type is None else (node, coin_type)
+        signature = "addr(bytes32)" if coin_type is None else "addr(bytes32,uint256)"
+        try:
+            found = contract.get_function_by_signature(signature)(*parameters).call()
+        except (ContractLogicError, BadFunctionCallOutput):
+            return None
+        return cast("str | bytes", found) or None
+
+
+class _NodeProvider(JSONBaseProvider):
+    """Sends web3's calls to a node, all at one block. `is_off_chain` once a contract has asked for a gateway."""
+
+    global_ccip_read_enabled = False
+
+    def __init__(self, node: RpcNode, head: ChainHead, chain_id: int) -> None:
+        super().__init__()
+        self._node, self._block, self._chain_id = node, head.block, chain_id
+        self.is_off_chain = False
+
+    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+        """Return the response to a request of web3."""
+        response: dict[str, Any] = {"jsonrpc": "2.0", "id": 1}
+        if method == "eth_getBlockByNumber":
+            block = self._block
+            fields = {"number": hex(block.number), "hash": block.hash, "timestamp": hex(block.timestamp)}
+            return cast(RPCResponse, response | {"result": fields})
+        if method == "eth_chainId":
+            return cast(RPCResponse, response | {"result": hex(self._chain_id)})
+        if method != "eth_call":
+            raise NotImplementedError(method)
+        call = ContractCall(params[0]["to"].lower(), bytes.fromhex(params[0]["data"][2:]))
+        result = self._node.try_call(call, self._block)
+        if result.succeeded:
+            return cast(RPCResponse, response | {"result": f"0x{result.data.hex()}"})
+        self.is_off_chain |= result.data.startswith(_OFFCHAIN_LOOKUP)
+        error = {"code": 3, "message": "execution reverted", "data": f"0x{result.data.hex()}"}
+        return cast(RPCResponse, response | {"error": error})
+
+
+def _parse_record(name: str, found: str | bytes) -> str:
+    """Return the canonical address of a record. Raise `InvalidAddress` for something else, and for no wallet."""
+    text = found if isinstance(found, str) else f"0x{found.hex()}"
+    try:
+        address = parse_address(text, Kind.EVM)
+    except InvalidAddress:
+        raise _invalid_name(name, "its record is not an address") from None
+    if address == ZERO_ADDRESS or is_native(address):
+        raise _invalid_name(name, "its record is the zero address, where funds are lost")
+    return address
+
+
+def _is_invisible(name: str, at: int) -> bool:
+    """Return whether a character is invisible and not a part of an emoji. ENSIP-15 would ignore some of these."""
+    character = name[at]
+    if character == _EMOJI_STYLE:
+        return not (at and (not name[at - 1].isascii() or name[at + 1 : at + 2] == _KEYCAP))
+    return character != _JOINER and unicodedata.category(character) in _INVISIBLE_CATEGORIES
+
+
+def _describe_rule(problem: str) -> str:
+    """Describe in plain words which rule of ENSIP-15 a name breaks."""
+    if "multiple groups" in problem:
+        return "it mixes characters of several scripts"
+    if "confusable" in problem:
+        return "its characters look like those of another script"
+    if "Invalid character" in problem:
+        return "it has a character that names cannot have"
+    return "it is not a valid name (ENSIP-15)"
+
+
+def _invalid_name(name: str, problem: str) -> InvalidAddress:
+    return InvalidAddress(
+        f"{printable(name)} is refused: {problem}", hint="check the name, or give the address", details={"name": name}
+    )

@@ -1,0 +1,65 @@
+"""One reader per kind of pool contract, each from a `PoolRef` to the pool. The table of kinds is `KINDS`.
+
+A reader is imported when the first pool of its kind is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from typing import Protocol, cast
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef, bare_ref
+from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import Log
+
+_BATCH_SIZE = 250
+
+
+class PoolReader(Protocol):
+    """A module of this package; `swapcli.state.readers.contract_kinds` says which of its functions each kind needs."""
+
+    def load(self, ref: PoolRef) -> BatchRead[Pool]:
+        """Read the state of a pool."""
+
+    def read_list(self, factory: Factory) -> BatchRead[tuple[str, ...]]:
+        """Read the addresses of all pools of a factory."""
+
+    def read_constants(self, factory: Factory, address: str) -> BatchRead[PoolRef]:
+        """Read the constants of a factory's pool."""
+
+    def read_created(self, factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+        """Read the constants of a pool that an event announces."""
+
+    def complete_ref(self, ref: PoolRef, pool: Pool) -> PoolRef:
+        """Return the reference of a known pool with what its state adds."""
+
+
+def pool_reader(kind: ContractKind) -> PoolReader:
+    """Return the reader of a kind."""
+    return cast(PoolReader, import_module(f"{__name__}.{KINDS[kind].loader}"))
+
+
+def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
+    """Return the reference of a known pool; None if its kind of contract is unknown, or it has no state to read."""
+    ref = bare_ref(pool, network)
+    if ref is None:
+        return None
+    reader = pool_reader(ref.kind)
+    return reader.complete_ref(ref, pool) if hasattr(reader, "complete_ref") else ref
+
+
+def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
+    """Yield the pool of each reference at the reader's block, in order, or why it was skipped. Raises `UpstreamError`.
+
+    Reads one batch at a time, so that memory stays bounded and progress can be shown.
+    """
+    remaining = iter(refs)
+    while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
+        yield from run_batched([(ref.key, pool_reader(ref.kind).load(ref)) for ref in batch], reader.call)

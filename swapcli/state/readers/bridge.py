@@ -1,0 +1,55 @@
+"""Bridges of a stablecoin. Minting or burning nothing at the block shows whether the contract still does either.
+
+That trial covers its expiry, an emergency stop, and whether the stablecoin still lets it mint. It has a sender of its
+own, since tokens refuse transfers of the zero address, which calls come from otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.model.pool import Pool
+from swapcli.state.readers.build_pool import build_pool
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.call_encoding import ANY_ADDRESS, encode_call, invalid_response, read_address, read_word
+from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.state.rpc.node import CallContext, ContractCall
+
+_TOKENS: Final = ("JUSD()", "usd()")
+_MINTED: Final = "minted()"
+_LIMIT: Final = "limit()"
+_BALANCE: Final = "balanceOf(address)"
+_MINT: Final = "mintTo(address,uint256)"
+_BURN: Final = "burnAndSend(address,uint256)"
+_TRIAL: Final = CallContext(ANY_ADDRESS, 0)
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a bridge in one round."""
+    minted, limit, balance, mint, burn = yield [
+        ContractCall(ref.address, encode_call(_MINTED)),
+        ContractCall(ref.address, encode_call(_LIMIT)),
+        ContractCall(ref.tokens[1], encode_call(_BALANCE, ref.address)),
+        *(
+            ContractCall(ref.address, encode_call(name, ANY_ADDRESS, 0), may_revert=True, context=_TRIAL)
+            for name in (_MINT, _BURN)
+        ),
+    ]
+    can_mint, can_burn = mint is not None, burn is not None
+    if not (can_mint or can_burn):
+        raise invalid_response(ref.address, "the bridge neither mints nor burns now")
+    state = {
+        "minted": read_word(minted, _MINTED),
+        "limit": read_word(limit, _LIMIT) if can_mint else 0,
+        "reserve": read_word(balance, _BALANCE) if can_burn else 0,
+    }
+    return build_pool(ref, 0, state)
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens of a bridge in one round."""
+    answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
+    return factory.new_ref(
+        address, tuple(read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
+    )

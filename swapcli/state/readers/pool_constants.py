@@ -1,0 +1,148 @@
+"""What never changes about a pool, by kind of contract; `KindTraits.constants` says which record a kind has.
+
+Every field has a default that means "not known": the reader of the kind then asks the pool for it, or refuses the pool.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.pools.infinity_key import step_in
+from swapcli.core.records import NamedTuple
+
+
+class TickConstants(NamedTuple):
+    """Of a concentrated pool with a contract of its own."""
+
+    tick_spacing: int = 0
+
+
+class AlgebraConstants(NamedTuple):
+    """Of a pool of Algebra Integral: the quoter of its deployment, and the deployer of a custom pool.
+
+    `has_dynamic_fee` is whether its plugin could set the fee of a swap at the last read.
+    """
+
+    quoter: str = ""
+    deployer: str = ""
+    has_dynamic_fee: bool = False
+
+
+class V4Constants(NamedTuple):
+    """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its id.
+
+    A pool that trades the native token lists it in its wrapped form.
+    """
+
+    pool_id: str = ""
+    tick_spacing: int = 0
+    hooks: str = ZERO_ADDRESS
+    is_native: bool = False
+    has_dynamic_fee: bool = False
+
+
+class InfinityConstants(NamedTuple):
+    """The same of a PancakeSwap Infinity pool. `parameters` has the tick spacing, or the step of the bins."""
+
+    pool_id: str = ""
+    parameters: int = 0
+    hooks: str = ZERO_ADDRESS
+    is_native: bool = False
+    has_dynamic_fee: bool = False
+
+    @property
+    def step(self) -> int:
+        """The tick spacing or the bin step."""
+        return step_in(self.parameters)
+
+
+class EkuboConstants(NamedTuple):
+    """The key of an Ekubo pool, besides its tokens, and its id. `extension` is empty if it has none."""
+
+    pool_id: str = ""
+    tick_spacing: int = 0
+    fee_x128: int = 0
+    extension: str = ""
+
+
+class FactoryConstants(NamedTuple):
+    """Of a pair whose fee its factory knows.
+
+    `likely_factory` is the only one that the network names for the protocol.
+    """
+
+    factory: str = ""
+    likely_factory: str = ""
+
+
+class BalancerV2Constants(NamedTuple):
+    """Of a pool of Balancer's second vault."""
+
+    vault: str = ""
+    pool_id: str = ""
+
+
+class BalancerV3Constants(NamedTuple):
+    """Of a pool of Balancer's third vault. `pool_tokens` are those of a boosted pool itself; others trade theirs."""
+
+    vault: str = ""
+    pool_tokens: tuple[str, ...] = ()
+
+
+class FluidConstants(NamedTuple):
+    """Of a Fluid pool: the contract that returns its reserves, and whether it trades the native token."""
+
+    resolver: str = ""
+    is_native: bool = False
+
+
+class MetapoolConstants(NamedTuple):
+    """Of a Curve metapool: the pool whose liquidity token is its second coin."""
+
+    base_pool: str = ""
+
+
+class CryptoSwapConstants(NamedTuple):
+    """Of a Curve pool of volatile coins: the version of its contract."""
+
+    version: str = ""
+
+
+class SampledConstants(NamedTuple):
+    """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
+
+    pool_id: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+
+
+PoolConstants = (
+    TickConstants
+    | AlgebraConstants
+    | V4Constants
+    | InfinityConstants
+    | EkuboConstants
+    | FactoryConstants
+    | BalancerV2Constants
+    | BalancerV3Constants
+    | FluidConstants
+    | MetapoolConstants
+    | CryptoSwapConstants
+    | SampledConstants
+)
+
+C = TypeVar("C", bound=PoolConstants)
+
+
+class LastTicks(NamedTuple):
+    """The tick of the last read, and the initialised ticks around it."""
+
+    tick: int
+    initialized: tuple[int, ...] = ()
+
+
+class LastBins(NamedTuple):
+    """The active bin of the last read, and the bins with liquidity around it."""
+
+    active_id: int
+    ids: tuple[int, ...] = ()

@@ -1,0 +1,402 @@
+"""Packs many calls into few, all on the state after one block.
+
+Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas is shared: a contract that uses up all
+gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail
+are sent alone at once, in the same exchange.
+Where no Multicall3 is deployed, the calls go to the node as they are.
+
+Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
+asking Multicall3 for the number of the block that it runs on and the hash of the one before it: answers from another
+block raise `BlockMismatch`, those from another fork `ChainReorganized`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+from weakref import WeakKeyDictionary, WeakSet
+
+from swapcli.core.encoding.abi import WORD, decode_bytes, decode_word, encode_word
+from swapcli.core.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidUpstreamResponse,
+    UpstreamError,
+    UpstreamRejected,
+)
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.call_encoding import encode_call, invalid_response
+from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
+from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
+from swapcli.state.rpc.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
+from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
+
+_NAME: Final = "aggregate3((address,bool,bytes)[])"
+_PART_REQUESTS: Final = 4
+"""Requests that a node takes at once, as each exchange also needs a request for the block."""
+_TRUE: Final = encode_word(1)
+_CALL_OFFSET: Final = encode_word(3 * WORD)
+_PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
+_PROBES: Final = (encode_call("getBlockNumber()"), encode_call("getLastBlockHash()"))
+_NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
+"""EVM code that returns the number of the block that it runs on: NUMBER, MSTORE at 0, RETURN 32 bytes."""
+_CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
+"""The same for the size of the code at an address: PUSH20, EXTCODESIZE."""
+_FAR_BLOCKS: Final = 10_000
+"""On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
+could run ahead."""
+MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
+"""The address that Multicall3 has on most networks; it also answers what the block's time is."""
+_MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
+"""Multicall3 contracts that have answered on each node."""
+_PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
+"""Nodes that are known to respect block numbers, with their URL then: it may change later."""
+_TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
+"""Nodes on which contracts have seen the true hash of a block; on some networks they see an artificial one."""
+
+
+class BlockReader:
+    """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
+
+    If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
+    `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
+
+    With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` holds the blocks that the
+    results came from, and the caller has to check that nothing changed between them. If it `requires_multicall`, a node
+    without that contract is wrong.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        at: BlockId,
+        multicall: str | None,
+        *,
+        allow_later_blocks: bool = False,
+        requires_multicall: bool = False,
+    ) -> None:
+        self.node, self.block = node, block_number(at)
+        self.contracts_without_output: set[str] = set()
+        self.answering_blocks: set[int] = set()
+        self._may_run_ahead = allow_later_blocks
+        self.at, self._multicall = at, multicall
+        self._is_verified = self._are_helpers_verified = True
+        self._is_pending = isinstance(at, BlockHeader) and at.is_pending
+        self._requires_multicall = requires_multicall
+        self._helper_readers: dict[Node, BlockReader] = {}
+
+    @property
+    def width(self) -> int:
+        """How many nodes share large reads: callers read so many times as much at once."""
+        return max(len(self._find_helpers()), 1)
+
+    def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        """Return the answers in the order of the calls. Raises `UpstreamError`.
+
+        Calls that need many requests are shared among the helpers of the node.
+        """
+        if len(calls) > _PART_REQUESTS and len(helpers := self._find_helpers()) > 1:
+            queue = _CallQueue(calls, len(helpers))
+            if queue.requests_left(self.node) <= _PART_REQUESTS:
+                return self._call_alone(calls)
+            failures = run_shared(helpers, queue, self._run_part)
+            self.node.report_helpers(failures, helpers)
+            if len(failures) < len(helpers):
+                return queue.answers()
+        return self._call_alone(calls)
+
+    def _find_helpers(self) -> Sequence[Node]:
+        """Return the nodes that share reads: none before a response has shown that there is a Multicall3."""
+        if self._is_pending or self._multicall not in _MULTICALLS.get(self.node, ()):
+            return ()
+        if not isinstance(self.at, BlockHeader):
+            return ()
+        return self.node.helpers(self.at)
+
+    def _run_part(self, helper: Node, part: _CallPart) -> bool:
+        """Have a helper answer some calls. Raises `UpstreamError`, also if it answers from another block."""
+        reader = self._helper_readers.get(helper)
+        if reader is None:
+            reader = BlockReader(helper, self.at, self._multicall, requires_multicall=True)
+            self._helper_readers[helper] = reader
+        answers = reader._call_alone(part.calls)
+        if not reader.verify_block():
+            self._are_helpers_verified = False
+        self.answering_blocks |= reader.answering_blocks
+        part.answers.extend(answers)
+        return True
+
+    def _call_alone(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
+        grouped = self._call_in_batches([calls[at] for at in order])
+        answers = [answer for _, answer in sorted(zip(order, grouped, strict=True), key=itemgetter(0))]
+        failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
+        retried = failed if self._multicall else []
+        for at, answer in zip(retried, self._call_separately([calls[at] for at in retried]), strict=True):
+            answers[at] = answer
+        return answers
+
+    @property
+    def has_later_answers(self) -> bool:
+        """Whether an answer came from a later block."""
+        return any(number > self.block for number in self.answering_blocks)
+
+    def verify_block(self) -> bool:
+        """Return whether all answers so far are known to be of the block; False if the node gives no way to know.
+
+        Answers of a pending block never are: its number and its parent are checked, but not which transactions it had.
+        Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
+        """
+        if self.has_later_answers or self._is_pending or not self._are_helpers_verified:
+            return False
+        if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.redacted_url:
+            return self._is_verified or self.block > 0
+        earlier = self.block - 1
+        number = find_answering_block(self.node, earlier)
+        if number is None:
+            return False
+        if number != earlier:
+            raise self._mismatch(number, earlier)
+        _PINNING[self.node] = self.node.redacted_url
+        return True
+
+    def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        """Return the answers; the calls that may revert must come last."""
+        before_rejection: LearnedLimit | None = None
+        while self._multicall and calls:
+            try:
+                answers = self._aggregate(calls, self._multicall)
+            except UpstreamError as error:
+                # Too much for the node at once, or too large: it may still answer less, if it answers at all.
+                limits = self.node.limits
+                largest = min(limits.aggregate_calls.size, len(calls))
+                if not may_shrink(error) or not self._has_block(error) or largest <= MIN_AGGREGATE_CALLS:
+                    if before_rejection:
+                        limits.aggregate_calls = before_rejection
+                    raise
+                before_rejection = before_rejection or limits.aggregate_calls.copy()
+                limits.aggregate_calls.reject(largest, now_s=limits.now_s)
+                continue
+            if answers is not None:
+                return answers
+            self._check_missing(self._multicall)
+            self._multicall = None
+        return self._call_directly(calls) if calls else []
+
+    def _has_block(self, error: UpstreamError) -> bool:
+        """Return whether a node that has refused an aggregate answers at all; one that says why does."""
+        is_answering = self._is_pending or is_clearly_too_much(error)
+        return is_answering or self.node.read_block(self.block) is not None
+
+    def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
+        """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
+        shared = sum([not call.may_revert for call in calls])
+        limits = self.node.limits
+        size = limits.aggregate_calls.size
+        batches: list[Sequence[ContractCall]] = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
+        batches += _separate_batches(calls[shared:], size)
+        results = self._run_aggregates(batches, multicall)
+        is_missing = b"" in results and not any(results) and not self._requires_multicall
+        if is_missing and multicall not in _MULTICALLS.get(self.node, ()):
+            return None
+        answers: list[ReturnData] = []
+        if batches:
+            limits.aggregate_calls.accept(len(batches[0]), now_s=limits.now_s)
+        for batch, answer in zip(batches, results, strict=True):
+            if batch[0].context:
+                answers.append(answer)
+            else:
+                answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
+        return answers
+
+    def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        """Return the answers to calls that failed in a batch, each with an aggregate of its own."""
+        if not self._multicall or not calls:
+            return []
+        results = self._run_aggregates([[call] for call in calls], self._multicall)
+        return [None if answer is None else self._decode_verified(answer, 1)[0] for answer in results]
+
+    def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
+        probes = [ContractCall(multicall, probe) for probe in _PROBES]
+        packed = [
+            batch[0]
+            if batch[0].context
+            else ContractCall(
+                multicall, encode_aggregate([*probes, *batch]), is_divisible=len(batch) > MIN_AGGREGATE_CALLS
+            )
+            for batch in batches
+        ]
+        return self.node.call_many(packed, self.at)
+
+    def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
+        if not answer:
+            raise self._empty_response()
+        number, parent_hash, *answers = decode_aggregate(answer, len(_PROBES) + count)
+        _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
+        self._check_block(_decode_number(number), parent_hash)
+        return answers
+
+    def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        answers = self.node.call_many(calls, self.at)
+        self._is_verified = self._is_verified and isinstance(self.node, HashPinnedNode)
+        without_output = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
+        self.contracts_without_output |= without_output
+        return answers
+
+    def _check_missing(self, multicall: str) -> None:
+        """Raise `InvalidUpstreamResponse` if the contract exists after all, or if the node does not run code."""
+        try:
+            (answer,) = self.node.call_many([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
+        except UpstreamRejected:
+            return  # it runs contracts only
+        if answer is None or (len(answer) == WORD and not any(answer)):
+            return
+        raise self._empty_response()
+
+    def _empty_response(self) -> InvalidUpstreamResponse:
+        return InvalidUpstreamResponse(
+            f"{self.node.redacted_url} answers calls with nothing at block {self.block}, though there are contracts",
+            hint="try again, or set another node",
+            details={"block": self.block},
+        )
+
+    def _check_block(self, number: int | None, parent_hash: ReturnData) -> None:
+        """Check the block that an aggregate ran on, from the number and the parent hash that its contract saw.
+
+        Raises `BlockMismatch` for another number, except a later one where those are allowed, and `ChainReorganized`
+        for another parent hash on a node whose contracts have seen true ones. A number that is missing or of another
+        chain proves nothing: the answers stay unverified.
+        """
+        if number is None or abs(number - self.block) > _FAR_BLOCKS:
+            self._is_verified = False
+            return
+        if self._is_pending and number == self.block - 1:
+            return  # some nodes run calls on the pending state in the context of the latest block
+        if number != self.block and not (self._may_run_ahead and number > self.block):
+            raise self._mismatch(number, self.block)
+        self.answering_blocks.add(number)
+        if number != self.block:
+            return
+        if isinstance(self.at, BlockHeader) and parent_hash and len(parent_hash) == WORD:
+            if f"0x{parent_hash.hex()}" == self.at.parent_hash:
+                _TRUTHFUL_HASHES.add(self.node)
+            elif self.node in _TRUTHFUL_HASHES:
+                raise ChainReorganized(
+                    f"{self.node.redacted_url} answered from another block {self.block}: the chain was reorganized",
+                    hint="try again",
+                    details={"block": self.block},
+                )
+
+    def _mismatch(self, number: int, expected: int) -> BlockMismatch:
+        return BlockMismatch(
+            f"{self.node.redacted_url} answered from block {number} to a request for block {expected}",
+            hint="try again; a node that ignores block numbers cannot always be read: set another one",
+            details={"block": expected, "answered": number},
+        )
+
+
+def _separate_batches(calls: Sequence[ContractCall], size: int) -> Iterator[list[ContractCall]]:
+    """Yield the calls that may revert: each alone, and those of a group together, `size` at most."""
+    for group, batch in groupby(calls, key=lambda call: "" if call.context else call.group):
+        together = list(batch)
+        step = size if group else 1
+        yield from (together[at : at + step] for at in range(0, len(together), step))
+
+
+class _CallPart(NamedTuple):
+    """Some of the calls, and the answers of the node that has taken them."""
+
+    calls: Sequence[ContractCall]
+    answers: list[ReturnData]
+
+
+class _CallQueue(WorkQueue[_CallPart]):
+    """Calls that several nodes answer."""
+
+    def __init__(self, calls: Sequence[ContractCall], node_count: int) -> None:
+        self._calls, self._node_count = calls, node_count
+        self._parts: list[_CallPart] = []
+        self._returned: list[_CallPart] = []
+        self._next = 0
+
+    def take(self, node: Node) -> _CallPart | None:
+        """Return the next calls: first many, to save requests, at the end few, so that no node waits for another."""
+        if self._returned:
+            return self._returned.pop()
+        if self._next == len(self._calls):
+            return None
+        max_requests = max(_PART_REQUESTS, self.requests_left(node) / (2 * self._node_count))
+        first, requests = self._next, 0.0
+        while self._next < len(self._calls) and requests < max_requests:
+            requests += _request_share(self._calls[self._next], node)
+            self._next += 1
+        part = _CallPart(self._calls[first : self._next], [])
+        self._parts.append(part)
+        return part
+
+    def requests_left(self, node: Node) -> float:
+        """Return how many requests to this node the rest of the calls needs, about."""
+        return sum([_request_share(call, node) for call in self._calls[self._next :]])
+
+    def put_back(self, part: _CallPart) -> None:
+        """Add calls that a node has not answered."""
+        self._returned.append(part)
+
+    def answers(self) -> list[ReturnData]:
+        """Return all answers in the order of the calls."""
+        return [answer for part in self._parts for answer in part.answers]
+
+
+def _request_share(call: ContractCall, node: Node) -> float:
+    """Return the share of a request to this node that a call needs: all of it if the call is sent alone."""
+    is_alone = call.context or (call.may_revert and not call.group)
+    return 1.0 if is_alone else 1.0 / node.limits.aggregate_calls.size
+
+
+def find_answering_block(node: Node, number: int) -> int | None:
+    """Return the block from which a node answers a request for block `number`; None if it gives no way to know."""
+    try:
+        (answer,) = node.call_many([ContractCall("", _NUMBER_CODE)], number)
+    except UpstreamRejected:
+        return None  # it runs contracts only
+    results = _decode_number(answer)
+    return results if results is not None and abs(results - number) <= _FAR_BLOCKS else None
+
+
+def _decode_number(answer: ReturnData) -> int | None:
+    """Return the number of a block; None if the answer is not a word."""
+    return int.from_bytes(answer) if answer and len(answer) == WORD else None
+
+
+def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
+    """Return the calldata of `aggregate3` with every call allowed to fail."""
+    offsets, tuples = [], []
+    at = WORD * len(calls)
+    for to, data, *_ in calls:
+        entry = b"".join((encode_word(to), _TRUE, _CALL_OFFSET, encode_word(len(data)), data, bytes(-len(data) % WORD)))
+        offsets.append(encode_word(at))
+        tuples.append(entry)
+        at += len(entry)
+    return b"".join((_PREFIX, encode_word(len(calls)), *offsets, *tuples))
+
+
+def decode_aggregate(raw: bytes, count: int) -> list[ReturnData]:
+    """Return the results of `count` calls from the return data of `aggregate3`. Raises `InvalidUpstreamResponse`."""
+    start = _word_at(raw, 0)
+    length = _word_at(raw, start)
+    if length != count:
+        raise invalid_response(_NAME, f"results of {length} calls instead of {count}")
+    base = start + WORD
+    return [_decode_result(raw, base + _word_at(raw, base + WORD * k)) for k in range(count)]
+
+
+def _decode_result(raw: bytes, position: int) -> ReturnData:
+    succeeded, content = _word_at(raw, position), position + _word_at(raw, position + WORD)
+    data = decode_bytes(raw, _NAME, invalid_response, content)
+    return data if succeeded else None
+
+
+def _word_at(raw: bytes, position: int) -> int:
+    return decode_word(raw, _NAME, invalid_response, position)

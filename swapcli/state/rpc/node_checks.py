@@ -1,0 +1,176 @@
+"""Checks what a quote and a sync need of one node, with one request or a few for each of these things."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.log_scan import scan_first_range
+from swapcli.state.rpc.multicall import BlockReader, find_answering_block
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    ContractCall,
+    HypotheticalCall,
+    LogFilter,
+    Node,
+    StateOverride,
+    StateOverrideNode,
+)
+
+MAX_AGE_BLOCKS: Final = 10
+"""Block times after which the newest block of a node is old: public nodes behind a balancer lag by one or two."""
+_MIN_MAX_AGE_S: Final = 60.0
+"""Networks with blocks of seconds may pause for a few of them."""
+_CHAIN: Final = "chain"
+_CALLS: Final = "calls"
+_BATCH: Final = 20
+_TOKENS: Final = 20
+_LOG_BLOCKS: Final = 1_000
+_MIN_LOG_BLOCKS: Final = 10
+"""A sync of a day with fewer blocks in a request takes thousands of requests."""
+_PROBE: Final = "0x" + "5afe" * 10
+"""An address without a contract, whose code is overridden."""
+_RETURN_ONE: Final = bytes.fromhex("600160005260206000f3")
+"""EVM code that returns 1: PUSH 1, MSTORE at 0, RETURN 32 bytes."""
+
+
+class NodeCheck(NamedTuple):
+    """Something that quotes or syncs need: its name, and why the node does not serve it (empty if it does)."""
+
+    name: str
+    problem: str = ""
+
+
+class NodeReport(NamedTuple):
+    """What a node serves. A value that was not found out is None; `latency_s` is that of one request.
+
+    `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served here, so both are bounded
+    by what the checks request.
+    """
+
+    node: str
+    checks: tuple[NodeCheck, ...] = ()
+    latency_s: float | None = None
+    block: int | None = None
+    block_age_s: float | None = None
+    max_batch_requests: int | None = None
+    max_log_blocks: int | None = None
+
+    @property
+    def can_quote(self) -> bool:
+        """Whether quotes work on the node, if perhaps not their simulation, or a sync."""
+        return not any(check.name in (_CHAIN, _CALLS) for check in self.missing)
+
+    @property
+    def missing(self) -> tuple[NodeCheck, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.problem)
+
+
+def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.time) -> NodeReport:
+    """Check the chain id and the age of the newest block, then everything else at that block.
+
+    Raises no `UpstreamError`: what the node refuses is part of the report.
+    """
+    return _NodeChecks(node, network, now_s).run()
+
+
+class _NodeChecks:
+    def __init__(self, node: Node, network: Network, now_s: Callable[[], float]) -> None:
+        self._node, self._network, self._now_s = node, network, now_s
+        self._checks: list[NodeCheck] = []
+
+    def run(self) -> NodeReport:
+        report = NodeReport(self._node.redacted_url)
+        with self._checking(_CHAIN):
+            block = self._node.read_head().block
+            started_s = time.monotonic()  # the first request has opened the connection
+            block = self._node.read_head().block
+            latency_s = time.monotonic() - started_s
+            age_s = max(self._now_s() - block.timestamp, 0.0)
+            report = report._replace(latency_s=latency_s, block=block.number, block_age_s=age_s)
+        if report.block is None or report.block_age_s is None:
+            return report._replace(checks=tuple(self._checks))
+        self._check_age(report.block_age_s)
+        with self._checking("batch"):
+            report = report._replace(max_batch_requests=self._read_batch(block))
+        with self._checking(_CALLS):
+            self._read_calls(block)
+        if self._network.kind is Kind.EVM:
+            with self._checking("earlier block"):
+                self._read_earlier_block(block)
+            with self._checking("overrides"):
+                self._read_override(block)
+        with self._checking("events"):
+            report = report._replace(max_log_blocks=self._read_events(block))
+        return report._replace(checks=tuple(self._checks))
+
+    @contextmanager
+    def _checking(self, name: str) -> Iterator[None]:
+        """Record a check, which fails with the message of an `UpstreamError`."""
+        problem = ""
+        try:
+            yield
+        except UpstreamError as error:
+            problem = error.message
+        self._checks.append(NodeCheck(name, problem))
+
+    def _check_age(self, age_s: float) -> None:
+        max_age_s = max(MAX_AGE_BLOCKS * (self._network.block_time_s or 0.0), _MIN_MAX_AGE_S)
+        problem = f"the newest block is {age_s:,.0f} s old" if age_s > max_age_s else ""
+        self._checks.append(NodeCheck("block", problem))
+
+    def _read_batch(self, block: BlockHeader) -> int:
+        """Return how many requests fit a batch, up to those sent here."""
+        calls = [ContractCall(f"0x{number:040x}", b"") for number in range(1 << 32, (1 << 32) + _BATCH)]
+        if self._network.kind is not Kind.EVM:
+            calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_BATCH]]
+        self._node.call_many(calls, block)
+        return min(self._node.limits.batch_requests.size, len(calls))
+
+    def _read_calls(self, block: BlockHeader) -> None:
+        """Read tokens at the block as quotes do: packed by Multicall3 where the network has one."""
+        if self._network.kind is not Kind.EVM:
+            calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_TOKENS]]
+            self._require(any(self._node.call_many(calls, block)), "answers no call at its newest block")
+            return
+        tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
+        reader = BlockReader(self._node, block, self._network.multicall)
+        answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
+        self._require(any(answers) or not tokens, "answers no call at its newest block")
+
+    def _read_earlier_block(self, block: BlockHeader) -> None:
+        earlier = block.number - 1
+        found = find_answering_block(self._node, earlier)
+        self._require(found in (None, earlier), f"answers from block {found} to a request for block {earlier}")
+
+    def _read_override(self, block: BlockHeader) -> None:
+        if not isinstance(self._node, StateOverrideNode):
+            return
+        override = StateOverride(_PROBE, code=_RETURN_ONE)
+        (answer,) = self._node.simulate([HypotheticalCall(_PROBE, ContractCall(_PROBE, b""), (override,))], block)
+        self._require(answer == (1).to_bytes(WORD), "heeds no state overrides")
+
+    def _read_events(self, block: BlockHeader) -> int:
+        """Return how many blocks a request for events may have, up to those requested here."""
+        first = max(block.number - _LOG_BLOCKS + 1, 0)
+        address = self._network.multicall or _PROBE  # has no events: the range alone counts
+        if self._network.kind is not Kind.EVM:
+            address = f"0x{int(_PROBE, 16):064x}"
+        scanned = scan_first_range(self._node, LogFilter((address,), (), first, block.number))
+        width = scanned.last - first + 1
+        is_enough = width >= min(_MIN_LOG_BLOCKS, block.number - first + 1)
+        self._require(is_enough, f"returns events of {width} blocks at most")
+        return width
+
+    def _require(self, is_met: bool, problem: str) -> None:
+        if not is_met:
+            raise UpstreamError(f"{self._node.redacted_url} {problem}")

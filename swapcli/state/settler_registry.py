@@ -1,0 +1,33 @@
+"""Reads the present router of a dialect from its registry: 0x replaces Settler often and never keeps an address."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.call_encoding import encode_call, read_address
+from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.state.rpc.node import ContractCall
+
+_OWNER: Final = "ownerOf(uint256)"
+_TAKER_SUBMITTED: Final = 2
+"""The registry's number of the Settler whose swaps the sender submits, as opposed to those that a relayer does."""
+
+
+class RegisteredRouter(NamedTuple):
+    """The router that a registry names; `address` is None while the registry names none, since swaps are paused."""
+
+    address: str | None
+
+
+def read_registered_router(registry: str) -> BatchRead[RegisteredRouter]:
+    """Read the router in one round. Source: github 0xProject/0x-settler, README: a paused feature has no owner.
+
+    Raises `InvalidUpstreamResponse` if there is no registry at that address.
+    """
+    (answer,) = yield [ContractCall(registry, encode_call(_OWNER, _TAKER_SUBMITTED))]
+    if answer is None:
+        return RegisteredRouter(None)
+    address = read_address(answer, _OWNER)
+    return RegisteredRouter(None if address == ZERO_ADDRESS else address)

@@ -1,0 +1,27 @@
+"""Markets in SQLite: one file per network, which a process can write, lock, copy and delete.
+
+Other packages use `store`. `database` opens connections, `schema` numbers the migrations, `sqlite_errors` translates
+exceptions, `rows` converts pools and tokens to rows and back. `block_writer` writes whole blocks, and `undo_log`
+rewinds to earlier ones. `ranking_updates` keeps the depths of pools up to date, `ranking_queries` reads them for
+`selection`. `summary` counts, and `known_pools` lists the pools that are stored and those that were skipped.
+
+Importing this package imports sqlite3, so modules on the start-up path import it lazily.
+"""
+
+from swapcli.state.store.block_writer import BlockWriter
+from swapcli.state.store.database import remove_store
+from swapcli.state.store.known_pools import SkippedEntry
+from swapcli.state.store.store import Store, create_store, open_store
+from swapcli.state.store.stored_block_header import StoredBlock
+from swapcli.state.store.summary import StoreSummary
+
+__all__ = [
+    "BlockWriter",
+    "SkippedEntry",
+    "Store",
+    "StoreSummary",
+    "StoredBlock",
+    "create_store",
+    "open_store",
+    "remove_store",
+]

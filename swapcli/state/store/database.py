@@ -1,0 +1,167 @@
+"""Opens and removes the file of a store, and its transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import quote
+
+from swapcli.core.errors import ConfigError
+from swapcli.state.store.schema import APPLICATION_ID, MIGRATIONS, check_version, migrate, version_of
+from swapcli.state.store.sqlite_errors import not_a_store, translate_errors
+
+BUSY_TIMEOUT_MS = 5_000
+_CACHE_KIB = 8 * 1024
+"""SQLite's page cache: quotes read scattered rows, and the default of 2 MiB reads pages twice."""
+
+
+def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
+    """Open the store at `path`, and migrate it to the newest layout.
+
+    A store in a read-only folder can still be read. Raises `ConfigError` if there is no file (unless `create`) or it
+    cannot be opened, and `MarketError` if it is not a store or was written by a newer program.
+    """
+    _check_path(path, create)
+    with translate_errors(path):
+        connection = _connect(path, "rwc" if create else "rw")
+        try:
+            return _prepare(connection, path)
+        except BaseException as error:
+            connection.close()
+            if create or not _is_write_error(error):
+                raise
+            return _open_read_only(path, error)
+
+
+def remove_store(path: str) -> None:
+    """Delete the store at `path`, with the files that SQLite keeps beside it; a damaged store too.
+
+    Waits a few seconds for other processes to close it. Raises `ConfigError` if there is no store, a process still has
+    it open, or it cannot be deleted, and `MarketError` if it is not a store.
+    """
+    _check_path(path, create=False)
+    with translate_errors(path):
+        connection = _connect(path, "rw")
+        try:
+            if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+                raise not_a_store(path)
+            _close_to_others(connection, path)
+            os.remove(path)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot remove the store {path}: {error.strerror}",
+                hint="check the permissions of its folder",
+                details={"store": path},
+            ) from None
+        finally:
+            connection.close()
+
+
+def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
+    """Lock the store, also against readers, and delete the files beside it."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try:
+        # SQLite leaves WAL mode only if no other connection has the file open, and deletes the files beside it then.
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        raise ConfigError(
+            f"cannot remove the store {path}: another process has it open",
+            hint="end that process first, such as swapcli sync --watch or swapcli serve",
+            details={"store": path},
+        ) from None
+
+
+@contextmanager
+def read_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
+    """Make all reads inside see the same block, even if another process writes.
+
+    Inside a write transaction, they see what it has written so far.
+    """
+    with translate_errors(path):
+        if connection.in_transaction:
+            yield
+            return
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
+def write_transaction(connection: sqlite3.Connection, path: str) -> Iterator[None]:
+    """Commit everything that is written inside, or nothing."""
+    with translate_errors(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            # After some failures SQLite itself has rolled back.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _check_path(path: str, create: bool) -> None:
+    if not os.path.exists(path) and not create:
+        raise ConfigError(
+            f"there is no store {path}",
+            hint="make one with `swapcli sync` or `swapcli market import`",
+            details={"store": path},
+        )
+    if os.path.isdir(path):
+        raise ConfigError(f"the store {path} is a folder", hint="name a file", details={"store": path})
+
+
+def _connect(path: str, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(os.path.abspath(path))}?mode={mode}"
+    # Any thread may close a store, as garbage collection does; SQLite itself serializes the calls of threads.
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False)
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
+    # In this order: another process may be creating it, and commits the tables and the application id together.
+    if not _is_empty(connection) and connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+        raise not_a_store(path)
+    check_version(connection, path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # Safe with WAL: a loss of power may lose the last blocks, but never half of one.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    migrate(connection, path)
+    return connection
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return version_of(connection) == 0 and count == 0
+
+
+def _is_write_error(error: BaseException) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
+def _open_read_only(path: str, cause: BaseException) -> sqlite3.Connection:
+    """Open read-only and without locks. Unsafe only if a process with more privileges is writing."""
+    if os.path.exists(path + "-wal"):
+        raise cause
+    connection = _connect(path, "ro&immutable=1")
+    try:
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id != APPLICATION_ID:
+            raise not_a_store(path)
+        check_version(connection, path)
+        if version_of(connection) < len(MIGRATIONS):
+            raise cause
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,13 @@
+"""The header of a block that the store has written: the head block, or an earlier one to which it can rewind."""
+
+from __future__ import annotations
+
+from swapcli.core.records import NamedTuple
+
+
+class StoredBlock(NamedTuple):
+    """A block of the chain. `hash` and `timestamp` (Unix seconds) are None if they are unknown."""
+
+    number: int
+    hash: str | None
+    timestamp: int | None

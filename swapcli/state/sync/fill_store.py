@@ -1,0 +1,127 @@
+"""Fills a store, and brings it to the newest block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from swapcli.core.errors import ConfigError, StaleNode
+from swapcli.core.model.market import MarketState
+from swapcli.state.clock import Clock
+from swapcli.state.readers import ref_of_pool
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import Node
+from swapcli.state.store import Store
+from swapcli.state.sync.advance import Discoverer, SyncStep, advance
+from swapcli.state.sync.chain_position import ChainPosition
+from swapcli.state.sync.cursor import NO_PROTOCOLS, SyncCursor, begin_cursor, read_cursor
+from swapcli.state.sync.discover import Discovery, Stage, discover
+from swapcli.state.sync.progress import Progress
+from swapcli.state.sync.sync_filter import SyncFilter
+
+_BATCH_SIZE: Final = 500
+_MIN_RETRY_BATCH, _MIN_BATCH, _MAX_BATCH = 10, 50, 2_000
+_SHORT_STEP_S, _LONG_STEP_S = 0.5, 2.0
+"""Batches grow or shrink until a step takes between these times: a kill loses one step, and progress waits for one."""
+
+
+def sync(
+    store: Store,
+    node: Node,
+    sync_filter: SyncFilter,
+    clock: Clock,
+    *,
+    batch_size: int = _BATCH_SIZE,
+    accept_losses: bool = False,
+) -> Iterator[Progress]:
+    """Fill a store with the pools that match the filter, and bring it to the newest block. An interrupted sync resumes.
+
+    Each progress is one committed transaction, the first of about `batch_size` pools. Stored pools stay even if they do
+    not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed. Raises
+    `UpstreamError`, and `ConfigError` if another process is writing to the store.
+    """
+    size, has_begun, attempts = batch_size, False, 0
+
+    def discover_batch(reader: BlockReader, position: ChainPosition) -> Discovery:
+        nonlocal size, attempts
+        attempts += 1
+        if attempts > 1:  # a shorter step is likelier to fit between two blocks or reorganizations
+            size = max(size // 2, min(size, _MIN_RETRY_BATCH))
+        resumes = has_begun and position.rewound_to is None
+        cursor = read_cursor(store) if resumes else begin_cursor(store, sync_filter, reader.block)
+        if cursor is None or cursor.sync_filter != sync_filter:
+            raise _other_sync(store)
+        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, size)
+
+    is_complete = False
+    while not is_complete:
+        started_s, attempts = clock.monotonic_s(), 0
+        step = _require_step(store, node, discover_batch, accept_losses)
+        has_begun, is_complete = True, step.discovery.is_complete
+        duration_s = clock.monotonic_s() - started_s
+        if duration_s > _LONG_STEP_S:
+            size = max(size // 2, min(size, _MIN_BATCH))
+        elif duration_s < _SHORT_STEP_S:
+            size = min(2 * size, _MAX_BATCH)
+        yield _progress(store, step)
+
+
+def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
+    """Fill an empty store with the pools of a market, except its placeholders, in the state that the node returns.
+
+    An interrupted import resumes with the same market. Raises as `sync`, and `ConfigError` if the store was filled in
+    another way.
+    """
+    cursor = read_cursor(store)
+    if store.inventory.has_pools() if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
+        raise ConfigError(
+            f"the store {store.path} holds another market already",
+            hint="name another file",
+            details={"store": store.path},
+        )
+    known = (pool for key, pool in market.pools.items() if key not in market.placeholder_pools)
+    refs = [ref for pool in known if (ref := ref_of_pool(pool, store.network))]
+
+    def next_pools(reader: BlockReader, position: ChainPosition) -> Discovery:
+        del reader, position
+        cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
+        last = min(cursor.imported_pools + batch_size, len(refs))
+        return Discovery(
+            replace(cursor, imported_pools=last),
+            refs[cursor.imported_pools : last],
+            tokens=market.tokens,
+            stage=Stage("pools of the market", last, len(refs)),
+            is_complete=last == len(refs),
+        )
+
+    is_complete = False
+    while not is_complete:
+        step = _require_step(store, node, next_pools)
+        is_complete = step.discovery.is_complete
+        yield _progress(store, step)
+
+
+def _require_step(store: Store, node: Node, discoverer: Discoverer, accept_losses: bool = False) -> SyncStep:
+    step = advance(store, node, discoverer, even_without_new_block=True, accept_losses=accept_losses)
+    if step is None:
+        raise StaleNode(
+            f"{node.redacted_url} is behind the store {store.path}",
+            hint="wait until the node has caught up, or set another node",
+        )
+    return step
+
+
+def _progress(store: Store, step: SyncStep) -> Progress:
+    number = step.advance.block.number
+    phase, done, total = step.discovery.stage or Stage("blocks", number, number)
+    pools, tokens = store.inventory.count_pools_and_tokens()
+    return Progress(phase, done, total, number, pools, tokens)
+
+
+def _other_sync(store: Store) -> ConfigError:
+    return ConfigError(
+        f"another process has begun to sync something else into the store {store.path}",
+        hint="wait until that one has finished, or name another file",
+        details={"store": store.path},
+    )

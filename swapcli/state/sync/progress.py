@@ -1,0 +1,38 @@
+"""What a sync reports: its progress while it fills a store, and the changes of each step to a new block."""
+
+from __future__ import annotations
+
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.node import BlockHeader
+
+
+class Progress(NamedTuple):
+    """The progress of a sync after a committed block. `pools` and `tokens` count what the store has now.
+
+    `phase` names for people what is counted: `done` of `total`, which is None if it is unknown.
+    """
+
+    phase: str
+    done: int
+    total: int | None
+    block: int
+    pools: int
+    tokens: int
+
+
+class Advance(NamedTuple):
+    """The changes of a step to the node's newest block, as keys of pools.
+
+    `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped.
+    `changed_without_event` were found by reading a sample, and are correct now; `unexplained` are those of them whose
+    logs hold no event of their kind, so that they are read at every block from now on. `rewound_to` is the number of
+    the block to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
+    """
+
+    block: BlockHeader
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed_without_event: tuple[str, ...] = ()
+    rewound_to: int | None = None
+    unexplained: tuple[str, ...] = ()

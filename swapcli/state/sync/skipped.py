@@ -1,0 +1,71 @@
+"""What a store does not have, and why. The store records it, to report it and to read it again later."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.state.discovery.pool_discovery import find_factories
+from swapcli.state.readers import ref_of_pool
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
+from swapcli.state.store import SkippedEntry, Store
+from swapcli.state.sync.cursor import read_cursor
+
+_MAX_EXAMPLES: Final = 3
+_ADDRESSES_AND_NUMBERS: Final = re.compile(r"0x[0-9a-f]{8,}|\d{6,}")
+
+
+@dataclass(frozen=True, slots=True)
+class SkipReason:
+    """A reason why pools, tokens or protocols are not in a store; `examples` are the keys of some of them."""
+
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+def count_skipped(store: Store) -> tuple[SkipReason, ...]:
+    """Return what was discovered but not stored, by reason, the most frequent first."""
+    counts: dict[str, int] = defaultdict(int)
+    examples: dict[str, list[str]] = defaultdict(list)
+    for key, reason in _keys_with_reasons(store):
+        counts[reason] += 1
+        if len(examples[reason]) < _MAX_EXAMPLES:
+            examples[reason].append(key)
+    by_count = sorted(counts, key=lambda reason: (-counts[reason], reason))
+    return tuple(SkipReason(reason, counts[reason], tuple(examples[reason])) for reason in by_count)
+
+
+def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
+    cursor = read_cursor(store)
+    if cursor:
+        protocols = cursor.sync_filter.protocols
+        _, without_factory = find_factories(store.network, None if protocols is None else sorted(protocols))
+        yield from without_factory
+        reason = f"the node did not return events of the creation of its pools: {cursor.event_error}"
+        yield from ((name.split()[0], reason) for name in cursor.event_gaps)
+        yield from cursor.unqueried_factories.items()
+    for entry in store.inventory.all_skipped():
+        yield entry.key, _ADDRESSES_AND_NUMBERS.sub("…", entry.reason)
+
+
+def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> SkippedEntry:
+    """Return the entry of a pool that may be usable another time."""
+    return SkippedEntry(ref.key, reason, format_pool_ref(ref), is_lost)
+
+
+def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntry:
+    """Return the entry of a pool that is no longer usable."""
+    ref = ref_of_pool(pool, network)
+    return skipped_pool(ref, reason) if ref else SkippedEntry(pool.key, reason)
+
+
+def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
+    """Return the references by which those entries that have one can be read again."""
+    return [parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]

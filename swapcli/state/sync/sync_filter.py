@@ -1,0 +1,27 @@
+"""The pools that a sync stores."""
+
+from __future__ import annotations
+
+from swapcli.core.records import NamedTuple
+from swapcli.state.readers.pool_ref import PoolRef
+
+
+class SyncFilter(NamedTuple):
+    """Which pools of a network to store: those of `protocols` whose tokens are all in `tokens`; None means all.
+
+    `min_liquidity_usd` is compared with the depth by which the store ranks a pool; it needs one of the network's
+    stablecoins among the tokens. `from_block` is the first block of creation events that the first sync reads. With
+    `tokens`, factories are queried for pairs of them, and events are read only if `from_block` is not 0.
+    """
+
+    protocols: frozenset[str] | None = None
+    tokens: frozenset[str] | None = None
+    min_liquidity_usd: float = 0.0
+    from_block: int = 0
+
+    def admits(self, ref: PoolRef) -> bool:
+        """Return whether to store a pool. The own token of a pool of several others need not be among `tokens`."""
+        if self.protocols is not None and ref.protocol not in self.protocols:
+            return False
+        others = frozenset(ref.tokens) - {ref.address}
+        return self.tokens is None or self.tokens.issuperset(others if len(others) > 1 else ref.tokens)

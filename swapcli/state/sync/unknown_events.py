@@ -1,0 +1,79 @@
+"""Finds pools whose contracts emit events that their kind does not have: forks that the program does not know.
+
+Their swaps would go unnoticed, because the query for events names the known ones. So each step also asks for all events
+of some contracts, a hundred at a time and in turn: those since the last time it asked about them. Pools with unknown
+events only are read. The round over all pools takes a step for each hundred of them; a pool that changes without any
+event is left to the sample of `refresh`, which reads each pool within an hour.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.core.model.network import Kind
+from swapcli.state.readers.pool_change_events import known_topics
+from swapcli.state.rpc.log_scan import scan_logs
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.refusals import Refusal, refusal_of
+from swapcli.state.store import BlockWriter, Store
+
+MAX_CONTRACTS: Final = 100
+"""Contracts in one query for events, as in `refresh`: the round over N pools takes N / 100 steps, rounded up."""
+_MAX_BLOCKS: Final = 1_000
+"""Blocks to look back. Less than a round only where more than 100,000 pools are followed block by block."""
+_MAX_RANGES: Final = 4
+_POSITION_KEY: Final = "unknown events"
+
+
+def find_unknown_events(store: Store, writer: BlockWriter, reader: BlockReader, stored_block: int) -> list[str]:
+    """Return the next pools that emitted only events unknown to their kind since the last round.
+
+    `stored_block` is the block of the store before this step. A node that refuses the query finds none.
+    """
+    position = store.read_metadata(_POSITION_KEY)
+    after, begun, last_begun = position if isinstance(position, list) else (0, stored_block, stored_block)
+    head = reader.block
+    if not after:
+        begun, last_begun = head, begun
+    batch = store.inventory.own_contracts_after(after, MAX_CONTRACTS)
+    is_last = len(batch) < MAX_CONTRACTS
+    writer.put_metadata(_POSITION_KEY, [0 if is_last else batch[-1][0], begun, last_begun])
+    known = {address: known_topics(family, store.network.kind) for _, address, family in batch}
+    addresses = tuple(address for address, topics in known.items() if topics)
+    first = max(min(last_begun, stored_block) + 1, head - _MAX_BLOCKS + 1)
+    if store.network.kind is not Kind.EVM or not addresses or first > head:
+        return []
+    return _only_unknown(reader, LogFilter(addresses, (), first, head), known)
+
+
+def has_known_event(store: Store, reader: BlockReader, address: str, family: str, first: int) -> bool:
+    """Return whether a pool has emitted an event of its kind since a block; true if the node does not say."""
+    topics = known_topics(family, store.network.kind)
+    first = max(first, reader.block - _MAX_BLOCKS + 1)
+    if not topics:
+        return True
+    query = LogFilter((address,), tuple(sorted(topics)), first, reader.block)
+    try:
+        return any(scanned.logs for scanned in scan_logs(reader.node, query, at=reader.at))
+    except (UpstreamRejected, UpstreamTimeout) as error:
+        if refusal_of(error) is Refusal.RATE:
+            raise
+        return True
+
+
+def _only_unknown(reader: BlockReader, query: LogFilter, known: dict[str, frozenset[str]]) -> list[str]:
+    with_known, with_unknown = set[str](), dict[str, None]()
+    try:
+        for scanned in islice(scan_logs(reader.node, query, at=reader.at), _MAX_RANGES):
+            for log in scanned.logs:
+                if log.topics and log.topics[0] in known.get(log.address, ()):
+                    with_known.add(log.address)
+                elif log.address in known:
+                    with_unknown[log.address] = None
+    except (UpstreamRejected, UpstreamTimeout) as error:
+        if refusal_of(error) is Refusal.RATE:
+            raise
+    return [address for address in with_unknown if address not in with_known]

@@ -1,0 +1,47 @@
+"""Folders and files of the user, by the XDG specification. Text in, text out: completion has no time for `pathlib`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from swapcli.state.environment import variable
+
+CONFIG_VARIABLE = "SWAPCLI_CONFIG"
+
+_NAME = "swapcli"
+_CONFIG_FILE = "config.yaml"
+
+
+def config_file(environ: Mapping[str, str], home: str) -> str:
+    """Return the path of the settings file: `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    if named := variable(environ, CONFIG_VARIABLE):
+        return expand_home(named, home)
+    return os.path.join(_base_folder(environ, "XDG_CONFIG_HOME", home, ".config"), _NAME, _CONFIG_FILE)
+
+
+def data_folder(environ: Mapping[str, str], home: str) -> str:
+    """Return the folder for data of this program."""
+    return os.path.join(_base_folder(environ, "XDG_DATA_HOME", home, ".local", "share"), _NAME)
+
+
+def cache_folder(environ: Mapping[str, str], home: str) -> str:
+    """Return the folder for data of this program that can be computed again."""
+    return os.path.join(_base_folder(environ, "XDG_CACHE_HOME", home, ".cache"), _NAME)
+
+
+def expand_home(path: str, home: str) -> str:
+    """Return `path` with a leading `~` replaced by the user's home."""
+    return home if path == "~" else os.path.join(home, path[2:]) if path.startswith("~/") else path
+
+
+def home_folder() -> str:
+    """Return the home folder of the user; the working directory if the system knows none."""
+    folder = os.path.expanduser("~")
+    return "." if folder == "~" else folder
+
+
+def _base_folder(environ: Mapping[str, str], name: str, home: str, *default: str) -> str:
+    # The XDG specification has relative folders ignored.
+    folder = variable(environ, name)
+    return folder if os.path.isabs(folder) else os.path.join(home, *default)

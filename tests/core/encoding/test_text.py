@@ -1,0 +1,33 @@
+"""Text is shortened and put on one line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.core.encoding.text import printable, single_line, truncate
+
+
+@pytest.mark.parametrize(("text", "shown"), [("", ""), ("abc", "abc"), ("abcd", "abc…"), ("abcdefgh", "abc…")])
+def test_only_longer_text_is_truncated(text: str, shown: str) -> None:
+    assert truncate(text, 3) == shown
+
+
+@given(st.text(max_size=50))
+def test_a_single_line_is_printable_and_keeps_printable_words(text: str) -> None:
+    line = single_line(text)
+    assert line.isprintable()
+    assert line == single_line(line)
+    assert line.split() == "".join(c if c.isprintable() else " " for c in text).split()
+
+
+def test_control_characters_separate_words() -> None:
+    assert single_line(" one\ttwo\n\x1b[31mthree ") == "one two [31mthree"
+
+
+@given(st.text())
+def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
+    cleaned = printable(text)
+    assert cleaned.isprintable()
+    assert len(cleaned) == len(text)

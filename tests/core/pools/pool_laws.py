@@ -1,0 +1,63 @@
+"""What holds for pools of every family."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TypeVar
+
+import pytest
+from hypothesis import assume
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.pool import Pool, RateCurve
+from swapcli.core.pools import family
+
+PoolT = TypeVar("PoolT", bound=Pool)
+
+
+def swap_or_skip(pool: PoolT, way: tuple[str, str], amount_in: int) -> tuple[int, PoolT]:
+    """Swap and reject examples that the pool refuses. `way` is (token in, token out)."""
+    try:
+        return pool.swap(*way, amount_in)
+    except PoolError:
+        assume(False)
+        raise
+
+
+def swap_there_and_back(pool: Pool, token_in: str, token_out: str, amount_in: int) -> int:
+    """Return what a sale brings after its output is sold again; reject examples that the pool refuses."""
+    amount_out, between = swap_or_skip(pool, (token_in, token_out), amount_in)
+    return swap_or_skip(between, (token_out, token_in), amount_out)[0]
+
+
+def check_state_round_trip(pool: Pool) -> None:
+    """Require that the pool is what its state says, as a market file has it."""
+    assert family(pool.family).from_state(pool.identity, json.loads(json.dumps(pool.state()))) == pool
+
+
+def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, float, float]:
+    """Return the trade to a part of the start rate, which must end there, or at a jump of the rate.
+
+    At a jump the trade to a rate that is lower by `nudge` is the same one.
+    """
+    assume(curve.start_rate > 0)
+    rate = curve.start_rate * part
+    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
+    assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-11)
+    if slope > 0 and amount_in < curve.capacity * (1 - 1e-12):
+        nudged, _, _ = curve.trade_to_marginal_rate(rate * (1 - nudge))
+        assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-6) or nudged == amount_in
+    return amount_in, amount_out, slope
+
+
+def check_concave(curve: RateCurve, a: float, b: float) -> None:
+    """Require that outputs increase, and rates fall, between two parts of the capacity."""
+    low, high = sorted((curve.capacity * a, curve.capacity * b))
+    middle = low / 2 + high / 2
+    ends = [curve.amount_out(amount) for amount in (low, middle, high)]
+    assert ends[0] <= ends[1] * (1 + 1e-12)
+    assert ends[1] <= ends[2] * (1 + 1e-12)
+    assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
+    rates = [curve.start_rate, *(curve.rate(amount) for amount in (low, middle, high))]
+    assert all(more * (1 + 1e-9) >= less for more, less in pairwise(rates))

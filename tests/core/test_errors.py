@@ -1,0 +1,44 @@
+"""The documented tree of errors matches the classes, and every error has a code, a message and JSON details."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from swapcli.core import errors
+from swapcli.core.errors import AmbiguousToken, InvalidPoolState, SameToken, SwapcliError
+
+TREE_LINE = re.compile(r"^([│ ]*)[├└]── (\w+)", re.MULTILINE)
+
+
+def tree(root: type[SwapcliError], depth: int = 0) -> Iterator[tuple[int, str]]:
+    for child in root.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield depth, child.__name__
+            yield from tree(child, depth + 1)
+
+
+def test_the_documented_tree_matches_the_classes() -> None:
+    documented = [(len(lines) // 4, name) for lines, name in TREE_LINE.findall(errors.__doc__)]
+    assert documented == list(tree(SwapcliError))
+
+
+def test_every_error_has_its_own_code() -> None:
+    classes = [getattr(errors, name) for _, name in tree(SwapcliError)]
+    assert len({each.code for each in classes}) == len(classes)
+    assert all(re.fullmatch(r"[A-Z_]+", each.code) for each in classes)
+
+
+def test_details_are_json_and_messages_are_printable() -> None:
+    raised = [
+        SameToken(),
+        AmbiguousToken("X", "base", ("0x1", "0x2")),
+        InvalidPoolState("reserves[0]", "missing", pool="0x3"),
+        SwapcliError("plain", hint="do that", details={"a": 1}),
+    ]
+    for error in raised:
+        assert json.loads(json.dumps(error.details)) == error.details
+        assert str(error) == error.message
+        assert error.message.isprintable()
+    assert raised[2].message == "pool 0x3: reserves[0]: missing"

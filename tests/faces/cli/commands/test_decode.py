@@ -1,0 +1,239 @@
+"""`swapcli decode`: a payload that was just built has no warnings, and each change of it has its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from swapcli.faces.cli import exit_codes
+from swapcli.payload.checks.dangers import DANGEROUS_CODES
+from tests.examples import examples
+from tests.support.command import CommandResult, run_swapcli
+
+ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
+ROUTER = "0x" + "55" * 20
+DIALECTS = ("fibrous", "universal-router", "settler")
+TOKENS = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI")
+UNLIMITED = "f" * 64
+LEAST_MINIMUM = 100_000
+"""A smaller one may equal a length or an offset in the calldata, where tests replace it."""
+
+
+class Built(NamedTuple):
+    """A payload, with the options under which it was built."""
+
+    document: dict[str, Any]
+    options: tuple[str, ...]
+
+    @property
+    def calldata(self) -> str:
+        return str(self.document["calldata"])
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Settings with the address of a Settler."""
+    file = tmp_path_factory.mktemp("settings") / "config.yaml"
+    file.write_text(f'networks: {{base: {{router: "{ROUTER}", router_dialect: settler}}}}')
+    return str(file)
+
+
+def random_payloads(dialect: str, config: str, count: int) -> Iterator[Built]:
+    rng = Random(f"decode {dialect}")
+    options = ("--config", config) if dialect == "settler" else ()
+    while count:
+        token_in, token_out = rng.sample(TOKENS, 2)
+        amount = str(10 ** rng.randint(-3, 0) * rng.randint(1, 9))
+        words = ("calldata", "base", token_in, token_out, amount, "--destination", ME, "--json", *options)
+        more = () if dialect == "settler" else ("--router-dialect", dialect)
+        ran = run_swapcli(*words, *more)
+        if ran.exit_code == 0 and int(ran.json["minReceived"]) >= LEAST_MINIMUM:
+            yield Built(ran.json, options)
+            count -= 1
+
+
+def decode(built: Built, *more: str, **changes: str) -> CommandResult:
+    document = {key: built.document[key] for key in ("network", "to", "value", "calldata")} | changes
+    return run_swapcli("decode", "-", *more, "--json", *built.options, stdin=json.dumps(document).encode())
+
+
+def codes(ran: CommandResult) -> list[str]:
+    found = [warning["code"] for warning in ran.json["warnings"]]
+    assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if code in DANGEROUS_CODES]
+    assert ran.exit_code == (exit_codes.UNSAFE if ran.json["dangers"] else exit_codes.OK), ran.stderr
+    return found
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config: str) -> None:
+    for built in random_payloads(dialect, config, examples(4, full=60)):
+        ran = decode(built, "--from", ME)
+        assert codes(ran) == []
+        order, decoded = ran.json["order"], ran.json
+        assert (decoded["network"], decoded["dialect"], order["recipient"]) == ("base", dialect, ME)
+        assert (order["minReceived"], decoded["value"]) == (built.document["minReceived"], built.document["value"])
+        hops = json.dumps([built.document.get(name) for name in ("route", "quote", "swap_parameters")])
+        for swap in decoded["swaps"]:
+            assert swap["amm_name"]
+            assert swap["pool"].lower() in hops.lower()
+
+
+def test_the_wrapper_of_the_native_token_is_named() -> None:
+    words = ("calldata", "base", "ETH", "WETH", "1", "--destination", ME, "--json", "--router-dialect", "fibrous")
+    (swap,) = decode(Built(run_swapcli(*words).json, ())).json["swaps"]
+    assert (swap["amm_name"], swap["fee_ppm"]) == ("wrapper", 0)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> None:
+    for built in random_payloads(dialect, config, examples(2, full=30)):
+        calldata, swap = built.calldata, decode(built).json
+        order = swap["order"]
+        minimum, changed = int(order["minReceived"]), {}
+        me, other = ME[2:], OTHER[2:]
+        changed["RECIPIENT_DIFFERS"] = calldata.replace(f"{me:0>64}", f"{other:0>64}")
+        changed["MINIMUM_ZERO"] = calldata.replace(f"{minimum:064x}", f"{0:064x}")
+        changed["MINIMUM_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum * 99 // 100:064x}")
+        changed["MINIMUM_TOO_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum // 2:064x}")
+        changed["MINIMUM_TOO_HIGH"] = calldata.replace(f"{minimum:064x}", f"{minimum * 2:064x}")
+        token = next(
+            each["address"][2:].lower() for each in (order["tokenIn"], order["tokenOut"]) if int(each["address"], 16)
+        )
+        changed["TOKEN_UNKNOWN"] = calldata.replace(token, "77" * 20)
+        changed["TRAILING_BYTES"] = calldata + "00" * 32
+        changed["FUNCTION_UNKNOWN"] = "0xdeadbeef" + calldata[10:]
+        if order["deadline"] is not None:
+            changed["DEADLINE_PASSED"] = calldata.replace(f"{order['deadline']:064x}", f"{1_600_000_000:064x}")
+            changed["DEADLINE_NONE"] = calldata.replace(f"{order['deadline']:064x}", f"{order['deadline'] * 1000:064x}")
+        for code, text in changed.items():
+            assert text != calldata
+            assert code in codes(decode(built, "--from", ME, calldata=text)), code
+        assert "RECIPIENT_DIFFERS" in codes(decode(built, "--destination", OTHER))
+        assert "VALUE_DIFFERS" in codes(decode(built, value=str(int(swap["value"]) + 1)))
+        assert "ROUTER_UNKNOWN" in codes(decode(built, to=OTHER))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_cut_payload_is_an_error_that_says_so(dialect: str, config: str) -> None:
+    for built in random_payloads(dialect, config, 2):
+        for length in (10, len(built.calldata) // 4 * 2, len(built.calldata) - 2):
+            ran = decode(built, calldata=built.calldata[:length])
+            assert (ran.exit_code, ran.stdout) == (2, "")
+            assert ran.error["message"].startswith("this is not a whole call of ")
+            assert ran.error["hint"] == "check that all of it was copied"
+
+
+def test_pools_that_the_market_lacks_are_named(config: str) -> None:
+    (built,) = random_payloads("fibrous", config, 1)
+    pool = decode(built).json["swaps"][0]["pool"][2:].lower()
+    ran = decode(built, calldata=built.calldata.replace(pool[:40], "88" * 20))
+    if len(pool) == 40:
+        assert "POOL_UNKNOWN" in codes(ran)
+
+
+def test_approvals_name_spender_and_limit() -> None:
+    usdc, router = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "274602a953847d807231d2370072F5f4E4594B44".lower()
+    exact = ("decode", f"0x095ea7b3{router:0>64}{5_000_000:064x}", "--network", "base", "--to", usdc)
+    ran = run_swapcli(*exact, "--json")
+    assert codes(ran) == []
+    assert (ran.json["approval"]["token"]["symbol"], ran.json["approval"]["amount"]) == ("USDC", "5000000")
+    unlimited = run_swapcli(
+        "decode", f"0x095ea7b3{ME[2:]:0>64}{UNLIMITED}", "--network", "base", "--to", usdc, "--json"
+    )
+    assert codes(unlimited) == ["ALLOWANCE_UNLIMITED", "SPENDER_UNKNOWN"]
+    assert "5 USDC" in run_swapcli(*exact).stdout
+
+
+def test_transactions_of_a_swap_decode_without_warnings() -> None:
+    for dialect in ("fibrous", "universal-router"):
+        order = ("base", "USDC", "ETH", "1500", "--destination", ME, "--router-dialect", dialect)
+        for transaction in run_swapcli("calldata", *order, "--json").json["transactions"]:
+            ran = run_swapcli("decode", "-", "--network", "base", "--json", stdin=json.dumps(transaction).encode())
+            assert codes(ran) == []
+
+
+def test_starknet_calls_decode_from_json_and_from_felts() -> None:
+    order = ("starknet", "STRK", "USDC", "5", "--destination", "0x1234")
+    document = run_swapcli("calldata", *order, "--json").json
+    ran = run_swapcli("decode", "-", "--from", "0x1234", "--json", stdin=json.dumps(document).encode())
+    assert codes(ran) == []
+    assert ran.json["order"]["minReceived"] == document["minReceived"]
+    felts = document["calldata"]
+    separated = run_swapcli("decode", ",".join(felts), "--json")
+    assert separated.json["order"] == ran.json["order"]
+    assert separated.json["network"] == "starknet"
+    assert codes(run_swapcli("decode", " ".join([*felts, "7"]), "--json")) == ["TRAILING_BYTES"]
+    assert run_swapcli("decode", " ".join(felts[:-1]), "--json").exit_code == 2
+    low = [*felts]
+    low[4] = "0"
+    assert "MINIMUM_ZERO" in codes(run_swapcli("decode", " ".join(low), "--json"))
+    for call in document["transactions"]:
+        assert (
+            codes(run_swapcli("decode", "-", "--network", "starknet", "--json", stdin=json.dumps(call).encode())) == []
+        )
+
+
+def test_the_network_is_guessed_from_tokens_pools_and_routers(config: str) -> None:
+    (built,) = random_payloads("fibrous", config, 1)
+    ran = run_swapcli("decode", built.calldata)
+    assert "this looks like a payload for base" in ran.stderr
+    assert codes(run_swapcli("decode", "0xdeadbeef", "--json")) == ["FUNCTION_UNKNOWN"]
+    unknown = run_swapcli("decode", f"0x095ea7b3{ME[2:]:0>64}{1:064x}", "--json")
+    assert codes(unknown) == ["NETWORK_UNKNOWN"]
+
+
+def test_a_dangerous_payload_ends_with_status_7_and_says_why(config: str) -> None:
+    (built,) = random_payloads("fibrous", config, 1)
+    words = ("decode", "-", "--network", "base", "--to", ROUTER)
+    ran = run_swapcli(*words, stdin=built.calldata.encode())
+    assert ran.exit_code == 7
+    assert "At least" in ran.stdout
+    assert "do not sign this as it is: ROUTER_UNKNOWN" in ran.stderr
+    only = run_swapcli(*words, "--get", "order.minReceived", stdin=built.calldata.encode())
+    assert (only.exit_code, only.stdout) == (7, f"{built.document['minReceived']}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("hello",), ("0x",), ("0x123",), ("0xde",), ("{}",), ("{",), ("[1,2",), ('["x","y"]',), ("1,x",),
+        ("0xdeadbeef", "--value", "x"), ("0xdeadbeef", "--network", "nosuch"),
+        ("0xdeadbeef", "--network", "base", "--to", "0x12"), ("1,2,3", "--network", "base"),
+        ("0xdeadbeef", "--network", "starknet")
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_sentence_with_a_way_out(arguments: tuple[str, ...]) -> None:
+    ran = run_swapcli("decode", *arguments)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("error: ")
+    assert "Traceback" not in ran.stderr
+
+
+def test_random_text_never_crashes() -> None:
+    rng = Random("random text")
+    alphabet = '0x123abc ,[]{}":\n\x00é' + "f" * 8
+    for _ in range(examples(60, full=2_000)):
+        text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
+        ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
+        assert ran.exit_code in (0, 2, 7)
+
+
+def test_a_network_of_the_settings_is_guessed_as_others_are(tmp_path: Path) -> None:
+    weth, coin = "0x" + "78" * 20, "0x" + "98" * 20
+    tokens = [{"address": weth, "symbol": "WETH", "name": "Wrapped Ether", "decimals": 18}]
+    tokens.append({"address": coin, "symbol": "COIN", "name": "Coin", "decimals": 6})
+    native = {"symbol": "ETH", "name": "Ether", "decimals": 18}
+    own = {"chain_id": 987_654, "native": native, "wrapped_native": weth, "tokens": tokens, "protocols": []}
+    file = tmp_path / "config.yaml"
+    file.write_text(json.dumps({"networks": {"my-network": own | {"router": ROUTER}}}))
+    approval = f"0x095ea7b3{ROUTER[2:]:0>64}{5_000_000:064x}"
+    ran = run_swapcli("decode", approval, "--to", coin, "--config", str(file), "--json")
+    assert (ran.json["network"], codes(ran)) == ("my-network", [])
+    assert ran.json["approval"]["token"]["symbol"] == "COIN"
+    other = run_swapcli("decode", approval.replace("55", "66"), "--to", coin, "--config", str(file), "--json")
+    assert codes(other) == ["SPENDER_UNKNOWN"]

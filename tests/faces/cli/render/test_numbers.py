@@ -1,0 +1,109 @@
+"""Numbers for people: rounded where it helps, never wrong."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.core.model.number_format import (
+    apportion,
+    format_bps_rounded_up,
+    format_percentage,
+    format_ratio,
+    format_share,
+    format_short_amount,
+    format_significant,
+    format_usd,
+)
+from swapcli.core.model.token import whole_tokens
+from swapcli.quoting.warnings import format_age
+
+amounts = st.integers(0, 2**256 - 1)
+decimals = st.integers(0, 77)
+
+
+def value(text: str) -> Fraction:
+    return Fraction(text.replace(",", ""))
+
+
+@given(amounts, decimals)
+def test_whole_tokens_are_exact(amount: int, places: int) -> None:
+    assert value(whole_tokens(amount, places)) * 10**places == amount
+
+
+@given(amounts, decimals)
+def test_short_amounts_are_rounded_down_by_under_a_millionth(amount: int, places: int) -> None:
+    short, exact = value(format_short_amount(amount, places)), Fraction(amount, 10**places)
+    assert exact * (1 - Fraction(1, 10**5)) <= short <= exact
+
+
+@given(st.integers(1, 10**40), st.integers(0, 30), st.integers(1, 10**40), st.integers(0, 30))
+def test_a_ratio_is_right_to_nine_digits(a: int, places_a: int, b: int, places_b: int) -> None:
+    exact = Fraction(a, 10**places_a) / Fraction(b, 10**places_b)
+    assert abs(value(format_ratio(a, places_a, b, places_b)) - exact) <= exact * Fraction(1, 10**8)
+
+
+def test_a_ratio_to_nothing_is_unknown() -> None:
+    assert format_ratio(1, 0, 0, 0) == "unknown"
+
+
+@given(st.integers(0, 10**30), st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any))
+def test_parts_sum_to_the_whole_and_are_proportional_to_one_unit(total: int, weights: list[int]) -> None:
+    parts = apportion(total, weights)
+    assert sum(parts) == total
+    assert all(abs(part - Fraction(total * w, sum(weights))) < 1 for part, w in zip(parts, weights, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1234.5, "$1,234.50"), (0.1, "$0.10"), (0.0142, "$0.014"), (1.5e-9, "$0.0000000015"), (0.0, "$0.00")],
+)
+def test_dollars(number: float, shown: str) -> None:
+    assert format_usd(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("fraction", "shown"),
+    [(0.0021, "0.21%"), (0.0, "0.00%"), (1e-7, "less than 0.01%"), (-1e-7, "more than -0.01%"), (-0.02, "-2.00%")],
+)
+def test_percentages(fraction: float, shown: str) -> None:
+    assert format_percentage(fraction) == shown
+
+
+@given(st.floats(-1e9, 1e9))
+def test_a_proven_gap_is_never_rounded_down(gap: float) -> None:
+    reported, exact = value(format_bps_rounded_up(gap)), max(Fraction(repr(gap)), Fraction(0))
+    assert exact <= reported < exact + Fraction(1, 100)
+
+
+def test_gaps_have_two_decimals() -> None:
+    assert [format_bps_rounded_up(gap) for gap in (0.3, 1.0, 0.0014, 0.0, -2.0, 12345.671)] == [
+        "0.30", "1.00", "0.01", "0.00", "0.00", "12,345.68",
+    ]  # fmt: skip
+
+
+def test_shares_have_two_decimals() -> None:
+    assert [format_share(share) for share in (6120, 10_000, 5)] == ["61.20%", "100.00%", "0.05%"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds old"),
+        (1, "1 second old"),
+        (119, "1 minute old"),
+        (7_200, "2 hours old"),
+        (10**9, "11,574 days old"),
+    ],
+)
+def test_ages(seconds: int, words: str) -> None:
+    assert format_age(seconds) == words
+
+
+def test_significant_digits_carry_no_exponent() -> None:
+    assert format_significant(Decimal("0.000000123456"), 3) == "0.000000123"
+    assert format_significant(Decimal("123456789.987"), 3) == "123,456,789.99"

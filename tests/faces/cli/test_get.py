@@ -1,0 +1,84 @@
+"""`--get`: one field of the JSON, for every command that has `--json`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.faces.cli.json_commands import (
+    ALIASES,
+    JSON_COMMANDS,
+    LONG_RUNNING,
+    Run,
+    commands_with_json,
+    json_command_runner,
+)
+from tests.support.command import run_swapcli
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return json_command_runner(tmp_path_factory.mktemp("json"))
+
+
+def test_the_list_of_json_commands_is_complete() -> None:
+    assert commands_with_json() == set(JSON_COMMANDS) | LONG_RUNNING | ALIASES
+
+
+@pytest.mark.parametrize("name", sorted(set(JSON_COMMANDS) - {"keys create", "keys revoke", "market import"}))
+def test_every_command_prints_one_field(run: Run, name: str) -> None:
+    document = run(name, "--json").json
+    path, value = next(iter(leaves(document)))
+    ran = run(name, "--get", path)
+    assert (ran.exit_code, ran.stdout) == (0, f"{value if isinstance(value, str) else json.dumps(value)}\n")
+    unknown = run(name, "--get", "nosuchfield")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert unknown.stderr.splitlines()[0] == 'error: --get: the JSON has no field "nosuchfield"'
+
+
+def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Return the paths of all values that do not change from run to run, with the values."""
+    if isinstance(value, dict | list) and value:
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        return [found for name, entry in entries for found in leaves(entry, f"{path}.{name}" if path else str(name))]
+    return [(path, value)]
+
+
+def test_any_path_of_a_route_prints_its_value(run: Run) -> None:
+    printed = run("route", "--get", "route").stdout
+    paths = leaves(json.loads(printed))
+    assert len(paths) > 20
+    for path, value in paths[::20]:
+        assert (
+            run("route", "--get", f"route.{path}").stdout
+            == f"{value if isinstance(value, str) else json.dumps(value)}\n"
+        )
+
+
+def test_a_near_field_is_suggested(run: Run) -> None:
+    assert "did you mean minReceived?" in run("route", "--get", "minRecieved").stderr
+    assert "did you mean block?" in run("route", "--get", "state.blok").stderr
+    assert run("networks", "--get", "9999.name").stderr.splitlines()[1].startswith("hint:  it is a list of ")
+
+
+@pytest.mark.parametrize("other", ["--plain", "--table"])
+def test_a_field_of_the_json_is_not_a_table(run: Run, other: str) -> None:
+    ran = run("networks", "--get", "0.name", other)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"error: --get prints a field of the JSON, which excludes {other}")
+
+
+def test_a_batch_prints_one_field_a_line() -> None:
+    line = json.dumps({"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"})
+    ran = run_swapcli(
+        "route", "base", "--batch", "-", "--get", "result.outputAmount", stdin=f"{line}\n{line}\n".encode()
+    )
+    first, second = ran.stdout.splitlines()
+    assert first == second
+    assert first.isdigit()
+
+
+def test_a_market_file_has_fields_too() -> None:
+    assert run_swapcli("market", "export", "base", "--get", "network.name").stdout == "base\n"

@@ -1,0 +1,309 @@
+"""One answer in its three forms: the same facts, whole, at any width."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import Integrator, SwapTerms
+from swapcli.core.model.units import PPM
+from swapcli.core.model.warning import QuoteWarning
+from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.plain import list_text, route_text
+from swapcli.faces.cli.render.route_view import RouteView
+from swapcli.faces.cli.render.route_view import build_route_view as build_view
+from swapcli.faces.cli.render.terminal_tables import new_console, print_list, print_route
+from swapcli.interface.route_result import with_gas
+from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.quoting.route_document import route_document as document_of
+from swapcli.quoting.warnings import answer_warnings
+from tests.snapshot import matches_snapshot
+from tests.support.testnet import (
+    DIRECT_V2,
+    DIRECT_V3,
+    EMPTY_V2,
+    FIRST_V2,
+    NOW_S,
+    SECOND_V2,
+    build_market_document,
+    build_quote,
+    build_testnet_market,
+)
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+ACME = Integrator("0x" + "9" * 40, fee_bps=30)
+
+
+def build_route_view(answer: QuoteResult, terms: SwapTerms) -> RouteView:
+    return build_view(answer, terms, compute_figures(answer, terms))
+
+
+def route_document(answer: QuoteResult, terms: SwapTerms = SwapTerms(5_000)) -> dict[str, object]:  # noqa: B008
+    return document_of(answer, compute_figures(answer, terms))
+
+
+TERMS = SwapTerms(5_000, "0x" + "8" * 40, ACME)
+VIEW = build_route_view(build_quote(certified=True), TERMS)
+
+
+def drawn(view: RouteView, width: int, color: str = "never") -> str:
+    stream = io.StringIO()
+    print_route(view, new_console(color, stream, width))
+    return stream.getvalue()
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 132])
+def test_the_table_looks_as_it_did(width: int) -> None:
+    assert matches_snapshot(drawn(VIEW, width), SNAPSHOTS / f"route-table-{width}.txt")
+
+
+def test_the_plain_text_looks_as_it_did() -> None:
+    assert matches_snapshot(route_text(VIEW), SNAPSHOTS / "route-plain.txt")
+
+
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_the_json_looks_as_it_did(api_version: ApiVersion) -> None:
+    document = route_document(build_quote(certified=True, api_version=api_version, integrator=ACME), TERMS)
+    assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{api_version}.json")
+
+
+def test_a_table_fits_its_terminal() -> None:
+    assert max(map(len, drawn(VIEW, 80).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_a_table_of_any_width_tells_every_fact(width: int) -> None:
+    characters = squeezed(drawn(VIEW, width))
+    assert "…" not in characters
+    repeated = sum(len(squeezed(f"{pool.name},{pool.pair}")) for pool in VIEW.pools)
+    whole = len(squeezed(drawn(VIEW, 400)))
+    assert len(characters) == (whole if width >= 80 else whole - repeated)
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 132])
+def test_addresses_are_never_broken(width: int) -> None:
+    lines = drawn(VIEW, width).split()
+    assert all(address in lines for address in [*(p.address for p in VIEW.pools), *(a for _, a in VIEW.parties)])
+
+
+def test_table_and_plain_text_tell_the_same_facts() -> None:
+    wide, plain = squeezed(drawn(VIEW, 400)), squeezed(route_text(VIEW))
+    for fact in VIEW.facts:
+        assert squeezed(fact.name + fact.value + fact.note) in wide
+        assert squeezed(fact.name + fact.value + fact.note) in plain
+    for row in VIEW.rows:
+        assert squeezed(row.segment + row.hop + row.pool + row.mark + row.share + row.short_amount) in wide
+        assert squeezed(row.segment + row.hop + row.pool + row.mark + row.share + row.amount) in plain
+    for pool in VIEW.pools:
+        assert squeezed(pool.mark + pool.address + pool.name) in wide
+        assert squeezed(pool.mark + pool.address + pool.name + pool.pair) in plain
+    assert all(squeezed("".join(party)) in wide and squeezed("".join(party)) in plain for party in VIEW.parties)
+
+
+def test_colour_is_a_matter_of_choice() -> None:
+    assert "\x1b[" in drawn(VIEW, 80, "always")
+    assert "\x1b[" not in drawn(VIEW, 80, "never")
+    assert "\x1b[" not in drawn(VIEW, 80, "auto")
+
+
+def test_the_pools_of_a_hop_are_sorted_by_share() -> None:
+    answer = build_quote()
+    turned = tuple(s._replace(hops=tuple(hop[::-1] for hop in s.hops)) for s in answer.result.segments)
+    again = answer._replace(result=answer.result._replace(segments=turned))
+    assert build_route_view(again, SwapTerms(0)).rows == build_route_view(answer, SwapTerms(0)).rows
+    assert [row.share for row in VIEW.rows[:2]] == ["80.00%", "20.00%"]
+
+
+def test_pool_amounts_sum_to_what_is_received() -> None:
+    last_hops = [row.amount for row in VIEW.rows if row.amount.endswith(" USDC")]
+    units = sum(round(float(amount.removesuffix(" USDC").replace(",", "")) * 10**6) for amount in last_hops)
+    assert units == build_quote().result.output_amount
+
+
+def test_a_market_cannot_steer_the_terminal() -> None:
+    hostile = build_testnet_market()._replace(source="\x1b[31mred\r\n\x07")
+    text = route_text(build_route_view(build_quote(hostile), SwapTerms(0)))
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert "?[31mred???" in text
+
+
+def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[QuoteWarning, ...]:
+    """The warnings of the fixed answer, whose price impact is above 5%."""
+    return answer_warnings(answer, impact_of(answer), SwapTerms(0, ttl_s=ttl_s, impact_warning_ppm=PPM))
+
+
+@pytest.mark.parametrize(
+    ("provenance", "warned"), [("modelled", True), ("synthetic", True), ("recorded", False), ("synced", False)]
+)
+def test_prices_that_are_not_live_are_said_to_be_so(provenance: str, warned: bool) -> None:
+    answer = build_quote(build_testnet_market(provenance=provenance))
+    assert [each.code for each in warnings_on(answer, 7_200)] == ([f"STATE_{provenance.upper()}"] if warned else [])
+    view = build_route_view(answer, SwapTerms(0, ttl_s=7_200))
+    assert ("not live prices" in view.origin) == warned
+    assert provenance in view.origin
+
+
+def test_live_state_shows_how_long_it_is_valid() -> None:
+    fresh, stale = (
+        build_route_view(build_quote(build_testnet_market(provenance="synced")), SwapTerms(0, ttl_s=t))
+        for t in (7_230, 7_200)
+    )
+    assert fresh.facts[-1].note == "block 1234, 2 hours old, valid for 30 s more, written by hand"
+    assert stale.facts[-1].note == "block 1234, 2 hours old, written by hand"
+
+
+@pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
+def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
+    old = QuoteWarning("STATE_OLD", "the state of the pools is 2 hours old: prices have moved since")
+    assert warnings_on(build_quote(build_testnet_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
+
+
+@pytest.mark.parametrize(
+    ("placeholders", "message"),
+    [
+        ([], "these are not live prices"),
+        ([FIRST_V2], "these are not live prices; invented pool addresses: 1 of 4"),
+        ([FIRST_V2, EMPTY_V2], "these are not live prices; invented pool addresses: 1 of 4"),
+        ([DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2], "these are not live prices; invented pool addresses: 4 of 4"),
+    ],
+)
+def test_invented_addresses_are_marked_where_they_stand(placeholders: list[str], message: str) -> None:
+    document = build_market_document(provenance="modelled")
+    for entry in document["pools"]:
+        if entry["address"] in placeholders:
+            entry["address_modelled"] = True
+    answer = build_quote(build_testnet_market(pools=document["pools"], provenance="modelled"))
+    used = sorted({DIRECT_V2, DIRECT_V3, FIRST_V2, SECOND_V2} & set(placeholders))
+    view = build_route_view(answer, SwapTerms(0))
+    (warning,) = warnings_on(answer, 60)
+    assert warning.message.endswith(message)
+    reported = [line.split() for line in [*drawn(view, 80).splitlines(), *route_text(view).splitlines()]]
+    for line in reported:
+        if line and line[0].startswith("#"):
+            assert ("invented" in line) == (line[1].lower() in used)
+    market: Any = route_document(answer)["market"]
+    assert [address.lower() for address in market["inventedPools"]] == used
+
+
+def test_a_market_without_block_and_time_has_no_age() -> None:
+    view = build_route_view(
+        build_quote(build_testnet_market(block=None, timestamp=None, provenance="synced")), SwapTerms(0)
+    )
+    assert view.origin == "synced state"
+    document = route_document(build_quote(build_testnet_market(timestamp=None)))
+    assert json.loads(json.dumps(document))["market"]["age"] is None
+
+
+def test_the_json_has_the_state_source_and_its_age() -> None:
+    document = route_document(build_quote())
+    assert document["market"] == {
+        "service": None,
+        "provenance": "synthetic",
+        "source": "written by hand",
+        "block": 1234,
+        "timestamp": int(NOW_S) - 7_200,
+        "age": 7_200,
+        "pinned": None,
+        "proposed": False,
+        "tag": None,
+        "inventedPools": [],
+    }
+    assert "certificate" not in document
+
+
+def from_service(api_version: ApiVersion = ApiVersion.V2) -> RemoteQuote:
+    """The fixed quote with only the fields that a service reports."""
+    quote = build_quote(api_version=api_version)
+    state_source = StateSource(None, "https://quotes.example", service_url="https://quotes.example")
+    return RemoteQuote(quote.order, quote.result, quote.network, quote.tokens, state_source, quote.timestamp_ms)
+
+
+def test_a_remote_quote_shows_what_the_service_returned() -> None:
+    answer = from_service()
+    reported, known = build_route_view(answer, SwapTerms(5_000)), build_route_view(build_quote(), SwapTerms(5_000))
+    assert [(r.segment, r.hop, r.mark, r.share) for r in reported.rows] == [
+        (r.segment, r.hop, r.mark, r.share) for r in known.rows
+    ]
+    assert [pool.address for pool in reported.pools] == [pool.address for pool in known.pools]
+    assert {row.amount for row in reported.rows} == {""}
+    same = {fact.name: fact for fact in known.facts}
+    left_out = set(same) - {fact.name for fact in reported.facts}
+    assert left_out == {"Single path"}
+    differing = {fact.name for fact in reported.facts if fact != same[fact.name]}
+    assert differing == {"Gas", "Rate", "State"}
+
+
+@pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])
+def test_gas_from_a_service_is_in_the_units_of_its_generation(api_version: ApiVersion, gas: str) -> None:
+    facts = {fact.name: fact for fact in build_route_view(from_service(api_version), SwapTerms(0)).facts}
+    assert (facts["Gas"].value, facts["Gas"].note) == (gas, "$0.0082")
+
+
+def test_the_l1_data_fee_is_part_of_the_gas_cost() -> None:
+    answer = build_quote()
+    quote = answer.quote._replace(l1_fee_wei=2 * 10**12)
+    charged = answer._replace(quote=quote, result=with_gas(answer.result, quote))
+    view = build_route_view(charged, SwapTerms(0))
+    gas = {fact.name: fact for fact in view.facts}["Gas"]
+    assert gas.value == "412,300 units"
+    assert gas.note == "0.000004123 ETH at 0.01 gwei, 0.000002 ETH for L1 data, $0.012"
+    assert gas.note in route_text(view)
+    document = route_document(charged)
+    assert (document["l1Fee"], document["estimatedGasUsed"]) == ("2000000000000", "6123000000000")
+    assert "l1Fee" not in route_document(answer)
+
+
+@pytest.mark.parametrize(
+    ("percent", "reported"),
+    [
+        (80, "splitting gains 2,500.00 bps"),
+        (100, "splitting gains nothing"),
+        (125, "splitting saves gas for 2,000.00 bps"),
+        (None, "no single path can fill the order"),
+    ],
+)
+def test_the_gain_from_splitting_is_shown(percent: int | None, reported: str) -> None:
+    answer = build_quote()
+    out = 10**9
+    best = None if percent is None else out * percent // 100
+    quote = answer.quote._replace(amount_out=out, best_single_path_out=best)
+    facts = {fact.name: fact for fact in build_route_view(answer._replace(quote=quote), SwapTerms(0)).facts}
+    assert facts["Single path"].note == reported
+
+
+def test_a_service_without_a_state_source_is_named() -> None:
+    view = build_route_view(from_service(), SwapTerms(0))
+    assert view.origin == "quoted by https://quotes.example"
+    assert view.facts[-1].note == "https://quotes.example does not report it"
+    market: Any = route_document(from_service())["market"]
+    assert (market["service"], market["provenance"]) == ("https://quotes.example", None)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
+    view = build_route_view(from_service(), SwapTerms(0))
+    assert all(pool.address in drawn(view, width).split() for pool in view.pools)
+    assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
+
+
+LISTING = ListView(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
+
+
+def test_a_list_wider_than_the_terminal_is_not_cut() -> None:
+    stream = io.StringIO()
+    print_list(LISTING, new_console("never", stream, 80))
+    assert stream.getvalue().split() == ["name", "address", *(cell for row in LISTING.rows for cell in row)]
+    assert list_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]

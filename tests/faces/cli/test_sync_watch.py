@@ -1,0 +1,193 @@
+"""The loop of `sync --watch`: pauses, transient and lasting failures, and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.core.errors import ChainReorganized, ConfigError, SwapcliError, Unreachable, UpstreamError
+from swapcli.faces.cli.signals import SIGNALS, GracefulInterrupt, graceful_interrupts
+from swapcli.faces.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
+
+
+class Chain:
+    """Fails where the test says so, and raises `KeyboardInterrupt` after the last step."""
+
+    def __init__(self, outcomes: list[SwapcliError | None]) -> None:
+        self._outcomes: Iterator[SwapcliError | None] = iter(outcomes)
+        self.pauses: list[float] = []
+        self.failures: list[tuple[UpstreamError, int, float]] = []
+
+    def step(self) -> None:
+        try:
+            error = next(self._outcomes)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+        if error:
+            raise error
+
+    def watch(self, poll_s: float) -> None:
+        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, lambda: poll_s)
+
+
+outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)
+
+
+@given(outcomes, st.floats(1.0, 15.0))
+def test_failures_are_reported_and_end_it_if_they_go_on(fails: list[bool], poll_s: float) -> None:
+    errors = [Unreachable(f"the node is silent, {number}") if fail else None for number, fail in enumerate(fails)]
+    chain = Chain([*errors])
+    longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
+    with pytest.raises(UpstreamError if longest >= MAX_CONSECUTIVE_FAILURES else KeyboardInterrupt) as ended:
+        chain.watch(poll_s)
+    reported = [error for error, _, _ in chain.failures]
+    given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
+    assert reported == [error for error in errors[:given_up_at] if error]
+    assert all(1 <= count < MAX_CONSECUTIVE_FAILURES for _, count, _ in chain.failures)
+
+
+@given(outcomes, st.floats(1.0, 15.0))
+def test_pauses_grow_while_steps_fail(fails: list[bool], poll_s: float) -> None:
+    chain = Chain([ChainReorganized("it turned") if fail else None for fail in fails])
+    with pytest.raises((KeyboardInterrupt, UpstreamError)):
+        chain.watch(poll_s)
+    usual, *_ = chain.pauses
+    assert usual == poll_s
+    for fail, before, after in zip(fails, chain.pauses, chain.pauses[1:], strict=False):
+        assert after == (min(2 * before, 60.0) if fail else usual)
+    assert [pause_s for _, _, pause_s in chain.failures] == [
+        pause_s for fail, pause_s in zip(fails, chain.pauses[1:], strict=False) if fail
+    ]
+
+
+def test_what_is_no_failure_of_the_node_ends_it_at_once() -> None:
+    chain = Chain([None, ConfigError("another process is writing to it"), None])
+    with pytest.raises(ConfigError):
+        chain.watch(2.0)
+    assert (len(chain.pauses), chain.failures) == (2, [])
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_breaks_a_pause_off(number: signal.Signals) -> None:
+    def pause() -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(30)
+
+    started_s = time.monotonic()
+    with graceful_interrupts(), pytest.raises(KeyboardInterrupt):
+        pause()
+    assert time.monotonic() - started_s < 10
+
+
+class Stretch:
+    """Send signals to this process, with some work after each."""
+
+    def __init__(self, *signals: signal.Signals, error: SwapcliError | None = None) -> None:
+        self._signals, self._error = signals, error
+        self.done = 0
+
+    def run(self, interruption: GracefulInterrupt) -> None:
+        with interruption.uninterrupted():
+            for each in self._signals:
+                os.kill(os.getpid(), each)
+                self.done += 1
+            if self._error:
+                raise self._error
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_whole_stretch_is_ended_first_and_then_it_stops(number: signal.Signals) -> None:
+    stretch = Stretch(number)
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
+        stretch.run(interruption)
+    assert stretch.done == 1
+
+
+def test_a_failing_uninterrupted_block_still_stops() -> None:
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
+        Stretch(signal.SIGTERM, error=Unreachable("the node is silent")).run(interruption)
+
+
+def test_who_is_told_twice_does_not_wait() -> None:
+    stretch = Stretch(signal.SIGINT, signal.SIGTERM)
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
+        stretch.run(interruption)
+    assert stretch.done == 1
+
+
+class Finalizer:
+    """Sends a signal to this process when it is collected, where Python cannot raise."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self._number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self._number)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_lost_in_a_finalizer_stops_quietly(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+
+    def lose_interrupt() -> None:
+        Finalizer(number)
+        time.sleep(30)
+
+    started_s = time.monotonic()
+    with graceful_interrupts(), pytest.raises(KeyboardInterrupt):
+        lose_interrupt()
+    assert time.monotonic() - started_s < 10
+    assert reported == []
+
+
+def test_a_lost_second_signal_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", print)
+
+    def lose_second(interruption: GracefulInterrupt) -> None:
+        with interruption.uninterrupted():
+            os.kill(os.getpid(), signal.SIGTERM)
+            Finalizer(signal.SIGTERM)
+            time.sleep(30)
+
+    started_s = time.monotonic()
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
+        lose_second(interruption)
+    assert time.monotonic() - started_s < 10
+
+
+class Faulty:
+    """Fails when it is collected."""
+
+    def __del__(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_other_errors_of_finalizers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: reported.append(lost.exc_type))
+    with graceful_interrupts():
+        Faulty()
+    Faulty()
+    assert reported == [ZeroDivisionError] * 2
+
+
+def test_signals_are_what_they_were_afterwards() -> None:
+    before = [signal.getsignal(each) for each in SIGNALS]
+    with graceful_interrupts():
+        assert all(signal.getsignal(each) != known for each, known in zip(SIGNALS, before, strict=True))
+    assert [signal.getsignal(each) for each in SIGNALS] == before
+
+
+def test_without_a_signal_a_whole_stretch_is_nothing_special() -> None:
+    with graceful_interrupts() as interruption:
+        Stretch().run(interruption)
+        with pytest.raises(Unreachable):
+            Stretch(error=Unreachable("the node is silent")).run(interruption)

@@ -1,0 +1,247 @@
+"""Every command at 50, 80 and 120 columns, in ASCII and without colors: nothing is cut, and nothing is wrong."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from swapcli.faces.cli.completion.command_tree import SHELLS, command_nodes
+from swapcli.faces.cli.help_topics import ORDER
+from tests.support.command import CommandResult, clean_environment, run_swapcli
+from tests.support.testnet import write_market_file
+
+WIDTHS = (50, 80, 120)
+ME = "0x" + "1" * 40
+MISSING = "{folder}/no-such-folder"
+BASE_ORDER = ("base", "ETH", "USDC", "25", "--destination", ME)
+STARKNET_ORDER = ("STRK", "USDC", "5", "--destination", "0x1234")
+CODE = re.compile(
+    r" *(?:Example: )?(?:\$ |[A-Z_]+=\S+ |eval |echo |cast |export |swapcli |--)|    |calldata [ 0-9]+$|.*\\$"
+)
+"""Lines that users copy: they stay whole."""
+
+
+class Row(NamedTuple):
+    """How to run a command: its arguments, its exit code, and its input.
+
+    `is_code` if it prints code for a program, `is_shortened` if it shows less on a narrow terminal.
+    """
+
+    arguments: tuple[str, ...]
+    exit_code: int = 0
+    stdin: tuple[str, ...] = ()
+    is_code: bool = False
+    is_shortened: bool = False
+
+
+ROWS: dict[str, tuple[Row, ...]] = {
+    "route": (
+        Row(("base", "ETH", "USDC", "25", "--table", "--certify")),
+        Row(("base", "cbBTC", "DAI", "2", "--table", "--destination", ME)),
+        Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
+        Row(("base", "ETH", "USDQ", "1"), exit_code=2),
+    ),
+    "compare": (
+        Row(("base", "ETH", "USDC", "25", "--table")),
+        Row(("base", "cbBTC", "DAI", "2", "--table")),
+        Row(("base", "ETH", "USDQ", "1"), exit_code=2),
+    ),
+    "depth": (
+        Row(("citrea", "cBTC", "ctUSD", "--table")),
+        Row(("citrea", "cBTC", "ctUSD", "--table", "--amounts", "9")),
+    ),
+    "calldata": (
+        Row(("base", "USDC", "ETH", "1500", "--table", "--destination", ME, "--with-approval")),
+        Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
+    ),
+    "execute": (Row(("-", "--destination", ME, "--table"), stdin=("route", "base", "ETH", "USDC", "1", "--json")),),
+    "decode": (
+        Row(
+            ("-", "--from", ME, "--table"),
+            stdin=("calldata", "base", "ETH", "USDC", "25", "--destination", ME, "--json"),
+        ),
+        Row(("-", "--value", "7", "--table"), exit_code=7, stdin=("calldata", "starknet", *STARKNET_ORDER, "--json")),
+        Row((f"0x095ea7b3{ME[2:]:0>64}{'f' * 64}", "--network", "base", "--table"), exit_code=7),
+        Row(("0xdeadbeef", "--table"), exit_code=7),
+        Row(("0x8619b04e",), exit_code=2),
+    ),
+    "router deploy-payload": (Row(("base", "--table")), Row(("starknet", "--table"), exit_code=2)),
+    "sync": (Row(("starknet", "--tokens", "STRK", "--table"), exit_code=2),),
+    "market import": (Row(("{market}", "--store", "{folder}", "--replace", "--table")),),
+    "market export": (Row(("citrea", "{folder}/exported.json", "--table")),),
+    "market info": (
+        Row(("--store", "{stores}", "--table")),
+        Row(("testnet", "--store", "{stores}", "--table")),
+        Row(("--store", MISSING, "--table"), exit_code=2),
+    ),
+    "market remove": (Row(("nosuch", "--store", "{stores}"), exit_code=2),),
+    "serve": (Row(("--networks", "nosuch"), exit_code=2),),
+    "health": (Row(("--table",)), Row(("base", "nosuch"), exit_code=2)),
+    "keys create": (Row(("A name of an integrator", "--keys-file", "{folder}/keys.json")),),
+    "keys list": (Row(("--keys-file", "{stores}/keys.json", "--table")),),
+    "keys revoke": (Row(("nosuch", "--keys-file", "{stores}/keys.json", "--table"), exit_code=2),),
+    "networks": (Row(("--table",)),),
+    "tokens": (
+        Row(("monad", "--table")),
+        Row(("starknet", "--table")),
+        Row(("testnet", "--store", "{stores}", "--table")),
+    ),
+    "protocols": (Row(("base", "--table")), Row(("testnet", "--store", "{stores}", "--table"))),
+    "schema": (Row(("--table",)), Row(("route",), is_code=True)),
+    "pools": (
+        Row(("base", "ETH", "USDC", "--table")),
+        Row(("starknet", "STRK", "--table")),
+        Row(("testnet", "--store", "{stores}", "--table")),
+        Row(("base", "cbBTC", "DAI", "--table")),
+        Row(("base", "--router-dialect", "settler", "--limit", "0", "--table")),
+    ),
+    "price": (Row(("base", "ETH", "cbBTC", "--table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
+    "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
+    "config show": (Row(("--table",)),),
+    "config path": (Row(()),),
+    "config init": (Row(("--config", "{folder}/config.yaml", "--force")),),
+    "help": (Row(()), *(Row((topic,)) for topic in ORDER)),
+    "completion": tuple(Row((shell,), is_code=True) for shell in SHELLS),
+}
+"""How to run each command without a node."""
+
+NODES = {" ".join(node.path): node for node in command_nodes() if node.path}
+GROUPS = {path.rpartition(" ")[0] for path in NODES}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The market file, a folder with a store and a key, and a folder to write to."""
+    stores = tmp_path_factory.mktemp("stores")
+    market = write_market_file(stores)
+    assert run_swapcli("market", "import", market, "--store", str(stores)).exit_code == 0
+    assert run_swapcli("keys", "create", "A customer", "--keys-file", f"{stores}/keys.json").exit_code == 0
+    return {"market": market, "stores": str(stores), "folder": str(tmp_path_factory.mktemp("out"))}
+
+
+def run_at(width: int, *arguments: str, stdin: bytes = b"") -> CommandResult:
+    """Run a command line on a terminal of that width that knows ASCII and nothing else."""
+    env = {"COLUMNS": str(width), "TERM": "dumb", "NO_COLOR": "1"}
+    return run_swapcli(*arguments, stdin=stdin, env=env, encoding="ascii", width=width)
+
+
+def too_wide(text: str, width: int) -> list[str]:
+    """The lines that a terminal would break, except single words and lines to copy."""
+    lines = [line for line in text.splitlines() if len(line) > width]
+    return [line for line in lines if len(line.split()) > 1 and not CODE.match(line)]
+
+
+def facts(text: str) -> set[str]:
+    """The addresses, amounts and other words with digits."""
+    return {word.strip("(),;") for word in text.split() if re.search(r"\d", word)}
+
+
+def check(text: str) -> None:
+    assert text.isascii()
+    assert "\\u" not in text
+    assert "\x1b" not in text
+    assert not re.search(r"\d %", text)
+
+
+def test_every_command_has_a_row() -> None:
+    assert ROWS.keys() == NODES.keys() - GROUPS, "add a row that runs the command without a node"
+
+
+@pytest.mark.parametrize("path", sorted(NODES.keys() - GROUPS))
+def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str]) -> None:
+    for row in ROWS[path]:
+        arguments = [argument.format(**places) for argument in row.arguments]
+        stdin = run_swapcli(*row.stdin).stdout.encode() if row.stdin else b""
+        results = {width: run_at(width, *path.split(), *arguments, stdin=stdin) for width in WIDTHS}
+        for width, ran in results.items():
+            assert ran.exit_code == row.exit_code, ran.stderr
+            if not row.is_code:
+                assert too_wide(ran.stdout, width) == []
+                check(ran.stdout + ran.stderr)
+        if path not in ("compare", "keys create", "health", "market import"):  # a new key, and the time it took
+            assert facts(results[50].stdout) == facts(results[80].stdout) == facts(results[120].stdout)
+
+
+@pytest.mark.parametrize("path", ["", *NODES])
+def test_the_help_of_a_command_fits_any_width(path: str) -> None:
+    words = {}
+    for width in WIDTHS:
+        ran = run_at(width, *path.split(), "--help")
+        assert ran.exit_code == 0
+        assert too_wide(ran.stdout, width) == []
+        check(ran.stdout)
+        words[width] = "".join(ran.stdout.split())
+    assert words[50] == words[80] == words[120]
+
+
+def in_terminal(arguments: list[str], **env: str) -> str:
+    """What a command prints on a terminal."""
+    terminal, end = pty.openpty()
+    environment = {**clean_environment(), "COLUMNS": "80", "TERM": "xterm-256color", **env}
+    environment.pop("NO_COLOR", None)
+    subprocess.run(
+        [sys.executable, "-m", "swapcli", *arguments], stdin=end, stdout=end, stderr=end, env=environment, check=True
+    )
+    os.set_blocking(terminal, False)
+    shown = b""
+    try:
+        while piece := os.read(terminal, 65_536):
+            shown += piece
+    except (BlockingIOError, OSError):
+        pass
+    os.close(end)
+    os.close(terminal)
+    return shown.decode()
+
+
+LINK = re.compile(r"\x1b\]8;[^;]*;(https?://[^\x1b]+)\x1b\\")
+
+
+def test_a_terminal_links_tokens_and_pools_to_the_explorer() -> None:
+    tokens = LINK.findall(in_terminal(["tokens", "citrea"]))
+    assert tokens
+    assert all(link.startswith("https://explorer.mainnet.citrea.xyz/token/0x") for link in tokens)
+    pools = LINK.findall(in_terminal(["route", "base", "ETH", "USDC", "1"]))
+    assert pools
+    assert all(re.fullmatch(r"https://basescan\.org/address/0x[0-9a-fA-F]{40}", link) for link in pools)
+
+
+@pytest.mark.parametrize("case", ["dumb", "never"])
+def test_a_terminal_without_colors_gets_no_escapes(case: str) -> None:
+    options = ["--color", "never"] if case == "never" else []
+    shown = in_terminal(["networks", *options], TERM="dumb" if case == "dumb" else "xterm")
+    assert "0x274602a953847d807231d2370072F5f4E4594B44" in shown
+    assert "\x1b" not in shown
+
+
+def test_pipes_get_no_links() -> None:
+    ran = run_swapcli("tokens", "citrea", "--table", "--color", "always", env={"TERM": "xterm"})
+    assert "\x1b[1m" in ran.stdout
+    assert "\x1b]" not in ran.stdout
+
+
+def test_an_explorer_is_a_web_page(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    for wrong in ("javascript:alert(1)", "https://x\\e]8;;", "ftp://x.example", "https://a b.example"):
+        file.write_text(f'networks: {{base: {{explorer: "{wrong}"}}}}')
+        ran = run_swapcli("networks", "--config", str(file))
+        assert (ran.exit_code, "http or https URL" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("columns", ["0", "", "-5", "x", "10001", "99999999999", "9" * 5_000, "٣"])
+def test_a_width_that_is_none_counts_as_unknown(columns: str) -> None:
+    for command in (
+        ("route", "base", "ETH", "USDC", "1.5", "--offline", "--table"),
+        ("networks", "--table"),
+        ("help", "routing"),
+    ):
+        ran, expected = (run_swapcli(*command, env={"COLUMNS": each}) for each in (columns, "80"))
+        assert ran.exit_code == 0
+        assert len(ran.stdout) == len(expected.stdout) > 100

@@ -1,0 +1,195 @@
+"""Slow and silent clients are disconnected in time, without any effect on other clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.faces.service.client_timeouts import IdleReaper, with_body_timeout
+from swapcli.faces.service.request_io import BodyTooSlow
+from tests.support.service import build_order_query, build_swap_terms
+from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
+
+PATIENCE_S = 1.0
+"""The client timeout in these tests; other times are far above or below it."""
+DRIP_S = 0.2
+
+
+class FakeCycle:
+    def __init__(self) -> None:
+        self.response_complete = False
+
+
+class FakeConnection:
+    """A connection like uvicorn's that records when it is closed."""
+
+    def __init__(self) -> None:
+        self.cycle: FakeCycle | None = None
+        self.transport: Any = self
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+EVENTS = st.lists(st.sampled_from(["asks", "is answered", "waits"]), max_size=40)
+
+
+@given(events=EVENTS, patience_s=st.integers(1, 6))
+def test_idle_connections_are_closed_after_the_timeout(events: list[str], patience_s: int) -> None:
+    patience, connection = IdleReaper(patience_s), FakeConnection()
+    idle_since = 0
+    for now, event in enumerate(events):
+        if event == "asks" and (connection.cycle is None or connection.cycle.response_complete):
+            connection.cycle = FakeCycle()
+        elif event == "is answered" and connection.cycle and not connection.cycle.response_complete:
+            connection.cycle.response_complete, idle_since = True, now
+        patience.close_idle([connection], now)
+        is_idle = connection.cycle is None or connection.cycle.response_complete
+        assert connection.closed == (is_idle and now - idle_since > patience_s)
+        if connection.closed:
+            break
+
+
+def test_who_asks_and_is_answered_between_two_looks_is_not_idle() -> None:
+    patience, busy, gone = IdleReaper(1), FakeConnection(), FakeConnection()
+    for now in range(10):
+        busy.cycle = FakeCycle()
+        busy.cycle.response_complete = True
+        patience.close_idle([busy, gone] if now < 1 else [busy], now)
+    assert not busy.closed
+    assert not gone.closed
+
+
+@given(pieces=st.lists(st.booleans(), max_size=5))
+def test_what_is_sent_in_time_is_received_as_it_is(pieces: list[bool]) -> None:
+    sent = [{"type": "http.request", "body": b"x" * k, "more_body": True} for k, _ in enumerate(pieces)]
+    sent += [{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}]
+    messages = iter(sent)
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def received() -> list[Any]:
+        receive_prompt = with_body_timeout(receive, 5.0)
+        return [await receive_prompt() for _ in sent]
+
+    assert asyncio.run(received()) == sent
+
+
+def test_only_the_body_has_to_be_prompt_not_the_clients_leaving() -> None:
+    async def waits(whole_first: bool) -> float:
+        whole = iter([{"type": "http.request", "body": b"", "more_body": False}] if whole_first else [])
+
+        async def receive() -> Any:
+            for message in whole:
+                return message
+            await asyncio.sleep(0.3)
+            return {"type": "http.disconnect"}
+
+        receive_prompt = with_body_timeout(receive, 0.05)
+        started_s = time.monotonic()
+        if whole_first:
+            await receive_prompt()
+            assert (await receive_prompt())["type"] == "http.disconnect"
+        else:
+            with pytest.raises(BodyTooSlow):
+                await receive_prompt()
+        return time.monotonic() - started_s
+
+    assert asyncio.run(waits(whole_first=True)) >= 0.3
+    assert asyncio.run(waits(whole_first=False)) < 0.3
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ServiceProcess]:
+    with run_testnet_service(timeout_s=PATIENCE_S) as service:
+        while not dripped(service, [build_get_request("/readyz", close=True)])[0].startswith(b"HTTP/1.1 200"):
+            time.sleep(DRIP_S)
+        yield service
+
+
+QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
+HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+BODY = json.dumps({**build_order_query("testnet"), **build_swap_terms("testnet")}).encode()
+
+
+def dripped(service: ServiceProcess, pieces: list[bytes]) -> tuple[bytes, float]:
+    """Send chunks slowly; return the response and how long the connection lasted."""
+    with service.connect() as connection:
+        started_s = time.monotonic()
+        for piece in pieces:
+            try:
+                connection.sendall(piece)
+            except OSError:
+                break
+            time.sleep(DRIP_S)
+        try:
+            answer = receive_all(connection)
+        except OSError:
+            answer = b""
+        return answer, time.monotonic() - started_s
+
+
+def announced(length: int) -> bytes:
+    return HEAD + f"Content-Length: {length}\r\n\r\n".encode()
+
+
+SLOW = {
+    "nothing": ([], b""),
+    "a head that never ends": ([b"GET /readyz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 15], b""),
+    "a body that never ends": ([announced(10**5), *[b" "] * 15], b"HTTP/1.1 408"),
+    "a body that never begins": ([announced(10)], b"HTTP/1.1 408"),
+    "chunks that never end": ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\n \r\n"] * 15], b"HTTP/1.1 408"),
+    "a request, then half of one": ([build_get_request("/readyz"), *[b"GET /"] + [b"a"] * 15], b"HTTP/1.1 200"),
+}
+
+
+def test_a_slow_client_does_not_delay_the_others(running: ServiceProcess) -> None:
+    with ThreadPoolExecutor(len(SLOW)) as pool:
+        slow = {name: pool.submit(dripped, running, pieces) for name, (pieces, _) in SLOW.items()}
+        for _ in range(5):
+            assert running.send(build_get_request(f"/testnet/route?{QUERY}", close=True)).startswith(b"HTTP/1.1 200")
+            time.sleep(DRIP_S)
+        found = {name: each.result() for name, each in slow.items()}
+    for name, (answer, stood_s) in found.items():
+        assert answer.startswith(SLOW[name][1]), name
+        assert bool(answer) == bool(SLOW[name][1]), name
+        assert PATIENCE_S * 0.9 < stood_s < PATIENCE_S * 4, name
+    late = found["a body that never ends"][0]
+    assert b"connection: close" in late.lower()
+    response = {"statusCode": 408, "message": "the body did not arrive in time", "error": "Request Timeout"}
+    assert json.loads(late.partition(b"\r\n\r\n")[2]) == response
+
+
+def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: ServiceProcess) -> None:
+    half = len(BODY) // 2
+    closing = HEAD + f"Connection: close\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+    answer, _ = dripped(running, [closing, BODY[:half], BODY[half:]])
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_in_use_outlives_patience(running: ServiceProcess) -> None:
+    with running.connect() as connection:
+        until_s = time.monotonic() + 2 * PATIENCE_S
+        while time.monotonic() < until_s:
+            connection.sendall(build_get_request("/readyz"))
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += connection.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 200")
+            time.sleep(DRIP_S)
+
+
+def test_who_waits_for_a_long_answer_is_not_slow() -> None:
+    with run_testnet_service(timeout_s=0.3, slow_s=1.0) as service:
+        answer = service.send(build_get_request(f"/testnet/route?{QUERY}", close=True))
+        assert answer.startswith(b"HTTP/1.1 200")

@@ -1,0 +1,232 @@
+"""Flags override the environment, which overrides the file, which overrides the defaults; values have an origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.live_mode import CheckMode, LiveMode
+from swapcli.core.model.quote_request import SharePrecision
+from swapcli.quoting.config import TABLE, Secret, Settings, config_file_path, peek
+from swapcli.quoting.config.display import masked_rows
+from swapcli.quoting.config.settings import FIELDS
+from tests.quoting.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
+
+VALUES: dict[str, dict[str, object]] = {
+    "network": {"base": "base", "citrea": "citrea"},
+    "api_version": {"v1": ApiVersion.V1, "v2": ApiVersion.V2},
+    "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
+    "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
+    "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
+    "slippage_warning": {"3": 30_000, "30bps": 3_000, "0": 0},
+    "price_guard": {"3": 30_000, "30bps": 3_000, "0": 0},
+    "max_price_loss": {"30": 300_000, "99.5": 995_000},
+    "max_slippage": {"20": 200_000, "100": 1_000_000, "30%": 300_000},
+    "max_fee_usd": {"50": 50.0, "0": 0.0, "2.5": 2.5},
+    "max_hops": {"1": 1, "16": 16},
+    "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
+    "router_dialect": {"own": "own", "universal-router": "universal-router"},
+    "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
+    "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
+    "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
+    "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
+    "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
+    "live": {"require": LiveMode.REQUIRE, "never": LiveMode.NEVER},
+    "check": {"always": CheckMode.ALWAYS, "never": CheckMode.NEVER},
+    "live_timeout_s": {"0.5": 0.5, "86400": 86_400.0},
+    "max_age_s": {"0": 0, "86400": 86_400},
+    "state": {"pending": BlockTag.PENDING, "finalized": BlockTag.FINALIZED},
+    "route_ttl_s": {"1": 1, "86400": 86_400},
+    "color": {"auto": "auto", "never": "never"},
+    "output": {"json": "json", "table": "table"},
+    "integrator.address": {"0x" + "12" * 20: "0x" + "12" * 20, "0x1": "0x1"},
+    "integrator.fee_bps": {"0": 0, "500": 500},
+    "integrator.surplus_bps": {"0": 0, "5000": 5_000},
+    "api_url": {"https://a.example/": "https://a.example", "http://localhost:8000": "http://localhost:8000"},
+    "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
+    "names_rpc_url": {"http://a.example": Secret("http://a.example"), "/ipc": Secret("/ipc")},
+    "api_key": {"one": Secret("one"), "two": Secret("two")},
+    "timeout_s": {"0.5": 0.5, "30": 30.0},
+    "publish_url": {"redis://a.example": Secret("redis://a.example"), "unix:///r.sock": Secret("unix:///r.sock")},
+    "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},
+    "service.port": {"0": 0, "65535": 65_535},
+    "service.workers": {"2": 2, "4": 4},
+    "service.keys_file": {"/keys.json": Path("/keys.json"), "~/keys.json": HOME / "keys.json"},
+    "service.allowed_recipients": {"0xAB": ("0xAB",), "0x1,0x2": ("0x1", "0x2")},
+    "service.cors_origins": {"https://a.example": ("https://a.example",), "*": ("*",)},
+    "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},
+    "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},
+    "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
+    "service.limit_loopback": {"true": True, "False": False},
+    "service.reuse_searches": {"true": True, "False": False},
+    "service.solve_time_s": {"0": 0.0, "1.5": 1.5},
+    "service.max_queue": {"1": 1, "10000": 10_000},
+    "service.max_connections": {"1": 1, "100000": 100_000},
+    "service.state_url": {"redis://:b@a": Secret("redis://:b@a"), "unix:///r.sock": Secret("unix:///r.sock")},
+    "service.feed_url": {"redis://:b@a": Secret("redis://:b@a"), "rediss://a/1": Secret("rediss://a/1")},
+    "service.trusted_proxies": {"10.0.0.0/8,::1": ("10.0.0.0/8", "::1/128"), "192.0.2.1": ("192.0.2.1/32",)},
+}
+"""Texts of every key with the values that they mean."""
+
+ON_COMMAND_LINE = [key for key, row in TABLE.items() if row.on_command_line]
+
+
+def layers(keys: list[str]) -> st.SearchStrategy[dict[str, str]]:
+    """Draw some of `keys`, each with one of its texts."""
+    return st.fixed_dictionaries({}, optional={key: st.sampled_from(list(VALUES[key])) for key in keys})
+
+
+def as_yaml(layer: dict[str, str]) -> str:
+    flat = [f'{key}: "{text}"' for key, text in layer.items() if "." not in key]
+    return "\n".join([*flat, *_group("integrator", layer), *_group("service", layer)])
+
+
+def _group(name: str, layer: dict[str, str]) -> list[str]:
+    nested = [f'  {key.partition(".")[2]}: "{text}"' for key, text in layer.items() if key.startswith(f"{name}.")]
+    return [f"{name}:", *nested] if nested else []
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    names = {
+        "slippage": "slippage_ppm",
+        "impact_warning": "impact_warning_ppm",
+        "max_impact": "max_impact_ppm",
+        "slippage_warning": "slippage_warning_ppm",
+        "price_guard": "price_guard_ppm",
+        "max_price_loss": "max_price_loss_ppm",
+        "max_slippage": "max_slippage_ppm",
+        "gas_price": "gas_price_wei",
+    }
+    value: Any = settings
+    for part in names.get(key, key).split("."):
+        value = getattr(value, part)
+    return value
+
+
+def test_these_tests_cover_every_setting() -> None:
+    assert set(VALUES) == set(TABLE)
+
+
+def test_every_settings_field_is_in_the_table_or_is_a_group() -> None:
+    others = set(Settings._fields) - set(FIELDS[""])
+    assert others == {"integrator", "service", "networks", "origins"}
+
+
+@given(layers(list(TABLE)), layers(list(TABLE)), layers(ON_COMMAND_LINE))
+def test_the_strongest_layer_that_sets_a_key_wins_it(
+    in_file: dict[str, str], in_environment: dict[str, str], in_flags: dict[str, str]
+) -> None:
+    environ = {TABLE[key].variable: text for key, text in in_environment.items()}
+    settings = load(as_yaml(in_file), environ=environ, flags=in_flags)
+    for key, row in TABLE.items():
+        winners = [layer[key] for layer in (in_flags, in_environment, in_file) if key in layer]
+        assert value_of(settings, key) == (VALUES[key][winners[0]] if winners else row.default)
+        names = [(in_flags, "flag"), (in_environment, f"environment {row.variable}"), (in_file, f"file {DEFAULT_FILE}")]
+        assert settings.origin(key) == next((name for layer, name in names if key in layer), "default")
+
+
+@given(layers(list(TABLE)))
+def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) -> None:
+    settings = load(as_yaml(layer))
+    shown = {
+        row.key: row.value for row in masked_rows(settings) if row.origin != "default" and not TABLE[row.key].secret
+    }
+    reloaded = load(as_yaml({key: text for key, text in shown.items() if text is not None}))
+    assert all(value_of(reloaded, key) == value_of(settings, key) for key in shown)
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    settings = load()
+    assert settings == Settings()
+    assert {row.origin for row in masked_rows(settings)} == {"default"}
+
+
+def test_a_flag_of_none_counts_as_not_set() -> None:
+    settings = load("max_hops: 3", flags={"max_hops": None, "api_key": None})
+    assert (settings.max_hops, settings.origin("max_hops")) == (3, f"file {DEFAULT_FILE}")
+
+
+def test_flags_may_come_typed() -> None:
+    flags = {"max_hops": 2, "exclude_protocols": ["a,b", "c"], "market": Path("m.json"), "api_version": ApiVersion.V1}
+    settings = load(flags=flags)
+    assert settings.max_hops == 2
+    assert settings.exclude_protocols == ("a", "b", "c")
+    assert settings.market == Path("m.json")
+    assert settings.api_version is ApiVersion.V1
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    assert load(environ={"SWAPCLI_MAX_HOPS": "", "SWAPCLI_API_KEY": ""}) == Settings()
+
+
+def test_null_in_the_file_counts_as_not_set() -> None:
+    assert load("max_hops:\nnetwork: null\nintegrator:\nnetworks: ~\n") == Settings()
+
+
+def test_an_overridden_wrong_value_is_still_refused() -> None:
+    error = refused("max_hops: many", flags={"max_hops": 3})
+    assert error.message.startswith(f"{DEFAULT_FILE}: max_hops: expected a whole number from 1 to 16")
+
+
+def test_members_of_a_group_come_from_different_layers() -> None:
+    settings = load("integrator: {address: 0x12, fee_bps: 5}", environ={"SWAPCLI_INTEGRATOR_FEE_BPS": "7"})
+    assert (settings.integrator.address, settings.integrator.fee_bps) == ("0x12", 7)
+
+
+@pytest.mark.parametrize(
+    ("config_path", "environ", "expected"),
+    [
+        (None, {}, DEFAULT_FILE),
+        (None, {"XDG_CONFIG_HOME": "/xdg"}, Path("/xdg/swapcli/config.yaml")),
+        (None, {"XDG_CONFIG_HOME": "relative"}, DEFAULT_FILE),
+        (None, {"XDG_CONFIG_HOME": ""}, DEFAULT_FILE),
+        (None, {"SWAPCLI_CONFIG": "/etc/swapcli.yaml", "XDG_CONFIG_HOME": "/xdg"}, OTHER_FILE),
+        (None, {"SWAPCLI_CONFIG": "~/own.yaml"}, HOME / "own.yaml"),
+        (None, {"SWAPCLI_CONFIG": ""}, DEFAULT_FILE),
+        (OTHER_FILE, {"SWAPCLI_CONFIG": "/else.yaml", "XDG_CONFIG_HOME": "/xdg"}, OTHER_FILE),
+    ],
+)
+def test_the_path_comes_from_the_flag_the_variables_or_the_home(
+    config_path: Path | None, environ: dict[str, str], expected: Path
+) -> None:
+    assert config_file_path(config_path, environ, HOME) == expected
+    assert load("max_hops: 9", at=expected, config_path=config_path, environ=environ).max_hops == 9
+
+
+@pytest.mark.parametrize(("config_path", "environ"), [(OTHER_FILE, {}), (None, {"SWAPCLI_CONFIG": str(OTHER_FILE)})])
+def test_a_file_named_explicitly_must_exist(config_path: Path | None, environ: dict[str, str]) -> None:
+    error = refused(config_path=config_path, environ=environ)  # type: ignore[arg-type]
+    assert error.message == f"{OTHER_FILE}: no such file"
+    assert error.hint is not None
+
+
+def test_file_names_in_a_file_start_from_its_folder() -> None:
+    settings = load("market: m.json\napi_key_file: ~/key\n", at=OTHER_FILE, config_path=OTHER_FILE)
+    assert (settings.market, settings.api_key_file) == (Path("/etc/m.json"), HOME / "key")
+
+
+def test_file_names_elsewhere_start_from_the_working_directory() -> None:
+    settings = load(environ={"SWAPCLI_MARKET": "m.json"}, flags={"api_key_file": "key"})
+    assert (settings.market, settings.api_key_file) == (Path("m.json"), Path("key"))
+
+
+@given(layers(ON_COMMAND_LINE), layers(ON_COMMAND_LINE), st.booleans())
+def test_peek_agrees_with_load_even_if_other_settings_are_wrong(
+    in_file: dict[str, str], in_environment: dict[str, str], has_error: bool
+) -> None:
+    environ = {TABLE[key].variable: text for key, text in in_environment.items()}
+    text, broken_variable = as_yaml(in_file), {"SWAPCLI_NONSENSE": "1"} if has_error else {}
+    text_with_error = text + "\nnonsense: 1" if has_error else text
+    seen = peek("output", environ | broken_variable, None, HOME, lambda _: text_with_error)
+    assert (seen or TABLE["output"].default) == load(text, environ=environ).output
+
+
+@pytest.mark.parametrize("text", ["", "[", "output", "- output", "Output: json"])
+def test_peek_finds_nothing_in_a_file_without_the_setting(text: str) -> None:
+    assert peek("output", {}, None, HOME, lambda _: text) is None

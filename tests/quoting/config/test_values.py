@@ -1,0 +1,218 @@
+"""Each kind of setting accepts its values; an error names the source, the key and the expected form."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.quoting.config import TABLE
+from tests.quoting.config.in_memory import DEFAULT_FILE, load, refused
+
+WRONG: dict[str, list[object]] = {
+    "network": [True, 5.5, ["base"], {}, " ", "a\x1bb"],
+    "api_version": ["v3", "V1", 1, True, []],
+    "slippage": ["much", -0.1, 100.0001, "1e-3", True, [0.5], "0.5 %%", "5,0", "٣"],
+    "impact_warning": ["much", -1, 101, True],
+    "max_impact": ["all", -1, 100.1, []],
+    "slippage_warning": ["much", -1, 101, True],
+    "price_guard": ["much", -1, 101, True],
+    "max_price_loss": ["much", -1, 101, True],
+    "max_slippage": ["all", -1, 100.1, []],
+    "max_fee_usd": ["much", -1, 1_000_001, True, [], "$5", "1e3"],
+    "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
+    "shares": ["coarse", "FINE", 1, True, []],
+    "router_dialect": ["public", "OWN", 1, True, []],
+    "exclude_protocols": [True, {"a": 1}, [["a"]], ["a", 0.5], ["a\nb"]],
+    "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],
+    "market": [5, True, ["m.json"], "a\0b"],
+    "store_dir": [5, True, ["stores"], "a\0b"],
+    "max_age_s": [-1, 86_401, 0.5, "soon", True],
+    "live": ["always", "Never", True, 1],
+    "check": ["require", "Never", True, 1],
+    "live_timeout_s": [0, -1, "soon", True, 86_401],
+    "state": ["newest", "Pending", "earliest", 1, True, 123],
+    "route_ttl_s": [0, 86_401, 0.5, "a minute", False],
+    "color": [True, "yes", 1, "AUTO"],
+    "output": ["yaml", 0, {}],
+    "integrator": ["0x12", 5, ["address"]],
+    "service": ["x", 5, ["host"]],
+    "integrator.address": ["12", 12, "0x", "0xz", "0x" + "1" * 65, ["0x12"]],
+    "integrator.fee_bps": [501, -1, 0.5, "5bps", True],
+    "integrator.surplus_bps": [5_001, -1, 0.5],
+    "api_url": [
+        "example",
+        "ftp://a",
+        "https://",
+        "https://u:p@a",
+        "https://a?key=1",
+        "https://a#b",
+        "https://a:port",
+        5,
+    ],
+    "api_key_file": [5, {}],
+    "names_rpc_url": ["ftp://a.example", "a.example", 5, True, ["a"]],
+    "api_key": [0.5, True, ["a"], "a b", "ключ"],
+    "solve_time_s": [-1, 86_401, "soon", True],
+    "service.solve_time_s": [-0.1, "long", []],
+    "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
+    "publish_url": ["http://a.example", "redis://a:b", 5, True],
+    "service.host": [0.5, True, " "],
+    "service.port": [-1, 65_536, 0.5, "http", True],
+    "service.workers": [0, 257, 1.5, "all", True],
+    "service.keys_file": [5, {}],
+    "service.allowed_recipients": [0.5, True, ["0x"], "base", ["0xg0"]],
+    "service.cors_origins": [0.5, True, [["a"]]],
+    "service.requests_per_minute": [0, 1_000_001, "many", True],
+    "service.requests_per_minute_with_key": [0, -5, 0.5],
+    "service.health_requests_per_minute": [0, "much", []],
+    "service.limit_loopback": ["yes", 1, 0, []],
+    "service.reuse_searches": ["yes", 1, 0, []],
+    "service.max_queue": [0, 10_001, "long"],
+    "service.max_connections": [0, 100_001, "many"],
+    "service.state_url": ["http://a.example", "redis://a:b", 5, ["redis://a"]],
+    "service.feed_url": ["a.example", "redis://a/b", 5, ["redis://a"]],
+    "service.trusted_proxies": ["proxy.example", "10.0.0.1/8", "10.0.0.0/33", 7],
+    "networks": ["base", 5, ["base"]],
+}
+"""Values of every key and group that are not of its kind."""
+
+CASES = [(key, value) for key, values in WRONG.items() for value in values]
+
+
+def in_file(key: str, value: object) -> str:
+    """Return a settings file with one key; JSON is YAML."""
+    group, _, member = key.partition(".")
+    return json.dumps({group: {member: value}} if member else {group: value})
+
+
+def test_these_tests_cover_every_setting() -> None:
+    assert set(WRONG) == {*TABLE, "integrator", "service", "networks"}
+
+
+@pytest.mark.parametrize(("key", "value"), CASES)
+def test_a_wrong_value_names_the_file_and_key_and_what_fits(key: str, value: object) -> None:
+    error = refused(in_file(key, value))
+    expected = TABLE[key].value_type.expected if key in TABLE else "a mapping"
+    assert error.message.startswith(f"{DEFAULT_FILE}: {key}: expected {expected}")
+    assert error.details["key"] == key
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and type(value) is str]
+)
+def test_a_wrong_value_names_the_variable_and_what_fits(key: str, value: str) -> None:
+    error = refused(environ={TABLE[key].variable: value})
+    assert error.message.startswith(f"{TABLE[key].variable}: expected {TABLE[key].value_type.expected}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and TABLE[key].on_command_line]
+)
+def test_a_wrong_value_names_the_flag_and_what_fits(key: str, value: object) -> None:
+    error = refused(flags={key: value})
+    assert error.message.startswith(f"{TABLE[key].flag}: expected {TABLE[key].value_type.expected}")
+
+
+def test_the_message_shows_what_was_found_on_one_line() -> None:
+    assert refused("max_hops: six").message.endswith('not "six"')
+    assert refused("max_hops: [1]").message.endswith("not a list")
+    assert refused("max_hops: {a: 1}").message.endswith("not an object")
+    assert refused("color: true").message.endswith("not true")
+    assert refused('color: "a\\e[2J"').message.endswith(r'not "a\u001b[2J"')
+    assert refused("color: " + "x" * 500).message.endswith("…")
+
+
+@given(st.integers(0, 1_000_000))
+def test_a_slippage_is_exact_in_every_spelling(ppm: int) -> None:
+    percent = f"{Decimal(ppm) / 10_000:f}"
+    for text in (percent, f"{percent}%", f"{percent} %", f'"{percent}"'):
+        assert load(f"slippage: {text}").slippage_ppm == ppm
+    assert load(flags={"slippage": f"{Decimal(ppm) / 100:f}bps"}).slippage_ppm == ppm
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_a_gas_price_is_exact_in_every_spelling(wei: int) -> None:
+    gwei = f"{wei // 10**9}.{wei % 10**9:09d}"
+    for text in (str(wei), f"{wei}wei", f"{wei} WEI", f"{gwei}gwei", f"{gwei} Gwei"):
+        assert load(f"gas_price: {text}").gas_price_wei == wei
+
+
+@pytest.mark.parametrize("text", ["[a, b]", "a,b", "a, b,", "[a, 'b,a']", "- a\n- b"])
+def test_a_list_may_be_a_list_or_text_with_commas(text: str) -> None:
+    assert load(f"exclude_protocols:\n  {text.replace(chr(10), chr(10) + '  ')}").exclude_protocols == ("a", "b")
+
+
+@pytest.mark.parametrize("text", ["[9, uniswapV2, 12]", "[9, 'uniswapV2,12']", "- 9\n- uniswapV2\n- 12"])
+def test_ids_in_a_list_need_no_quotes(text: str) -> None:
+    found = load(f"exclude_protocols:\n  {text.replace(chr(10), chr(10) + '  ')}").exclude_protocols
+    assert found == ("9", "uniswapV2", "12")
+
+
+@pytest.mark.parametrize("text", ["8453", "007", "-5", "0", "+1", "1_000", "9" * 77])
+def test_text_of_digits_is_read_as_it_is_written(text: str) -> None:
+    headers = f"networks: {{base: {{rpc_headers: {{X-Key: {text}}}}}}}"
+    settings = load(f"network: {text}\napi_key: {text}\nexclude_protocols: {text}\n{headers}")
+    assert (settings.network, settings.exclude_protocols) == (text, (text,))
+    assert settings.api_key is not None
+    assert settings.api_key.reveal() == text
+    found = settings.networks["base"].rpc_headers
+    assert found is not None
+    assert found["X-Key"].reveal() == text
+
+
+def test_an_empty_list_overrides_a_weaker_one() -> None:
+    assert load("exclude_protocols: a", flags={"exclude_protocols": []}).exclude_protocols == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "closest"),
+    [("SWAPCLI_SLIPAGE", "SWAPCLI_SLIPPAGE"), ("SWAPCLI_INTEGRATOR_FEE", "SWAPCLI_INTEGRATOR_FEE_BPS")],
+)
+def test_an_unknown_variable_is_refused_with_the_closest(name: str, closest: str) -> None:
+    error = refused(environ={name: "1"})
+    assert error.message == f'environment variable "{name}": no such setting'
+    assert error.hint == f"did you mean {closest}?"
+
+
+def test_variables_of_other_programs_are_ignored() -> None:
+    assert load(environ={"PATH": "x", "SWAP": "1", "swapcli_slippage": "x", "_SWAPCLI_COMPLETE": "x"}) == load()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "closest"),
+    [
+        ("slipage: 1", "slipage", "slippage"),
+        ("Network: base", "Network", "network"),
+        ("integrator: {fee: 1}", "integrator.fee", "integrator.fee_bps"),
+        ("integrator: {adress: 1}", "integrator.adress", "integrator.address"),
+        ("network_: {}", "network_", "network"),
+        ("integrators: {}", "integrators", "integrator"),
+    ],
+)
+def test_an_unknown_key_names_the_file_and_the_closest(text: str, key: str, closest: str) -> None:
+    error = refused(text)
+    assert error.message == f'{DEFAULT_FILE}: key "{key}": no such setting'
+    assert error.hint == f"did you mean {closest}?"
+
+
+def test_a_dotted_key_is_refused_with_the_nested_form() -> None:
+    error = refused("integrator.fee_bps: 1")
+    assert error.message.endswith("integrator.fee_bps: a file nests it, as in integrator: {fee_bps: ...}")
+
+
+def test_an_unknown_key_without_close_matches_names_the_list() -> None:
+    assert refused("zzz: 1").hint == "swapcli config show lists all settings"
+
+
+def test_an_unknown_flag_is_refused() -> None:
+    assert refused(flags={"slipage": 1}).message == 'flag "slipage": no such setting'
+
+
+def test_a_key_cannot_be_given_on_the_command_line() -> None:
+    error = refused(flags={"api_key": "tell-nobody"})
+    assert "api_key cannot be given on the command line" in error.message
+    assert "tell-nobody" not in f"{error.message} {error.hint} {error.details}"

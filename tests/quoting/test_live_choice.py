@@ -1,0 +1,132 @@
+"""Which nodes quotes read, in the order of precedence, and what is said of public ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from swapcli.core.errors import ModelledState
+from swapcli.core.model.market import Provenance
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.compose import QuoteSources
+from swapcli.quoting.config import Secret, load_settings
+from swapcli.quoting.live_choice import (
+    NamedHosts,
+    NodeOrigin,
+    NodeRules,
+    check_modelled_is_meant,
+    missing_node_hint,
+)
+
+BASE = find_network("base")
+OWN, OPTION, VARIABLE = "http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"
+
+
+def rules(
+    live: str = "auto", *, own: bool = False, option: bool = False, variable: bool = False, offline: bool = False
+) -> NodeRules:
+    environ = {"SWAPCLI_LIVE": live} | ({"SWAPCLI_NETWORKS_BASE_RPC_URL": OWN} if own else {})
+    settings = load_settings(flags={}, environ=environ, config_path=None, home=Path("/nonexistent"))
+    rpc_url = Secret(OPTION, OPTION) if option else None
+    return NodeRules(settings, rpc_url, offline, {"ETH_RPC_URL": VARIABLE} if variable else {})
+
+
+@pytest.mark.parametrize("live", ["auto", "require", "never"])
+def test_offline_excludes_every_node(live: str) -> None:
+    decided = rules(live, own=True, option=False, variable=True, offline=True)
+    assert list(decided.quoted_nodes(BASE)) == []
+    assert decided.excludes_nodes
+    assert not decided.requires_node
+
+
+@pytest.mark.parametrize("live", ["auto", "require", "never"])
+def test_the_option_goes_before_live_and_all_others(live: str) -> None:
+    decided = rules(live, own=True, option=True, variable=True)
+    (choice,) = decided.quoted_nodes(BASE)
+    assert (choice.origin, choice.urls[0].reveal()) == (NodeOrigin.OPTION, OPTION)
+    assert not decided.excludes_nodes
+
+
+def test_never_excludes_the_nodes_of_the_settings() -> None:
+    decided = rules("never", own=True, variable=True)
+    assert list(decided.quoted_nodes(BASE)) == []
+    assert decided.excludes_nodes
+    assert "never" in decided.why_none()
+
+
+@pytest.mark.parametrize("live", ["auto", "require"])
+def test_the_settings_go_before_the_variable_and_public_nodes(live: str) -> None:
+    (choice,) = rules(live, own=True, variable=True).quoted_nodes(BASE)
+    assert (choice.origin, choice.urls[0].reveal()) == (NodeOrigin.SETTINGS, OWN)
+
+
+@pytest.mark.parametrize("live", ["auto", "require"])
+def test_the_variable_goes_before_public_nodes(live: str) -> None:
+    variable, public = rules(live, variable=True).quoted_nodes(BASE)
+    assert (variable.origin, variable.urls[0].reveal()) == (NodeOrigin.VARIABLE, VARIABLE)
+    assert public.origin is NodeOrigin.CATALOGUE
+    assert [choice.origin for choice in rules(live).quoted_nodes(BASE)] == [NodeOrigin.CATALOGUE]
+    starknet = find_network("starknet")
+    assert [each.origin for each in rules(variable=True).quoted_nodes(starknet)] == [NodeOrigin.CATALOGUE]
+
+
+def test_only_named_nodes_are_read_without_public_ones() -> None:
+    assert list(rules(variable=True)._replace(allows_public=False).quoted_nodes(BASE)) == []
+
+
+def test_the_hint_names_option_variable_and_public_address() -> None:
+    hint = missing_node_hint(BASE)
+    assert "--rpc-url URL" in hint
+    assert "SWAPCLI_NETWORKS_BASE_RPC_URL" in hint
+    assert "https://" in hint
+
+
+@pytest.mark.parametrize("provenance", list(Provenance))
+def test_only_modelled_prices_have_to_be_meant(provenance: Provenance) -> None:
+    state = StateSource(provenance, "somewhere")
+    check_modelled_is_meant(state, BASE, is_meant=True)
+    if provenance in (Provenance.MODELLED, Provenance.SYNTHETIC):
+        with pytest.raises(ModelledState) as caught:
+            check_modelled_is_meant(state, BASE, is_meant=False)
+        assert "--offline" in str(caught.value.hint)
+        of_service = state._replace(service_url="http://127.0.0.1:1")
+        with pytest.raises(ModelledState, match=r"http://127\.0\.0\.1:1 quotes on them") as caught:
+            check_modelled_is_meant(of_service, BASE, is_meant=False)
+        assert "never" in str(caught.value.hint)
+    else:
+        check_modelled_is_meant(state, BASE, is_meant=False)
+
+
+def test_a_host_is_named_once_a_day(tmp_path: Path) -> None:
+    now_s = [1_000_000.0]
+    path = tmp_path / "hosts.json"
+
+    def is_new(host: str) -> bool:
+        return NamedHosts(path, lambda: now_s[0]).is_new(host)
+
+    assert [is_new("a.example"), is_new("a.example"), is_new("b.example")] == [True, False, True]
+    now_s[0] += 86_399
+    assert not is_new("a.example")
+    now_s[0] += 1
+    assert [is_new("a.example"), is_new("a.example")] == [True, False]
+
+
+def test_a_folder_that_cannot_be_written_changes_nothing() -> None:
+    hosts = NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0)
+    assert [hosts.is_new("a.example"), hosts.is_new("a.example")] == [True, False]
+    assert NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0).is_new("a.example")
+
+
+@pytest.mark.parametrize(
+    ("live", "own", "expected"),
+    [("auto", False, None), ("never", True, None), ("auto", True, OWN), ("require", True, OWN), ("require", False, "")],
+)
+def test_a_service_follows_public_nodes_only_where_required(
+    tmp_path: Path, live: str, own: bool, expected: str | None
+) -> None:
+    sources = QuoteSources(rules(live, own=own).settings, tmp_path, warn=lambda _: None)
+    lasting = sources.service_node(BASE)
+    found = None if lasting is None else lasting.node.redacted_url
+    assert found == (BASE.public_nodes[0].url if expected == "" else expected)
