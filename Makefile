@@ -33,7 +33,16 @@ $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json
 	cd $(CONTRACTS) && npm ci
 	@touch $@
 
-test: prerequisites lint types unit ## Run all checks: ruff, mypy and pytest.
+test: prerequisites lint ## Run all checks: ruff, mypy and pytest.
+# mypy runs beside the tests, which leave cores idle while they wait; what it says comes after them. A process beside
+# another gets no Ctrl-C of its own.
+	@said=$$(mktemp); \
+	$(RUN) -m mypy >"$$said" 2>&1 & mypy=$$!; \
+	trap 'kill "$$mypy" 2>/dev/null; rm -f "$$said"' EXIT; trap 'exit 130' INT TERM; \
+	unit=0; $(MAKE) --no-print-directory unit || unit=$$?; \
+	types=0; wait "$$mypy" || types=$$?; \
+	cat "$$said"; \
+	test "$$unit" = 0 && test "$$types" = 0
 
 lint: setup ## Check style and formatting.
 	$(RUN) -m ruff check .

@@ -16,12 +16,14 @@ _BATCH_SIZE = 500
 """New pools per step: far more than a network gets between two blocks."""
 
 
-def follow(store: Store, node: Node) -> Advance | None:
+def follow(store: Store, node: Node, reported: int | None = None) -> Advance | None:
     """Bring a synced store to the node's newest block, in one transaction; None if there is no new block.
 
     New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
-    new block. Raises `UpstreamError` (`StaleNode` if the node is behind on another chain), `ConfigError` if another
-    process is writing to the store, and `MarketUnavailable` if the store is empty.
+    new block. `reported` is the number of the block that a watcher was told of last: a step that fails may leave the
+    store rewound to before it, and the next step that succeeds says so. Raises `UpstreamError` (`StaleNode` if the node
+    is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable` if the
+    store is empty.
     """
     if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(
@@ -34,5 +36,10 @@ def follow(store: Store, node: Node) -> Advance | None:
         cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
         return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, _BATCH_SIZE)
 
+    before = store.inventory.head()
     step = advance(store, node, discover_new, even_without_new_block=False)
-    return step and step.advance
+    if step is None:
+        return None
+    if reported is not None and before is not None and before.number < reported and step.advance.rewound_to is None:
+        return step.advance._replace(rewound_to=before.number)
+    return step.advance

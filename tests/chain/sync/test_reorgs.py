@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
-from swapcli.core.errors import ChainReorganized, StaleNode
+from swapcli.core.errors import ChainReorganized, StaleNode, UpstreamTimeout
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import BlockHeader, ChainHead
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.store.undo_log import MAX_UNDO_BLOCKS
@@ -43,6 +44,26 @@ def test_a_store_follows_every_reorganization(local_chain: TestChain, node: RpcN
         assert advance.rewound_to is not None
         assert advance.rewound_to <= mark.height
         check_true(store, node, local_chain.pools)
+
+
+def test_a_rewind_is_reported_after_a_step_that_failed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    rng = Random("failing")
+    mark = local_chain.snapshot()
+    live(local_chain, rng, 2)
+    before = follow(store, node)
+    assert before
+    local_chain.revert(mark)
+    live(local_chain, rng, 3)
+    with pytest.raises(UpstreamTimeout):
+        follow(store, SilentNode(node), before.block.number)
+    advance = follow(store, node, before.block.number)
+    assert advance
+    assert advance.rewound_to == mark.height
+    local_chain.use(rng)
+    advance = follow(store, node, advance.block.number)
+    assert advance
+    assert advance.rewound_to is None
+    check_true(store, node, local_chain.pools)
 
 
 def test_a_reorganization_replaces_the_pools_it_created(local_chain: TestChain, node: RpcNode, store: Store) -> None:
@@ -121,6 +142,13 @@ def test_a_node_behind_on_the_same_chain_changes_nothing(local_chain: TestChain,
     with pytest.raises(StaleNode, match="does not remember"):
         follow(store, LaggingNode(node, 3))
     assert store.read_market() == stored
+
+
+class SilentNode(LimitedNode):
+    """A node that knows its blocks, but answers no calls."""
+
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        raise UpstreamTimeout("no answer in time")
 
 
 class Turning(LimitedNode):

@@ -275,11 +275,15 @@ def _follow(
 ) -> None:
     """Print the result of the first sync, and follow the chain until interrupted; call `on_block` after each block."""
     problem: str | None = None
+    head = target.inventory.head()
+    reported = head and head.number
 
     def step() -> None:
+        nonlocal reported
         with interruption.uninterrupted():
-            advance = follow(target, node)
+            advance = follow(target, node, reported)
             if advance:
+                reported = advance.block.number
                 on_block()
                 _print_advance(session, target.network.name, advance)
 
