@@ -148,6 +148,7 @@ class SilentNode(LimitedNode):
     """A node that knows its blocks, but answers no calls."""
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        del calls, at
         raise UpstreamTimeout("no answer in time")
 
 
