@@ -3,7 +3,7 @@
 Other packages use `store`. `database` opens connections, `schema` numbers the migrations, `sqlite_errors` translates
 exceptions, `rows` converts pools and tokens to rows and back. `block_writer` writes whole blocks, and `undo_log`
 rewinds to earlier ones. `ranking_updates` keeps the depths of pools up to date, `ranking_queries` reads them for
-`selection`. `summary` counts, and `known_pools` lists the pools that are stored and those that were skipped.
+`core.selection`. `summary` counts, and `known_pools` lists the pools that are stored and those that were skipped.
 
 Importing this package imports sqlite3, so modules on the start-up path import it lazily.
 """
