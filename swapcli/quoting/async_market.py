@@ -91,6 +91,10 @@ class AsyncMarket:
         """As `Market.prepare`."""
         return await self._call(lambda market: market.prepare(quote, **terms))
 
+    async def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
+        """As `Market.permit`."""
+        return await self._call(lambda market: market.permit(quote, owner=owner, deadline=deadline))
+
     async def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
         """As `Market.prices`."""
         return await self._call(lambda market: market.prices(*tokens, unit=unit))

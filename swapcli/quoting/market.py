@@ -305,6 +305,34 @@ class Market:
         """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
         return self._prepare(quote, **terms)
 
+    def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
+        """Return the message whose signature replaces the approval of the router, as `eth_signTypedData_v4` takes it.
+
+        Pass the owner's signature of it to `transactions` or `prepare` as `signature`, with the same `deadline` in Unix
+        seconds. It permits the router to take `amount_in` until then: by the token's own permit (EIP-2612), or by
+        Permit2, which the owner has approved once. A node has the owner's nonce. Example:
+
+            deadline = int(time.time()) + 1200
+            message = market.permit(quote, owner=account.address, deadline=deadline)
+            signature = account.sign_typed_data(full_message=message).signature.to_0x_hex()
+            market.transactions(quote, destination=account.address, deadline=deadline, signature=signature)
+
+        Raises `InvalidOption` if the router or the token takes no permit, if none is needed, or without a node,
+        `InvalidDeadline`, `InvalidAddress`, `ConfigError` if the router is unknown, and `UpstreamError`.
+        """
+        from swapcli.payload.signing.deadlines import parse_deadline_s
+        from swapcli.quoting.permits import PermittedSwap, permit_message
+        from swapcli.quoting.quote_options import parse_address_option
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        address = parse_address_option(owner, quote.network, "owner")
+        deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+        with self._lock:
+            terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
+            router = self.source.build_payload(quote.answer, terms).to
+            swap = PermittedSwap(quote.route, quote.network, router, address, deadline_s)
+            return permit_message(self._sources, swap).document()
+
     def _prepare(
         self,
         quote: SwapQuote,
@@ -318,6 +346,7 @@ class Market:
         sender: str | None = None,
         simulate: bool = False,
         allow_fees: bool = False,
+        signature: str | None = None,
     ) -> PreparedSwap:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
         from swapcli.payload.checks.recipients import check_recipient
@@ -352,6 +381,8 @@ class Market:
         if sender is not None:
             terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
         with self._lock:
+            if signature is not None:
+                terms = self._with_signature(quote, terms, signature)
             payload = self.source.build_payload(quote.answer, terms)
             needs_node = sender is not None or simulate
             checker = None
@@ -372,6 +403,18 @@ class Market:
             payload,
             verdict,
         )
+
+    def _with_signature(self, quote: SwapQuote, terms: SwapTerms, signature: str) -> SwapTerms:
+        """Return the terms with a signed permit of the input, whose owner is the sender, else the recipient."""
+        from swapcli.quoting.permits import PermittedSwap, check_permit
+
+        network, owner = quote.network, terms.sender or terms.required_recipient
+        if terms.deadline_s is None:
+            raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
+        if network.router is None:
+            return terms  # the payload is refused for the same reason
+        swap = PermittedSwap(quote.route, network, network.router, owner, terms.deadline_s)
+        return terms._replace(permit=check_permit(self._sources, swap, signature), deadline_in_s=None)
 
     def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""

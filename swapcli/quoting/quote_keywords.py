@@ -38,7 +38,8 @@ class TransactionKeywords(TypedDict, total=False):
     no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they are
     refused as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
     fees, and checks balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote
-    says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce.
+    says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce. `signature` is that of the message
+    of `permit` for the same `deadline`, by the sender, or the destination without one: it replaces an approval.
     """
 
     destination: Required[str]
@@ -50,3 +51,4 @@ class TransactionKeywords(TypedDict, total=False):
     sender: str
     simulate: bool
     allow_fees: bool
+    signature: str

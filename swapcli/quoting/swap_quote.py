@@ -137,6 +137,10 @@ class SwapQuote(NamedTuple):
         """Return the `transactions` of the swap with the warnings to read before signing. See `Market.prepare`."""
         return self.market.prepare(self, **terms)
 
+    def permit(self, *, owner: str, deadline: int | str) -> dict[str, Any]:
+        """Return the message whose signature replaces the approval of the router. See `Market.permit`."""
+        return self.market.permit(self, owner=owner, deadline=deadline)
+
     def __repr__(self) -> str:
         from swapcli.core.model.token import in_tokens
 

@@ -1,4 +1,4 @@
-"""`--permit` and `--signature` on the command line: a signed message in place of an approval, on a node."""
+"""A signed message in place of an approval, on a node: the library, and `--permit` and `--signature`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
+from swapcli import Market
+from swapcli.core.errors import InvalidDeadline, InvalidOption
 from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval, Transaction
@@ -18,6 +20,7 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.evm import build_approval
 from swapcli.payload.evm.permit2_allowance import build_permit2_approval
 from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.test_signing import unsigned
 from tests.chain.trader import KEY, USER, Trader
@@ -151,6 +154,48 @@ def sent(client: Client, ran: CommandResult, bought: str) -> tuple[int, list[str
 
 def is_permit2(client: Client) -> bool:
     return client.trader.world.network.router_dialect == UNIVERSAL_ROUTER
+
+
+@pytest.fixture
+def market(client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Market]:
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(client.settings))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    settings = {"store_dir": str(client.folder / "stores")}
+    with Market.live(client.name, rpc_url=url_of(client.trader.chain), settings=settings) as market:
+        yield market
+
+
+def test_a_permit_of_the_library_replaces_the_approval(client: Client, market: Market) -> None:
+    trader, deadline = client.trader, int(time()) + 1_200
+    quote = market.quote("USDC", "DAI", "2000")
+    message = quote.permit(owner=USER, deadline=deadline)
+    printed = client.calldata("USDC", "DAI", "2000", "--permit", "--deadline", str(deadline), to=USER)
+    assert message == printed.json
+    signed = Account.sign_message(encode_typed_data(full_message=message), KEY).signature.to_0x_hex()
+    dai = trader.world.tokens["DAI"].address
+    with trader.chain.revert_after():
+        before = trader.world.balance(dai, BOB)
+        transactions = quote.transactions(destination=BOB, sender=USER, deadline=deadline, signature=signed)
+        assert len(transactions) == 1 + is_permit2(client), "only Permit2 itself is approved by a transaction"
+        for each in transactions:
+            raw = Account.sign_transaction(each, KEY).raw_transaction
+            assert trader.chain.send_raw(bytes(raw)).succeeded
+        assert trader.world.balance(dai, BOB) - before == quote.amount_out
+
+
+def test_the_library_refuses_permits_that_cannot_work(market: Market) -> None:
+    quote = market.quote("USDC", "DAI", "2000")
+    of_another = "0x" + "11" * 64 + "1b"
+    with pytest.raises(InvalidOption, match=rf"^signature: it is not {USER}'s for this permit"):
+        quote.transactions(destination=USER, deadline="20m", signature=of_another)
+    with pytest.raises(InvalidOption, match=r"^signature: a signature has 65 bytes"):
+        quote.transactions(destination=USER, deadline="20m", signature="0x00")
+    with pytest.raises(InvalidOption, match=r"^signature needs deadline"):
+        quote.transactions(destination=USER, signature=of_another)
+    with pytest.raises(InvalidOption, match=r"^permit: ETH needs no approval"):
+        market.quote("ETH", "DAI", "1").permit(owner=USER, deadline="20m")
+    with pytest.raises(InvalidDeadline, match=r"^deadline: 1 has passed"):
+        quote.permit(owner=USER, deadline=1)
 
 
 def test_calldata_prints_the_same_message(client: Client) -> None:

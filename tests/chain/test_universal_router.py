@@ -28,7 +28,7 @@ from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm import build_transactions
 from swapcli.payload.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
 from swapcli.payload.evm.typed_data import TypedData
-from swapcli.payload.signing.permit_reader import check_signer, read_message
+from swapcli.payload.permits import check_signer, read_message
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.chain.contract_fixture import WETH

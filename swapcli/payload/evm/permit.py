@@ -59,19 +59,21 @@ class Signature(NamedTuple):
         return self.r.to_bytes(32) + self.s.to_bytes(32) + bytes((self.v,))
 
 
-def parse_signature(text: str) -> Signature:
-    """Parse r, s and v in hex with 0x. Raises `InvalidOption` for another length, v or s than wallets return."""
+def parse_signature(text: str, label: str = "signature") -> Signature:
+    """Parse r, s and v in hex with 0x; `label` names the option in errors.
+
+    Raises `InvalidOption` for another length, v or s than wallets return."""
     try:
         octets = parse_hex(text.strip(), "signature")
     except InvalidInput as error:
-        raise InvalidOption(f"--signature: {error.message.removeprefix('signature: ')}") from None
+        raise InvalidOption(f"{label}: {error.message.removeprefix('signature: ')}") from None
     if len(octets) != SIGNATURE_BYTES:
-        raise InvalidOption(f"--signature: a signature has {SIGNATURE_BYTES} bytes, not {len(octets)}")
+        raise InvalidOption(f"{label}: a signature has {SIGNATURE_BYTES} bytes, not {len(octets)}")
     r, s, v = int.from_bytes(octets[:32]), int.from_bytes(octets[32:64]), octets[64]
     if v not in (27, 28):
-        raise InvalidOption(f"--signature: the last byte must be 27 or 28 (0x1b or 0x1c), not {v}")
+        raise InvalidOption(f"{label}: the last byte must be 27 or 28 (0x1b or 0x1c), not {v}")
     if not 0 < r < _CURVE_ORDER or not 0 < s <= _CURVE_ORDER // 2:
-        raise InvalidOption("--signature: r or s is out of range, so that contracts refuse it")
+        raise InvalidOption(f"{label}: r or s is out of range, so that contracts refuse it")
     return Signature(r, s, v)
 
 

@@ -1,1 +1,1 @@
-"""What only a node knows of a transaction before it is signed: nonce, gas, fees, and what permits need."""
+"""What only a node knows of a transaction before it is signed: nonce, gas and fees."""

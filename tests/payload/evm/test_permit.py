@@ -85,4 +85,4 @@ def test_calldata_has_the_words_of_the_signed_message(terms: PermitTerms, nonce:
 def test_a_malformed_signature_is_refused(text: str, problem: str) -> None:
     with pytest.raises(InvalidOption) as caught:
         parse_signature(text)
-    assert caught.value.message == f"--signature: {problem}"
+    assert caught.value.message == f"signature: {problem}"

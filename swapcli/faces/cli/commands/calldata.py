@@ -88,7 +88,7 @@ def calldata(
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
-        print_permit(session, quote.network, payload, transaction, deadline_s)
+        print_permit(session, quote.network, payload, (quote.route, terms), transaction.to)
         return exit_codes.OK
     quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
     pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None

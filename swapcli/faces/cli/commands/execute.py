@@ -101,14 +101,14 @@ def execute(
     if signature is not None:
         from swapcli.faces.cli.permits import with_signature
 
-        terms = with_signature(session, quote_source.network, payload, signature, route)
+        terms = with_signature(session, quote_source.network, payload, route, signature)
     transaction = quote_source.build(route.result, terms)
     if not payload.simulate:  # which shows what is really paid
         session.check_modelled_is_meant(quote_source.state_source, quote_source.network)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
-        print_permit(session, quote_source.network, payload, transaction, deadline_s)
+        print_permit(session, quote_source.network, payload, (route.result, terms), transaction.to)
         return exit_codes.OK
     settings, state_source = session.settings, quote_source.state_source
     terms = terms._replace(

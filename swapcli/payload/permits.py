@@ -1,4 +1,7 @@
-"""Reads from a node what permits need beyond a swap's terms: nonces, and the domains of tokens."""
+"""Permits of a swap's input: the message to sign, and its signature, checked.
+
+The message needs from a node what the swap's terms do not have: the owner's nonce, and the domain of the token.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from typing import Any, Final
 
 from swapcli.core.encoding.abi import encode_uint
 from swapcli.core.errors import InvalidOption, UpstreamError
+from swapcli.core.model.network import Network
 from swapcli.core.model.router_dialect import PermitKind
+from swapcli.core.model.swap_terms import SignedPermit
 from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.permit import PermitTerms, Signature, permit2_message, token_message
 from swapcli.payload.evm.typed_data import TypedData, domain_separator
 from swapcli.state.rpc.call_encoding import encode_call, read_text, read_word, read_words
@@ -26,6 +32,40 @@ _PERMIT_TYPE_HASH: Final = 0x6E71EDAE12B1B97F4D1F60370FEF10105FA2FAAE0126114A169
 _RECOVER: Final = "0x0000000000000000000000000000000000000001"
 """The precompiled contract that recovers the signer of a digest."""
 
+_HINT_APPROVE: Final = "approve it by a transaction, which the JSON and --with-approval show (transactions in Python)"
+
+
+def require_permit_kind(network: Network, *, is_native: bool, label: str) -> PermitKind:
+    """Return the permit that the network's router takes. Raises `InvalidOption` if there is none, or none is needed.
+
+    `label` is the option that asks for the permit, as the caller knows it.
+    """
+    kind = router_dialect(network).permit_kind
+    if kind is None:
+        raise InvalidOption(
+            f"{label}: payloads for the router dialect {network.router_dialect} of {network.name} carry no permit",
+            hint=_HINT_APPROVE,
+        )
+    if is_native:
+        raise InvalidOption(f"{label}: {network.native.symbol} needs no approval, so there is nothing to sign")
+    return kind
+
+
+def read_signed_permit(
+    node: StateOverrideNode,
+    kind: PermitKind,
+    terms: PermitTerms,
+    chain_id: int,
+    signature: Signature,
+    *,
+    label: str = "signature",
+) -> SignedPermit:
+    """Return a signature of the message of `read_message` as payloads carry it. Raises `InvalidOption` as it does, and
+    unless the owner signed the message."""
+    message, nonce = read_message(node, kind, terms, chain_id)
+    check_signer(node, message, signature, terms.owner, label)
+    return SignedPermit(signature.encoded, nonce)
+
 
 def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int) -> tuple[TypedData, int]:
     """Return the message to sign, and its nonce, at the newest block.
@@ -41,7 +81,9 @@ def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int
     return token_message(terms, nonce, domain), nonce
 
 
-def check_signer(node: StateOverrideNode, message: TypedData, signature: Signature, owner: str) -> None:
+def check_signer(
+    node: StateOverrideNode, message: TypedData, signature: Signature, owner: str, label: str = "signature"
+) -> None:
     """Raise `InvalidOption` unless `owner` signed the message, or is a contract, which checks signatures by itself."""
     at = node.read_head().block
     words = f"{signature.v:064x}{signature.r:064x}{signature.s:064x}"
@@ -49,8 +91,8 @@ def check_signer(node: StateOverrideNode, message: TypedData, signature: Signatu
     if (signer and int.from_bytes(signer) == int(owner, 16)) or node.read_account(owner, at).code:
         return
     raise InvalidOption(
-        f"--signature: it is not {owner}'s for this permit",
-        hint="use the amount, --deadline, --from and --router-dialect of --permit, and sign again after another permit",
+        f"{label}: it is not {owner}'s for this permit",
+        hint="use the amount, deadline, sender and router dialect of the permit, and sign again after another permit",
     )
 
 
@@ -89,5 +131,5 @@ def _text(answer: ReturnData, name: str) -> str:
 def _without_permit(token: str) -> InvalidOption:
     return InvalidOption(
         f"the token {token} has no permit of EIP-2612",
-        hint="approve it by a transaction, which is in the JSON, and which --with-approval shows",
+        hint=_HINT_APPROVE,
     )
