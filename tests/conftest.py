@@ -19,6 +19,7 @@ from hypothesis.vendor import pretty
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
+    from tests.chain.settler_fixture import SettlerTrader
     from tests.chain.small_chain import SmallTestChain
     from tests.chain.trader import Trader
     from tests.support.redis_server import RedisServer
@@ -121,3 +122,21 @@ def small_chain(shared_small_chain: SmallTestChain) -> Iterator[SmallTestChain]:
 
     with restored(shared_small_chain) as small_chain:
         yield small_chain
+
+
+@pytest.fixture(scope="session")
+def shared_settler_trader() -> Iterator[SettlerTrader]:
+    """A trader of a chain with a model of 0x Settler. Tests take it from `settler_trader`."""
+    from tests.chain.settler_fixture import open_settler_trader
+
+    with open_settler_trader() as trader:
+        yield trader
+
+
+@pytest.fixture
+def settler_trader(shared_settler_trader: SettlerTrader) -> Iterator[SettlerTrader]:
+    """A trader of a chain with a model of 0x Settler, which is reverted after the test."""
+    from tests.support.chain import restored
+
+    with restored(shared_settler_trader) as trader:
+        yield trader

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 
-const require = createRequire(new URL("../contracts/package.json", import.meta.url));
+const require = createRequire(new URL("../../contracts/package.json", import.meta.url));
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
