@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
 settings.register_profile(
     "fixed",
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,

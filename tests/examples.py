@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,23 @@ def examples(sample: int, *, full: int) -> int:
 def seeds(sample: int, *, full: int) -> list[ParameterSet]:
     """Return the seeds 0 to `full - 1` as parameters. Those after the first `sample` are marked slow."""
     return [pytest.param(seed, marks=[pytest.mark.slow] if seed >= sample else []) for seed in range(full)]
+
+
+def few(values: Iterable[object], sample: int) -> list[ParameterSet]:
+    """Return values of one parameter, of which all but `sample` are marked slow: repetitions of one kind.
+
+    Those that are left are spread over the values, as neighbours are most alike; the first is among them.
+    """
+    return few_rows([(value,) for value in values], sample)
+
+
+def few_rows(rows: Iterable[tuple[object, ...]], sample: int) -> list[ParameterSet]:
+    """Return rows of several parameters like `few`."""
+    all_rows = list(rows)
+    kept = {number * len(all_rows) // sample for number in range(sample)}
+    return [
+        pytest.param(*row, marks=[] if number in kept else [pytest.mark.slow]) for number, row in enumerate(all_rows)
+    ]
 
 
 def fuzzed_seeds(sample: int, *, full: int) -> list[ParameterSet]:

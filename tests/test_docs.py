@@ -28,6 +28,7 @@ from swapcli.quoting.config.display import example_config
 from swapcli.quoting.open_market import open_market
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
+from tests.examples import few
 from tests.support.command import run_swapcli
 
 ROOT = Path(__file__).parents[1]
@@ -141,7 +142,7 @@ def node() -> Iterator[str]:
         yield url_of(chain)
 
 
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", few(commands(), 16))
 def test_every_command_in_the_docs_works(command: str, service_url: str, node: str) -> None:
     ran = shell(command.replace(SERVICE, service_url).replace(NODE, node))
     assert works(command, ran), ran.stderr
@@ -328,14 +329,17 @@ def test_the_example_settings_are_those_of_init_and_defaults() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        node.path
-        for node in command_nodes()
-        # The transaction of `verify` is on a network that tests do not reach; tests/chain runs it on a node.
-        if node.path
-        and node.path != ("verify",)
-        and node.path not in {each.path[:1] for each in command_nodes() if len(each.path) > 1}
-    ],
+    few(
+        [
+            node.path
+            for node in command_nodes()
+            # The transaction of `verify` is on a network that tests do not reach; tests/chain runs it on a node.
+            if node.path
+            and node.path != ("verify",)
+            and node.path not in {each.path[:1] for each in command_nodes() if len(each.path) > 1}
+        ],
+        10,
+    ),
 )
 def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path, node: str) -> None:
     example = re.compile(r'^ +(?:Example: )?((?:[A-Z_]+=\S+ |eval "\$\()?swapcli .+)$', re.MULTILINE)

@@ -30,6 +30,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import Failure, RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy, rewrites
 from tests.chain.trader import USER, Trader
+from tests.examples import few
 from tests.state.store.build import create
 from tests.support.chain import connected
 
@@ -203,7 +204,7 @@ def test_a_pending_block_without_a_hash_is_read(trader: Trader, proxy: Proxy) ->
         assert source(trader, node, BlockTag.PENDING).quote(request(trader)).state_source.tag is BlockTag.PENDING
 
 
-@pytest.mark.parametrize("tag", [BlockTag.PENDING, BlockTag.SAFE, BlockTag.FINALIZED])
+@pytest.mark.parametrize("tag", few([BlockTag.PENDING, BlockTag.SAFE, BlockTag.FINALIZED], 1))
 def test_stored_state_never_answers_for_another_block(trader: Trader, node: RpcNode, tag: BlockTag) -> None:
     trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
     head = node.read_head().block

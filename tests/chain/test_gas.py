@@ -22,6 +22,7 @@ MIN_SHARE = examples(90, full=95) / 100
 """Of 50 routes, the share within the tolerance has a standard error of 3%."""
 
 
+@pytest.mark.slow
 def test_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:
     samples = [sample for seed in SEEDS for sample in measure(trader, seed, ROUTES_A_SEED)]
     assert len(samples) == len(SEEDS) * ROUTES_A_SEED

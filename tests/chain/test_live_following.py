@@ -26,6 +26,7 @@ from tests.chain.node.server import SECRET
 from tests.chain.settings import url_of, websocket_url, write_settings
 from tests.chain.small_chain import SmallTestChain, open_small_chain
 from tests.chain.sync.expected_state import fresh, store_at, synced
+from tests.examples import few
 from tests.state.store.build import only
 from tests.support.chain import connected
 from tests.support.command import clean_environment
@@ -119,7 +120,7 @@ def follow_through_failures(
         service.check_right(node)
 
 
-@pytest.mark.parametrize("reads_http", [True, False])
+@pytest.mark.parametrize("reads_http", few([True, False], 1))
 def test_pools_are_right_through_cuts_and_reorgs(small_chain: SmallTestChain, tmp_path: Path, reads_http: bool) -> None:
     follow_through_failures(small_chain, tmp_path, blocks=40, cuts=4, reads_http=reads_http)
 
@@ -157,6 +158,7 @@ def is_subscribed(service: ServiceProcess) -> bool | None:
     return {"1.0": True, "0.0": False}[figures[0]] if figures else None
 
 
+@pytest.mark.slow
 def test_a_service_reports_how_it_follows(small_chain: SmallTestChain, tmp_path: Path) -> None:
     chain = small_chain.chain
     with open_tcp_proxy(chain.node.port) as proxy:
@@ -194,7 +196,7 @@ def test_a_service_reports_how_it_follows(small_chain: SmallTestChain, tmp_path:
     assert not any("defect" in line for line in lines)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], 1))
 def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Path) -> None:
     ipc_path = tmp_path / "anvil.ipc"
     with running_anvil(ipc_path=ipc_path) as chain:
@@ -216,6 +218,7 @@ def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Pat
         assert blocks == list(range(first + 1, first + 21))
 
 
+@pytest.mark.slow
 def test_a_watch_over_http_keeps_up_with_fast_blocks(tmp_path: Path) -> None:
     """The network says that a block takes a second."""
     with running_anvil() as chain:

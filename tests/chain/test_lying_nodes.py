@@ -16,9 +16,10 @@ from tests.chain.node.server import Failure
 from tests.chain.proxy import open_proxy
 from tests.chain.small_chain import SmallTestChain, open_small_chain
 from tests.chain.test_node_failures_sync import Bench, followed, synced
+from tests.examples import examples
 from tests.support.chain import restored
 
-FEW_RUNS, MANY_RUNS = 3, 100
+FEW_RUNS, MANY_RUNS = examples(1, full=3), 100
 RUNS_A_CHAIN = 10
 """A chain slows down as it grows."""
 STEPS = 2
@@ -128,7 +129,7 @@ def check_reorgs(bench: Bench, seed: int) -> bool:
 
 
 def test_state_of_a_replaced_block_is_never_stored(bench: Bench) -> None:
-    have_stayed = [check_reorgs(bench, seed) for seed in range(10)]
+    have_stayed = [check_reorgs(bench, seed) for seed in range(examples(3, full=10))]
     assert any(have_stayed)
 
 

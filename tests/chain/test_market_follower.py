@@ -20,10 +20,11 @@ from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.sync import Progress, follow
 from tests.chain.small_chain import SmallTestChain
 from tests.chain.sync.expected_state import fresh, store_at, synced
+from tests.examples import examples
 from tests.state.store.build import only
 from tests.support.chain import connected
 
-STEPS = 25
+STEPS = examples(10, full=25)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
 from tests.chain.trader import Trader
-from tests.examples import examples
+from tests.examples import examples, few
 from tests.support.chain import restored
 
 BASE = find_network("base")
@@ -119,10 +119,10 @@ def test_a_permanent_failure_gives_correct_data_or_one_error(bench: Bench, mode:
     assert end_of(bench, mode) in mode.outcomes_if_permanent
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", few(MODES, 12), ids=lambda mode: mode.name)
 def test_what_passes_is_waited_out_wherever_it_strikes(bench: Bench, mode: FailureMode) -> None:
     takes_long = mode.timeout_s < TIMEOUT_S
-    for untroubled in (1,) if takes_long else range(examples(3, full=7)):
+    for untroubled in (1,) if takes_long else range(examples(2, full=7)):
         bench.proxy.failures = [failures.passes_on] * untroubled + [mode.build(Random(untroubled))] * (ATTEMPTS - 1)
         assert end_of(bench, mode, bench.multicall if untroubled % 2 else None) in mode.outcomes_if_temporary
 

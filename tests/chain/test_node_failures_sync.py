@@ -25,7 +25,7 @@ from tests.chain.node.server import SECRET
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
 from tests.chain.small_chain import SmallTestChain
-from tests.examples import examples
+from tests.examples import examples, few
 from tests.state.store.build import create, reopen
 from tests.support.chain import restored
 
@@ -139,7 +139,7 @@ def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str]) -> Iterator[Ben
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", few(MODES, 6), ids=lambda mode: mode.name)
 def test_a_sync_during_failures_leaves_a_correct_store(bench: Bench, mode: FailureMode) -> None:
     with bench.store(is_new=True) as store:
         bench.proxy.failures = [failures.passes_on] * Random(mode.name).randint(0, 9)
@@ -150,7 +150,7 @@ def test_a_sync_during_failures_leaves_a_correct_store(bench: Bench, mode: Failu
         bench.check_whole(store)
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", few(MODES[1:], 6), ids=lambda mode: mode.name)
 def test_a_step_during_failures_leaves_a_correct_store(bench: Bench, mode: FailureMode) -> None:
     bench.small_chain.run_random_activity(Random(mode.name))
     with bench.store(is_new=False) as store:

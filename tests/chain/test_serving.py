@@ -233,6 +233,7 @@ def test_a_large_swap_moves_the_quote_and_a_reorg_undoes_it(scene: Scene, client
     until(lambda: client.out(STORED, scene) == client.out(TAKEN, scene) == before)
 
 
+@pytest.mark.slow
 def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client: Client) -> None:
     status, message = client.health(STORED)
     assert status == 200
@@ -267,6 +268,11 @@ def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client
 def test_it_ends_well_and_told_what_failed_without_a_secret(
     scene: Scene, service: ServiceProcess, client: Client
 ) -> None:
+    failures = client.figure("swapcli_market_update_failures_total", STORED)
+    scene.proxy.always = hangs_up
+    until(lambda: client.figure("swapcli_market_update_failures_total", STORED) > failures)
+    scene.proxy.always = None
+    until(lambda: "recovered" in service.read_log())
     scene.proxy.always = stays_silent
     time.sleep(0.2)
     started_s = time.monotonic()

@@ -165,6 +165,7 @@ def plain_pools(trade: Trade) -> dict[str, Pool]:
     }
 
 
+@pytest.mark.slow
 def test_the_gas_of_most_routes_is_within_ten_percent(trader: SettlerTrader) -> None:
     """Of routes that the figures were not fitted to."""
     samples = list(measure(trader, 1_000, examples(24, full=200)))

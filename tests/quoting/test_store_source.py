@@ -23,6 +23,7 @@ from swapcli.quoting.sources.pool_source import PoolSource
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import Clock
 from swapcli.state.store import Store
+from tests.examples import examples
 from tests.state.store.build import imported
 from tests.support.pools import build_wide_market
 from tests.support.testnet import NOW_S, TWIN_A, USDC, WETH, build_testnet_market
@@ -126,7 +127,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreSource]:
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.floats(-2, 4))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6, full=40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_pools_around_an_order_are_all_it_needs(wide: StoreSource, i: int, j: int, magnitude: float) -> None:
     tokens = list(WIDE.tokens.values())
     if i == j:

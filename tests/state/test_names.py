@@ -24,6 +24,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import open_proxy
 from tests.contracts.evm import Contract, compile_solidity
+from tests.examples import examples
 from tests.support.chain import connected
 from tests.support.command import CommandResult, run_swapcli
 
@@ -103,7 +104,7 @@ def full_name(names: Names, label: str) -> str:
 labels = st.from_regex(r"[a-z0-9]{1,12}(-[a-z0-9]{2,5})?", fullmatch=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(5, full=25))
 @given(label=labels, record=st.integers(1, 2**160 - 2).map(lambda value: f"0x{value:040x}"))
 def test_a_name_resolves_to_its_record(ens_names: Names, basenames: Names, label: str, record: str) -> None:
     for names in (ens_names, basenames):

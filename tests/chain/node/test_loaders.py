@@ -35,6 +35,7 @@ from tests.core.pools.real_pools import (
     add_random_positions,
     random_sqrt_price,
 )
+from tests.examples import seeds
 
 BASE = find_network("base")
 """Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
@@ -108,7 +109,7 @@ def compare_one_swap(rng: Random, real: RealConcentrated, pool: Pool) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(1, full=4))
 @pytest.mark.parametrize("contract", CONCENTRATED)
 def test_concentrated_pools_swap_as_their_contract(contract: type[UniswapV3], seed: int) -> None:
     rng = Random(f"{contract.__name__} {seed}")

@@ -18,6 +18,7 @@ from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, node_of, serving
+from tests.examples import examples
 
 NUMBER = 1_000
 ECHO, REVERTING = "0x" + "11" * 20, "0x" + "22" * 20
@@ -162,7 +163,9 @@ def test_batches_shrink_with_the_check_in_them(chain: Chain, server: Server, cou
 
 
 @given(st.integers(1, 6), st.integers(0, 40), st.integers(1, 30))
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=examples(20, full=80), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_results_are_of_the_block_wherever_a_reorg_happens(server: Server, most: int, turn: int, count: int) -> None:
     chain = Chain()
     server.max_requests = most

@@ -11,11 +11,12 @@ from swapcli.state.store import Store
 from swapcli.state.sync import follow
 from tests.chain.sync.expected_state import check_true
 from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
+from tests.examples import examples, few
 
 
 def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("use")
-    for _ in range(40):
+    for _ in range(examples(16, full=40)):
         used = {local_chain.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
         advance = follow(store, node)
         assert advance
@@ -25,7 +26,7 @@ def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcN
         assert follow(store, node) is None
 
 
-@pytest.mark.parametrize("name", EVERY_PROTOCOL)
+@pytest.mark.parametrize("name", few(EVERY_PROTOCOL, 5))
 def test_every_kind_of_change_is_found(local_chain: TestChain, node: RpcNode, store: Store, name: str) -> None:
     rng = Random(name)
     (made,) = (each for each in local_chain.pools if each.protocol == name)

@@ -23,6 +23,7 @@ from tests.chain.node.server import Failure, Handler, hangs_up, limits_requests,
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
+from tests.examples import few
 from tests.support.chain import connected, restored
 
 BLOCKS = 150
@@ -201,7 +202,7 @@ MISBEHAVIOURS = (
 )
 
 
-@pytest.mark.parametrize("misbehaviour", MISBEHAVIOURS, ids=lambda each: each.name)
+@pytest.mark.parametrize("misbehaviour", few(MISBEHAVIOURS, 4), ids=lambda each: each.name)
 @pytest.mark.parametrize("bad_count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_others_read_the_share_of_a_bad_node(
     local_chain: TestChain,

@@ -76,6 +76,7 @@ def test_events_are_read_where_that_takes_less(local_chain: TestChain, node: Rpc
     assert discovery_method(store) == "the lists and events of factories"
 
 
+@pytest.mark.slow
 def test_pools_created_between_batches_are_found(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     """Each batch is written by a newly opened store, as after an interruption."""
     local_chain.chain.node.ask("anvil_mine", hex(500))

@@ -17,6 +17,7 @@ from swapcli.state.sync import count_skipped, follow
 from tests.chain.sync.expected_state import check_true, followed, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
 from tests.chain.sync.nodes import LaggingNode, LimitedNode
+from tests.examples import examples
 
 
 def live(local_chain: TestChain, rng: Random, blocks: int) -> None:
@@ -31,7 +32,7 @@ def live(local_chain: TestChain, rng: Random, blocks: int) -> None:
 
 def test_a_store_follows_every_reorganization(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("ways")
-    for _ in range(12):
+    for _ in range(examples(4, full=12)):
         mark = local_chain.snapshot()
         for _ in range(rng.randint(1, 5)):
             live(local_chain, rng, rng.randint(1, 3))
@@ -83,6 +84,7 @@ def test_a_reorganization_replaces_the_pools_it_created(local_chain: TestChain, 
         check_true(store, node, local_chain.pools)
 
 
+@pytest.mark.slow
 def test_a_reorganization_beyond_the_undo_log_reads_all_pools(
     local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:

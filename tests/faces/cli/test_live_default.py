@@ -10,6 +10,7 @@ import pytest
 
 from swapcli import Market, quote
 from swapcli.core.errors import ModelledState, UpstreamError
+from tests.examples import few
 from tests.support.command import CommandResult, run_swapcli
 
 NO_NETWORK = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
@@ -31,7 +32,7 @@ def run(*words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -
     return run_swapcli(*words, stdin=stdin, env={**NO_NETWORK, **(env or {})})
 
 
-@pytest.mark.parametrize("command", SHOWING)
+@pytest.mark.parametrize("command", few(sorted(SHOWING), 2))
 def test_prices_are_shown_with_the_warning_first(command: str) -> None:
     ran = run(*SHOWING[command], "--json")
     assert ran.exit_code == 0, ran.stderr

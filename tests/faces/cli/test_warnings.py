@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import few
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.fake_service import fake_service
 from tests.support.testnet import build_market_document
@@ -130,7 +131,7 @@ FORMS = {
 """Commands with a field of their JSON, and a form of their own."""
 
 
-@pytest.mark.parametrize("command", FORMS)
+@pytest.mark.parametrize("command", few(sorted(FORMS), 3))
 def test_warnings_are_on_stderr_in_every_form(command: tuple[str, ...]) -> None:
     field, own_form = FORMS[command]
     expected = run_swapcli(*command, "--json")

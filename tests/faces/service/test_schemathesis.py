@@ -106,7 +106,26 @@ def _values(operation: Operation, name: str) -> dict[str, Any]:
 OPERATIONS = {f"{each.method.upper()} {each.path}": each for each in list_operations(openapi_document())}
 WITH_BODY = [label for label, each in OPERATIONS.items() if "requestBody" in each.definition]
 schema = schemathesis.openapi.from_dict(described())
-with_query, with_body = schema.exclude(name=WITH_BODY), schema.include(name=WITH_BODY)
+REPEATED = {
+    "POST /hyperevm/execute",
+    "POST /starknet/execute",
+    "POST /{network}/calldata",
+    "POST /citrea/calldata",
+    "GET /citrea/calldata",
+    "POST /hyperevm/calldata",
+    "GET /hyperevm/route",
+    "GET /hyperevm/route.svg",
+    "GET /starknet/route.svg",
+    "GET /hyperevm/calldata",
+    "GET /hyperevm/routeAndCalldata",
+    "GET /{network}/routeAndCalldata",
+    "GET /{network}/healthcheck",
+}
+"""Operations that differ little from another: by the network, or by the version of the interface."""
+with_query = schema.exclude(name=[*WITH_BODY, *REPEATED])
+with_body = schema.include(name=[label for label in WITH_BODY if label not in REPEATED])
+repeated_with_query = schema.include(name=[label for label in REPEATED if label not in WITH_BODY])
+repeated_with_body = schema.include(name=[label for label in WITH_BODY if label in REPEATED])
 good = schemathesis.openapi.from_dict(known(), config=Config.from_dict({"generation": {"mode": "positive"}}))
 
 
@@ -175,6 +194,20 @@ def test_any_query_gets_an_answer_that_is_described(case: Case[Any], service: st
 @with_body.parametrize()
 @settings(max_examples=BODIES)
 def test_any_body_gets_an_answer_that_is_described(case: Case[Any], service: str, session: requests.Session) -> None:
+    check(case, service, session)
+
+
+@pytest.mark.slow
+@repeated_with_query.parametrize()
+@settings(max_examples=QUERIES)
+def test_any_query_of_repeated_operations(case: Case[Any], service: str, session: requests.Session) -> None:
+    check(case, service, session)
+
+
+@pytest.mark.slow
+@repeated_with_body.parametrize()
+@settings(max_examples=BODIES)
+def test_any_body_of_repeated_operations(case: Case[Any], service: str, session: requests.Session) -> None:
     check(case, service, session)
 
 

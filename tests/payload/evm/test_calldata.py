@@ -22,6 +22,7 @@ from swapcli.payload.evm import (
     encode_permit_call,
 )
 from swapcli.payload.evm.transactions import APPROVE
+from tests.examples import seeds
 from tests.payload.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call, timed_calls
 
 A, B, C = "0x" + "a1" * 20, "0x" + "b2" * 20, "0x" + "c3" * 20
@@ -59,7 +60,7 @@ def test_any_call_matches_eth_abi_and_decodes_back(call: RouterCall) -> None:
     assert decode_call(encoded) == call
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(2, full=8))
 def test_random_calls_match_eth_abi_and_decode_back(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(500):

@@ -42,6 +42,7 @@ def test_hash_seed_decimal_context_and_locale_change_nothing() -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.slow
 def test_python_and_c_decimals_give_the_same_bytes() -> None:
     script = (
         "import sys; sys.modules['_decimal'] = None; import decimal; assert hasattr(decimal.Decimal.exp, '__code__');"

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.examples import examples
 from tests.state.store.build import NETWORK, TOKENS, create, is_sound, pool, reopen
 
-KILLS = examples(15, full=50)
+KILLS = examples(8, full=50)
 POOLS = 8
 
 FORK_SERVER = f"""

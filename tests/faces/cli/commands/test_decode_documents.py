@@ -533,7 +533,7 @@ def is_flagged(ran: CommandResult) -> bool:
 
 
 def test_every_change_of_one_unit_is_found() -> None:
-    count, a_document = examples(70, full=2_000), 5
+    count, a_document = examples(25, full=2_000), 5
     rng = Random("one unit")
     for router, shown in random_documents("documents to change", count // a_document):
         assert not is_flagged(decode(shown, dialect=router.dialect))

@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import run_swapcli
 
 PAIR = ("base", "ETH", "USDC")
-LADDER = ("--amounts", "1,200,5000")
+LADDER = ("--amounts", "1,50,400")
 
 
 def test_a_point_is_what_route_quotes() -> None:

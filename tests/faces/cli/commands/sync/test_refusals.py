@@ -14,6 +14,7 @@ from tests.chain import proxy as failures
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import SECRET, Failure, hangs_up
 from tests.chain.settings import write_settings
+from tests.examples import few
 from tests.faces.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 from tests.support.service_process import TIMEOUT_S
@@ -121,7 +122,7 @@ def test_a_node_of_another_chain_is_reported(scene: Scene) -> None:
     assert "is a node of chain 8453, not of chain 31337" in scene.sync().stderr
 
 
-@pytest.mark.parametrize("after", [1, 5, *(pytest.param(after, marks=pytest.mark.slow) for after in (3, 7, 9, 11))])
+@pytest.mark.parametrize("after", few([5, 1, 3, 7, 9, 11], 1))
 def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, after: int) -> None:
     scene.proxy.failures = [failures.passes_on] * after
     scene.proxy.always = hangs_up
@@ -137,7 +138,7 @@ def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, afte
     scene.check_fresh()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], 1))
 @pytest.mark.parametrize("form", ["--plain", "--json"])
 def test_an_interrupted_sync_reports_progress_and_continues(scene: Scene, number: signal.Signals, form: str) -> None:
     scene.sync("--protocols", "uniswapV2")
