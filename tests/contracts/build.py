@@ -1,4 +1,4 @@
-"""Compiles the project's own contracts and writes their artifacts: `python -m tests.contracts.build`.
+"""Compiles the project's own contracts and writes their artifacts and fingerprints: `python -m tests.contracts.build`.
 
 The artifacts depend only on the compiler, its settings and the sources: not on paths, metadata or time. With `--input`
 and the name of a contract it prints the compiler's standard JSON input, for other tools.
@@ -6,6 +6,7 @@ and the name of a contract it prints the compiler's standard JSON input, for oth
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -67,6 +68,25 @@ def build(source: Source) -> str:
     return json.dumps(artifact, indent=1) + "\n"
 
 
+FINGERPRINTS = Path(__file__).with_name("fingerprints.json")
+"""What each committed artifact was compiled from, so that a test need not compile to see that a source has changed."""
+
+
+def fingerprint(source: Source) -> str:
+    """Return a hash of the sources and settings of an artifact, the compiler's version, and the artifact itself."""
+    compiler = json.loads((NODE_MODULES / "solc" / "package.json").read_text())["version"]
+    digest = hashlib.sha256(json.dumps([source.contract, source.code, SETTINGS, compiler]).encode())
+    for file in [*sorted(source.folder.glob("*.sol")), source.artifact]:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def write_fingerprints() -> None:
+    """Write the fingerprints of the committed artifacts, which must be newly compiled."""
+    found = {source.contract: fingerprint(source) for source in SOURCES}
+    FINGERPRINTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
 ROUTER_VERSIONS = Path(router.__file__).parent / "versions.json"
 _PADDING_BYTES = 33
 _ARGUMENTS = ("0x" + "a1" * 20, "0x" + "a2" * 20, int("a3" * 32, 16), int("a4" * 32, 16))
@@ -117,6 +137,7 @@ def main(arguments: list[str]) -> None:
         source.artifact.write_text(build(source))
         print(f"{source.contract}: {len(json.loads(source.artifact.read_text())[source.code]) // 2 - 1} bytes")
     write_router_version()
+    write_fingerprints()
 
 
 if __name__ == "__main__":

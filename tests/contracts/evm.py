@@ -11,6 +11,7 @@ cached in `node_modules/.cache`. None of this is committed.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -276,7 +277,9 @@ def compile_solidity(
         }
         if via_ir:
             settings["viaIR"] = True
-        _write_atomically(cached_file, run_solc(entries, settings, root, solc))
+        with _locked(cached_file.with_suffix(".lock")):  # the other processes of the tests need the same contracts
+            if not cached_file.is_file():
+                _write_atomically(cached_file, run_solc(entries, settings, root, solc))
     contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
@@ -314,6 +317,15 @@ def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path 
     if done.returncode or done.stderr:
         raise RuntimeError(f"solc failed for {', '.join(entries)}:\n{done.stderr}")
     return done.stdout
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that one process has at a time; one that is killed lets go."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -21,7 +21,6 @@ from swapcli.payload.evm.simulation import (
     runtime_code,
 )
 from swapcli.payload.evm.transactions import build_approvals
-from tests.contracts.build import SIMULATION, build
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, selector
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 
@@ -94,10 +93,6 @@ class Scene:
 @pytest.fixture
 def scene() -> Scene:
     return Scene()
-
-
-def test_the_source_compiles_to_the_committed_artifact() -> None:
-    assert build(SIMULATION) == SIMULATION.artifact.read_text()
 
 
 @given(swap_calls, st.integers(0, 2))

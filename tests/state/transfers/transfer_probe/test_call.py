@@ -31,15 +31,10 @@ from swapcli.state.transfers.transfer_probe import (
     runtime_code,
 )
 from swapcli.state.transfers.transfer_probe.call import TrialTransfer
-from tests.contracts.build import TRANSFER_PROBE, build
 from tests.contracts.evm import Chain, compile_solidity, selector
 
 PROBE, OWN, ONE, OTHER = (f"0x{digit * 40}" for digit in "abcd")
 addresses = st.binary(min_size=20, max_size=20).map(lambda raw: f"0x{raw.hex()}")
-
-
-def test_the_source_compiles_to_the_committed_artifact() -> None:
-    assert build(TRANSFER_PROBE) == TRANSFER_PROBE.artifact.read_text()
 
 
 @given(st.lists(st.builds(TransferTrial, addresses, addresses), max_size=5), addresses, addresses)
