@@ -8,16 +8,18 @@ const require = createRequire(new URL("../../contracts/package.json", import.met
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const {browser, profile, url, hostileUrl, judged} = JSON.parse(process.argv[2]);
+const {browser, profile, url, hostileUrl, judged, isFull} = JSON.parse(process.argv[2]);
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
-const WIDTHS = [390, 768, 1280];
+const WIDTHS = isFull ? [390, 768, 1280] : [390];
 const MIN_FIELD_PX = 200, MIN_HEIGHT_PX = 24;  // 24 px: target size of WCAG 2.2 AA
 const TIMEOUT_MS = 90_000, ACTION_TIMEOUT_MS = 5_000;
 const ORDER = `/?network=base&in=${NATIVE}&out=${USDC}&amount=25&slippage=0.5`;
 
 const checks = [];
 const check = (name, run) => checks.push([name, run]);
+/** Where all tests are run: of what is like another check, or takes seconds. */
+const slowCheck = (name, run) => isFull && check(name, run);
 
 // Playwright ends the browser on exit, but not when this process is killed.
 setTimeout(() => process.exit(3), TIMEOUT_MS).unref();
@@ -100,7 +102,7 @@ check("the quote page fits every width", async () => {
   }
 });
 
-check("the documentation fits every width", async () => {
+slowCheck("the documentation fits every width", async () => {
   await openDocs();
   await page.locator("nav details").evaluate(node => { node.open = true; });
   for (const width of WIDTHS) {
@@ -156,7 +158,7 @@ check("a recipient that loses the output is refused or warned of", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-check("a high slippage needs a tick, and basis points are read", async () => {
+slowCheck("a high slippage needs a tick, and basis points are read", async () => {
   await openQuote(url + ORDER.replace("slippage=0.5", "slippage=30"));
   assert.match(await page.getByRole("list", {name: "Warnings"}).innerText(), /slippage of 30%/);
   await page.locator("#recipient").fill(RECIPIENT);
@@ -202,7 +204,7 @@ check("a transaction has the verdict of a node", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-check("every network has a quote and a transaction", async () => {
+slowCheck("every network has a quote and a transaction", async () => {
   for (const network of ["citrea", "hyperevm", "monad", "starknet"]) {
     await page.goto(`${url}/?network=${network}`);
     await page.locator("#in-note").filter({hasText: "0x"}).waitFor();
@@ -216,7 +218,7 @@ check("every network has a quote and a transaction", async () => {
   }
 });
 
-check("a link reproduces a quote, and Back the one before", async () => {
+slowCheck("a link reproduces a quote, and Back the one before", async () => {
   await openQuote();
   const first = await received(), link = page.url();
   await page.locator("#amount").fill("7");
@@ -260,7 +262,7 @@ check("the quote page is usable by keyboard alone", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-check("buttons copy, also without HTTPS", async () => {
+slowCheck("buttons copy, also without HTTPS", async () => {
   await context.grantPermissions(["clipboard-write"], {origin: url});
   await openQuote();
   const paste = async () => {
@@ -277,7 +279,7 @@ check("buttons copy, also without HTTPS", async () => {
   assert.match(await paste(), /^\{ +"success": true,/);
 });
 
-check("mistakes are answered with a sentence", async () => {
+slowCheck("mistakes are answered with a sentence", async () => {
   await openQuote();
   const says = async (pattern) => {
     await page.locator("#error").filter({hasText: pattern}).waitFor();
@@ -306,7 +308,7 @@ check("mistakes are answered with a sentence", async () => {
   await says(/does not respond/).finally(() => context.setOffline(false));
 });
 
-check("an API key stays in the memory of the page", async () => {
+slowCheck("an API key stays in the memory of the page", async () => {
   await page.goto(url + ORDER);
   await page.locator(".received").waitFor();
   await page.locator("#more summary").click();
@@ -335,7 +337,7 @@ check("the documentation sends an order and draws its route", async () => {
   assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
 });
 
-check("the documentation has no accessibility violations", async () => {
+slowCheck("the documentation has no accessibility violations", async () => {
   await openDocs();
   await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
   await waitForPicture("#route figure img");

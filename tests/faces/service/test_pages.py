@@ -27,6 +27,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.test_service_verdict import priced_market
+from tests.examples import IS_FULL
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
 
@@ -221,8 +222,8 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
 def test_the_pages_work_in_chromium(
     service_url: str, priced_market: tuple[MarketState, str], tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Run all checks in one browser, since starting it costs more than most of them."""
-    setup = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url}
+    """Run all checks, or the quick ones, in one browser, since starting it costs more than most of them."""
+    setup = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url, "isFull": IS_FULL}
     with (
         serve_app(create_app(hostile_registry(), ServiceSettings())) as hostile_url,
         judged_service(*priced_market) as judged,
@@ -239,6 +240,7 @@ def test_the_pages_work_in_chromium(
         with subtests.test(result["check"]):
             assert result["failure"] is None, result["failure"]
     assert ran.returncode == 0, ran.stderr
-    declared = re.findall(r'^check\("([^"]+)"', SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
+    kinds = "check|slowCheck" if IS_FULL else "check"
+    declared = re.findall(rf'^(?:{kinds})\("([^"]+)"', SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(each["check"] for each in results) == sorted(declared)
-    assert len(declared) >= 10
+    assert len(declared) >= (15 if IS_FULL else 8)
