@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.quote import Certificate
     from swapcli.core.model.quote_figures import QuoteFigures
     from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
-    from swapcli.interface.route_result import RouteResult
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.prepared_swap import PreparedSwap
@@ -50,7 +50,7 @@ _MODULES = {
     "QuoteRequest": "swapcli.core.model.quote_request",
     "QuoteWarning": "swapcli.core.model.warning",
     "RemoteQuote": "swapcli.quoting.quote_results",
-    "RouteResult": "swapcli.interface.route_result",
+    "RouteResult": "swapcli.core.model.route_result",
     "StateSource": "swapcli.core.model.state_source",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",

@@ -13,6 +13,7 @@ from swapcli.core.errors import InvalidInput, InvalidOption, InvalidRoute, NoRou
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import DIALECTS, Network
 from swapcli.core.model.quote_request import SharePrecision
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
@@ -20,7 +21,6 @@ from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, check_integrato
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.request_parameters import RequestParameters, parse_address_parameter
 from swapcli.interface.route import parse_result, render_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
 
 if TYPE_CHECKING:

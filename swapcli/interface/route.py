@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import InvalidInput, NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import BPS, Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, build_integrator
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.segments import addresses_in, parse_segments, render_segments
 from swapcli.interface.timestamps import format_iso_utc, parse_rfc3339
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
+from swapcli.core.model.route_result import ResultSegment, ResultSwap
 from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_entries, require_text
-from swapcli.interface.route_result import ResultSegment, ResultSwap
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import RouteSegmentJson, SwapJson

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import EncodedCall, RouterCall, Transaction, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
@@ -28,7 +29,6 @@ from swapcli.interface.route import (
     render_v1,
     render_v2,
 )
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.router_call import (
     parse_call,
     render_call,

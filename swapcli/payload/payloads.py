@@ -12,12 +12,12 @@ from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Networ
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.route_result import ResultSwap, RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.routing.gas import before_refunds, with_margin
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.core.wrap import wrapper_pool
-from swapcli.interface.route_result import ResultSwap, RouteResult
 from swapcli.payload.dialects import execution_of, router_dialect
 
 if TYPE_CHECKING:

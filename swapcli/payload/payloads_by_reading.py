@@ -12,13 +12,13 @@ from enum import StrEnum
 from swapcli.core.errors import InvalidInput, InvalidRoute, PoolError
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
 from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.interface.route_result import RouteResult
 from swapcli.payload.dialects import execution_of
 from swapcli.payload.payloads import build_transaction
 

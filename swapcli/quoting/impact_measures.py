@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token
 from swapcli.core.routing.price_impact import route_impact
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 

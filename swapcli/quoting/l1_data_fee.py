@@ -6,10 +6,10 @@ from typing import Final
 
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.quote import Quote
+from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.networks.l1_fee import L1FeeParams, compute_l1_fee_wei
-from swapcli.interface.route_result import with_gas
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.payload.payloads import build_transaction
 from swapcli.quoting.quote_results import LocalQuote

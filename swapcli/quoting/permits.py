@@ -15,7 +15,7 @@ from swapcli.quoting.live_choice import missing_node_hint
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
-    from swapcli.interface.route_result import RouteResult
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.payload.evm.typed_data import TypedData
     from swapcli.quoting.compose import QuoteSources
     from swapcli.state.rpc.rpc_node import RpcNode

@@ -10,13 +10,13 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Quote
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.core.wrap import is_wrapping
-from swapcli.interface.route_result import RouteResult
 
 
 class LocalQuote(NamedTuple):

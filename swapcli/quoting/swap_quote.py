@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.quote import Certificate
     from swapcli.core.model.quote_figures import QuoteFigures
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
-    from swapcli.interface.route_result import RouteResult
     from swapcli.quoting.market import Market
     from swapcli.quoting.prepared_swap import PreparedSwap
     from swapcli.quoting.quote_keywords import TransactionKeywords

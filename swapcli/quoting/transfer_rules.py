@@ -15,10 +15,10 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import MAX_ROUNDING, ShareRounding, TransferBehaviour, TransferKind
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.quote_results import LocalQuote
 
 

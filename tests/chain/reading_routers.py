@@ -14,13 +14,13 @@ from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote import Quote, Route
+from swapcli.core.model.route_result import build_result
 from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.routing.replay import replay
-from swapcli.interface.route_result import build_result
 from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
 from swapcli.payload.evm import build_transactions, router
 from swapcli.payload.evm.router import build_deployment, read_artifact

@@ -19,12 +19,12 @@ from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.interface.route_result import RouteResult, build_result
 from swapcli.payload.dialects import executable_market, execution_of
 from swapcli.payload.evm import build_transaction, build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource

@@ -10,13 +10,13 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.route_result import ResultSegment, ResultSwap, RouteResult
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, UnsignedTransaction
 from swapcli.core.pools.concentrated import Concentrated
 from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.interface.route_result import ResultSegment, ResultSwap, RouteResult
 
 NATIVE = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
 WRAPPED = Token("0x4200000000000000000000000000000000000006", "WETH", "Wrapped Ether", 18)

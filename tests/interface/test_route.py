@@ -17,12 +17,12 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Quote, Route, Segment, Swap
+from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.interface import json_types
 from swapcli.interface.route import format_decimal, parse_result, render, render_no_route
-from swapcli.interface.route_result import RouteResult, build_result
 from tests.interface.build import (
     AERO,
     EVM,

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, SameToken
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.interface import json_types
 from swapcli.interface.fields import parse_felts
 from swapcli.interface.requests import PAYLOAD_V1, ROUTE_V1, OrderRequest
 from swapcli.interface.route import parse_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.slippage import format_percent
 from swapcli.interface.starknet_batch import (
     parse_batch,

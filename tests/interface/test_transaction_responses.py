@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidInput, NoRoute, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.interface import json_types
 from swapcli.interface.route import render_no_route
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.transaction_responses import (
     ParsedTransaction,
     RouteAndTransaction,

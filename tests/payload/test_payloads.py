@@ -23,13 +23,13 @@ from swapcli.core.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER, Kind
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote import RATE_SCALE
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.routing.replay import replay
 from swapcli.interface.route import parse_result, render
-from swapcli.interface.route_result import RouteResult
 from swapcli.payload import evm, starknet
 from swapcli.payload.payloads import MAX_CALLDATA_BYTES, build_transaction, fits_calldata
 from swapcli.quoting.open_market import open_market

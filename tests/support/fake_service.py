@@ -12,6 +12,7 @@ from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
@@ -32,7 +33,6 @@ from swapcli.interface.requests import (
     parse_order,
 )
 from swapcli.interface.route import render_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.transaction_responses import (
     render_calldata_v1,
     render_calldata_v2,

@@ -12,10 +12,10 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Certificate, Quote, Route, Segment, Swap
+from swapcli.core.model.route_result import build_result
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.routing.replay import replay
-from swapcli.interface.route_result import build_result
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.state.markets.format import parse_market
 

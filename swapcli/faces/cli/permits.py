@@ -15,7 +15,7 @@ from swapcli.quoting.quote_options import parse_address_option
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.interface.route_result import RouteResult
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.quoting.permits import PermittedSwap
 
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import apportion, format_significant
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
+from swapcli.core.model.route_result import ResultSegment, ResultSwap
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.interface.route_result import ResultSegment, ResultSwap
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 
 WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP

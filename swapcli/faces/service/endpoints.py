@@ -11,6 +11,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import INTERFACE_DIALECTS, Kind, Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address, is_native, parse_address
@@ -31,7 +32,6 @@ from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.interface.request_parameters import RequestParameters
 from swapcli.interface.requests import OrderParameters, OrderRequest
 from swapcli.interface.route import render_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.router_call import render_call
 from swapcli.interface.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.interface.transaction_responses import (

@@ -11,6 +11,7 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
+from swapcli.core.model.route_result import build_result
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import route_gas
@@ -19,7 +20,6 @@ from swapcli.faces.service.endpoint_table import Endpoint
 from swapcli.faces.service.parameter_descriptions import Parameter
 from swapcli.interface import json_types
 from swapcli.interface.route import render_result
-from swapcli.interface.route_result import build_result
 
 _RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
 _SLIPPAGE = 0.5

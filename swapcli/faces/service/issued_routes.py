@@ -9,8 +9,8 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Protocol
 
+from swapcli.core.model.route_result import ResultSwap, RouteResult
 from swapcli.faces.service.shared_memory import KEY_BYTES, Entry, SharedTable
-from swapcli.interface.route_result import ResultSwap, RouteResult
 
 MAX_ROUTES = 10_000
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.endpoint_types import NodeCheck
 from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 
 if TYPE_CHECKING:

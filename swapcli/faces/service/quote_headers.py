@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
@@ -15,7 +16,6 @@ from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.wrap import terms_of_payload
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult

@@ -14,13 +14,13 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import Order
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, after_fee, min_received
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.transaction_responses import ParsedTransaction
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.interface.errors import parse_error
@@ -40,7 +41,6 @@ from swapcli.interface.requests import (
     render_order,
 )
 from swapcli.interface.route import parse_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.transaction_responses import (
     ParsedTransaction,
     RouteAndTransaction,

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.node_figures import NodeFigures
     from swapcli.core.model.pool import Pool
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.router_findings import RouterFindings
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.interface.route_result import RouteResult
     from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
     from swapcli.payload.checks.verdict import Verdict
     from swapcli.payload.payloads_by_reading import RoutePayloads

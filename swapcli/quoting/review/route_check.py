@@ -18,6 +18,7 @@ from swapcli.core.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Swap
+from swapcli.core.model.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.router_findings import READINGS
 from swapcli.core.model.router_reading import RateReading
@@ -28,7 +29,6 @@ from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterS
 from swapcli.core.routing.replay import planned_steps
 from swapcli.interface.fields import Fields
 from swapcli.interface.route import parse_result, parse_short, raise_if_no_route
-from swapcli.interface.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.interface.router_call import parse_call_route, parse_swap_parameters
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity

@@ -16,6 +16,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
@@ -26,7 +27,6 @@ from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.interface.route_result import RouteResult
 from swapcli.payload.checks.presign_checks import TradedTokens, expected_output, proven_block
 from swapcli.payload.checks.verdict import (
     PriceKind,

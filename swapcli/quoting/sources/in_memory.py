@@ -16,6 +16,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote import WHOLE_PERCENTS, Quote
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType
@@ -31,7 +32,6 @@ from swapcli.core.wrap import (
     is_wrapping,
     wrap_quote,
 )
-from swapcli.interface.route_result import RouteResult, build_result
 from swapcli.payload.dialects import check_executable, executable_market, execution_of, update_executable
 from swapcli.payload.payloads import (
     build_transaction,

@@ -31,6 +31,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.quoter import Sale
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
@@ -39,7 +40,6 @@ from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.networks.address import hash_code
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.core.wrap import is_wrapping
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.health import UNHEALTHY, Health
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult

@@ -11,11 +11,11 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import check_fresh
 

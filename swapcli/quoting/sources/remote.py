@@ -12,6 +12,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
@@ -20,7 +21,6 @@ from swapcli.core.networks.address import display_address, parse_address
 from swapcli.interface.fields import plain
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.requests import OrderRequest
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.state_headers import parse_state, parse_warnings
 from swapcli.payload.dialects import interface_dialect
 from swapcli.quoting.health import Health

@@ -15,8 +15,8 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.quoter import Sale
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.routing.competing_routes import is_better
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.sampled_markets import has_samples, sampled_keys, without_pools
 

@@ -12,12 +12,12 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.health import Health, MarketSize, check_market
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.resolve import find_token

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import PPM
@@ -19,7 +20,6 @@ from swapcli.faces.cli.render.plain import list_text, route_text
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.faces.cli.render.route_view import build_route_view as build_view
 from swapcli.faces.cli.render.terminal_tables import new_console, print_list, print_route
-from swapcli.interface.route_result import with_gas
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote

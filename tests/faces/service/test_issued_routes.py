@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.faces.service.issued_routes import IssuedRoutes, ProcessRouteTimes, route_digest
 from swapcli.interface.route import parse_result, render_result
-from swapcli.interface.route_result import RouteResult
 from tests.interface.build import EVM, STARKNET, results
 from tests.support.service import Json, build_order_query, build_swap_terms, in_process_service
 

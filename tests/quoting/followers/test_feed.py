@@ -18,7 +18,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.interface.route_result import RouteResult
+from swapcli.core.model.route_result import RouteResult
 from swapcli.quoting.followers.feed_follower import FeedFollower
 from swapcli.quoting.followers.market_follower import RESELECT_AFTER_S
 from swapcli.quoting.sources.in_memory import InMemorySource

@@ -16,7 +16,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.interface.route_result import RouteResult
+from swapcli.core.model.route_result import RouteResult
 from swapcli.quoting.followers.market_follower import RESELECT_AFTER_S, FollowedStore, MarketFollower, open_follower
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import Clock

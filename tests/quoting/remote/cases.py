@@ -14,9 +14,9 @@ from swapcli.core.errors import (
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.sources.remote import RemoteSource
 from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidUpstreamResponse, NoRoute
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import min_received
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
-from swapcli.interface.route_result import RouteResult
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.quoting.remote.cases import CASES, Case, expected_quote

@@ -8,6 +8,7 @@ from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.errors import InvalidInput, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
@@ -35,7 +36,6 @@ from swapcli.faces.cli.payload_output import (
 from swapcli.faces.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_result
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transaction_requests import RenderedTransaction
 from swapcli.quoting.quote_figures import compute_payload_figures

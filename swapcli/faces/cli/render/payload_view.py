@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.network import Network
+from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import Purpose, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.interface.route_result import RouteResult
 from swapcli.interface.slippage import format_percent
 from swapcli.payload.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.quoting.review.payload_checker import traded_tokens

@@ -1,4 +1,4 @@
-"""RouteResult: the response of the route endpoints as a value, for both versions."""
+"""RouteResult: a found route with its tokens, amounts and pools by name, as both versions of the interface show it."""
 
 from __future__ import annotations
 
