@@ -1,9 +1,10 @@
-"""Differences of the interface between networks: one record for each network."""
+"""Differences of the interface between networks: one record for each network, and one for each kind."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from swapcli.core.model.network import Kind
 from swapcli.core.records import NamedTuple
 
 
@@ -34,6 +35,20 @@ class NetworkVariant(NamedTuple):
     """Whether execute rejects a wallet that holds less than the input."""
 
 
+class KindVariant(NamedTuple):
+    """The interface of a kind of network."""
+
+    address_noun: str
+    """What a parameter must be that is none."""
+    prices_are_text: bool = False
+    lists_best_quotes: bool = False
+    """Whether a route has what each protocol alone would pay."""
+
+
+_KIND_VARIANTS = {
+    Kind.EVM: KindVariant("an Ethereum address"),
+    Kind.STARKNET: KindVariant("a Starknet address", prices_are_text=True, lists_best_quotes=True),
+}
 _VARIANTS = {
     "base": NetworkVariant(call_names_tokens=False),
     "citrea": NetworkVariant(network_calldata=NetworkCalldata.SIGNER),
@@ -52,3 +67,8 @@ _DEFAULT = NetworkVariant()
 def network_variant(network: str) -> NetworkVariant:
     """Return the variant of a network by its name; the default for any other name."""
     return _VARIANTS.get(network, _DEFAULT)
+
+
+def kind_variant(kind: Kind) -> KindVariant:
+    """Return the interface of networks of a kind."""
+    return _KIND_VARIANTS[kind]

@@ -24,6 +24,7 @@ from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.core.networks.address import is_native, parse_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.fields import MAX_AMOUNT, Fields, require_token_holder
+from swapcli.interface.interface_by_network import kind_variant
 from swapcli.interface.slippage import SlippageRange, parse_slippage_ppm
 from swapcli.interface.timestamps import find_unit
 
@@ -35,7 +36,6 @@ _DIGITS = re.compile(r"[0-9]{1,78}")
 _BPS = re.compile(r"[0-9]{1,9}")
 _ARRAY_MARK = re.compile(r"\[[0-9]{0,3}\]")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-_NOUNS = {Kind.EVM: "an Ethereum address", Kind.STARKNET: "a Starknet address"}
 
 
 class RequestParameters(NamedTuple):
@@ -166,7 +166,7 @@ def parse_amount(name: str, value: object) -> int:
 
 def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
     """Parse an address into its canonical form. Raises `InvalidAddress` with the field."""
-    problem = f"{name} must be {_NOUNS[kind]}"
+    problem = f"{name} must be {kind_variant(kind).address_noun}"
     if not isinstance(value, str):
         raise InvalidAddress(problem, details={"field": name})
     try:

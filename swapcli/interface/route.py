@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, NoRoute
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import BPS, Integrator
 from swapcli.core.model.swap_type import SwapType
@@ -19,6 +19,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, build_integrator
+from swapcli.interface.interface_by_network import kind_variant
 from swapcli.interface.segments import addresses_in, parse_segments, render_segments
 from swapcli.interface.timestamps import format_iso_utc, parse_rfc3339
 
@@ -127,7 +128,7 @@ def _render_token(token: Token, network: Network) -> TokenShape:
         "name": token.name,
         "address": display_address(token.address, network.kind),
         "decimals": token.decimals,
-        "price": format_decimal(price) if network.kind is Kind.STARKNET else price,
+        "price": format_decimal(price) if kind_variant(network.kind).prices_are_text else price,
         "symbol": token.symbol,
     }
 

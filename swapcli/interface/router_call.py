@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.quote import RATE_SCALE
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
@@ -133,7 +133,7 @@ def parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapP
 
 
 def _parse_swap(fields: Fields, network: Network, default: SwapType) -> RouterSwapParam:
-    starknet = network.kind is Kind.STARKNET
+    has_felts = network.kind.traits.has_felts
     return RouterSwapParam(
         token_in=fields.address("token_in", network.kind),
         token_out=fields.address("token_out", network.kind),
@@ -141,8 +141,8 @@ def _parse_swap(fields: Fields, network: Network, default: SwapType) -> RouterSw
         protocol_id=fields.decimal_string("protocol_id", 0, MAX_PROTOCOL_ID),
         pool_address=fields.address("pool_address", network.kind),
         swap_type=SwapType(fields.json_integer("swap_type", 0, 2)) if fields.has("swap_type") else default,
-        extra_data=b"" if starknet else fields.hex_bytes("extra_data"),
-        extra_felts=_parse_felts(fields) if starknet else (),
+        extra_data=b"" if has_felts else fields.hex_bytes("extra_data"),
+        extra_felts=_parse_felts(fields) if has_felts else (),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import EncodedCall, RouterCall, Transaction, UnsignedTransaction
 from swapcli.core.networks.address import display_address
@@ -84,7 +84,7 @@ def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJso
     if not dialect.execute_has_transaction:
         return {"route": route, "swap_parameters": swaps}
     to, value = display_address(payload.to, network.kind), str(payload.value)
-    if network.kind is Kind.STARKNET:
+    if payload.felts:
         felts = render_felts(payload.felts)
         return {"route": route, "swap_parameters": swaps, "calldata": felts, "to": to, "value": value}
     return {"route": route, "swap_parameters": swaps, "calldata": payload.calldata, "to": to, "value": value}
@@ -104,7 +104,7 @@ def render_calldata_v1(
     route = render_short(result, network)
     swaps = render_short_swap_parameters(payload.router_call.swaps, network)
     to, value = display_address(payload.to, network.kind), str(payload.value)
-    if network.kind is Kind.STARKNET:
+    if payload.felts:
         felts = render_felts(payload.felts)
         return {"success": True, "route": route, "swap_parameters": swaps, "calldata": felts, "to": to, "value": value}
     calldata = payload.calldata
@@ -227,7 +227,7 @@ def _fields(document: object) -> Fields:
 
 def _parse_transaction(fields: Fields, network: Network, call: RouterCall | None = None) -> ParsedTransaction:
     to, value = fields.address("to", network.kind), fields.amount("value", minimum=0)
-    if network.kind is Kind.STARKNET:
+    if network.kind.traits.has_felts:
         return ParsedTransaction(call, to, value=value, felts=parse_felts(fields.required("calldata"), "calldata"))
     return ParsedTransaction(call, to, _parse_hex(fields), value)
 

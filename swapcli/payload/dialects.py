@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Set
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.execution import Execution
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
+from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, OWN, SETTLER, UNIVERSAL_ROUTER, Kind, Network
 
 if TYPE_CHECKING:
     from swapcli.core.model.router_dialect import InterfaceDialect, RouterDialect
+
+
+_DIALECTS: Final[Mapping[Kind, Mapping[str, str]]] = {
+    Kind.EVM: {
+        FIBROUS: "evm.dialects.fibrous:FibrousDialect",
+        OWN: "evm.dialects.fibrous:FibrousDialect",
+        UNIVERSAL_ROUTER: "evm.dialects.universal_router:UniversalRouterDialect",
+        SETTLER: "evm.dialects.settler:SettlerDialect",
+    },
+    Kind.STARKNET: {FIBROUS: "starknet.dialect:StarknetDialect"},
+}
+"""The class of each dialect on a kind of network; only that of the network's router is loaded."""
 
 
 def router_dialect(network: Network) -> RouterDialect:
@@ -19,20 +32,15 @@ def router_dialect(network: Network) -> RouterDialect:
 
     Raises `InvalidOption` if there are no routers of the dialect on that network.
     """
-    if network.router_dialect == SETTLER and network.kind is Kind.EVM:
-        from swapcli.payload.evm.dialects.settler import SettlerDialect
-
-        return SettlerDialect(network)
-    if network.router_dialect == UNIVERSAL_ROUTER and network.kind is Kind.EVM:
-        from swapcli.payload.evm.dialects.universal_router import UniversalRouterDialect
-
-        return UniversalRouterDialect(network)
-    return interface_dialect(network)
+    if network.router_dialect in INTERFACE_DIALECTS or network.router_dialect not in _DIALECTS[network.kind]:
+        return interface_dialect(network)
+    dialect: RouterDialect = _load(network)
+    return dialect
 
 
 def interface_dialect(network: Network) -> InterfaceDialect:
     """Return the dialect of a network whose router the interface describes. Raises `InvalidOption` for another one."""
-    dialects = INTERFACE_DIALECTS if network.kind is Kind.EVM else (FIBROUS,)
+    dialects = [each for each in INTERFACE_DIALECTS if each in _DIALECTS[network.kind]]
     if network.router_dialect not in dialects:
         raise InvalidOption(
             f"the router dialect {network.router_dialect} does not fit here: {network.name} needs "
@@ -40,13 +48,14 @@ def interface_dialect(network: Network) -> InterfaceDialect:
             hint=f"use the router dialect {FIBROUS}",
             details={"dialect": network.router_dialect},
         )
-    if network.kind is Kind.STARKNET:
-        from swapcli.payload.starknet.dialect import StarknetDialect
+    dialect: InterfaceDialect = _load(network)
+    return dialect
 
-        return StarknetDialect(network)
-    from swapcli.payload.evm.dialects.fibrous import FibrousDialect
 
-    return FibrousDialect(network)
+def _load(network: Network) -> Any:
+    """Return the dialect of a network's router, of the class that `_DIALECTS` names."""
+    module, _, name = _DIALECTS[network.kind][network.router_dialect].partition(":")
+    return getattr(import_module(f"{__package__}.{module}"), name)(network)
 
 
 def execution_of(network: Network) -> Execution:
@@ -102,4 +111,4 @@ def _executes_all(network: Network) -> bool:
 
 def has_readings(network: Network) -> bool:
     """Return whether payloads of the network are for the public router, whose reading is not published."""
-    return network.kind is Kind.EVM and network.router_dialect == FIBROUS
+    return not network.kind.traits.has_felts and network.router_dialect == FIBROUS

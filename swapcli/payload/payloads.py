@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import ConfigError, InvalidOption, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
@@ -22,6 +23,7 @@ from swapcli.payload.dialects import execution_of, router_dialect
 
 if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.routing.route_limits import FitsCalldata
 
 CLOCK_SKEW_MS = 5_000
 """How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
@@ -68,7 +70,15 @@ def check_block_limit(gas_units: int, network: Network) -> None:
         )
 
 
-def fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], network: Network) -> bool:
+def calldata_limit(network: Network) -> FitsCalldata | None:
+    """Return what says whether one transaction of a network can carry a route; None where every route fits.
+
+    Nodes limit the bytes of calldata, and no list of field elements has come near a limit.
+    """
+    return None if network.kind.traits.has_felts else partial(_fits_calldata, network=network)
+
+
+def _fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], *, network: Network) -> bool:
     """Return whether one transaction can carry the calldata that executes `steps`, on any terms.
 
     A payload that cannot be built fits: building it says why it cannot.
@@ -172,7 +182,7 @@ def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | No
 
     The interface describes payloads of its dialects as calls of the router.
     """
-    is_free = network.kind is Kind.EVM and network.router_dialect not in INTERFACE_DIALECTS
+    is_free = network.router_dialect not in INTERFACE_DIALECTS
     return is_free and integrator is None and terms.permit is None and terms.sender == terms.recipient is not None
 
 
@@ -205,7 +215,7 @@ def _router(network: Network) -> str:
 def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:
     """Return the market's pools by key; for a wrap or unwrap, only the wrapper."""
     wrapped = market.network.wrapped_native
-    if wrapped is None or market.network.kind is not Kind.EVM:
+    if wrapped is None or market.network.kind.traits.native_is_token:
         return market.pools
     ends = {market.network.to_wrapped(each) for each in (result.input_token.address, result.output_token.address)}
     if ends != {wrapped.address}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.transaction import Purpose, Transaction, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
@@ -67,7 +67,7 @@ def render_transactions(
             value=str(each.value),
             entrypoint=each.entrypoint,
             spender_name=each.spender_name,
-            request=dict(_request(each, network, sender, fields)) if network.kind is Kind.EVM else None,
+            request=None if each.felts else dict(_request(each, network, sender, fields)),
         )
         for each, fields in zip(transactions, plan, strict=True)
     ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import ModelledState
 from swapcli.core.model.live_mode import LiveMode
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
@@ -102,7 +102,7 @@ class NodeRules(NamedTuple):
         if not self.allows_public:
             return
         variable = self.environ.get(ETH_RPC_URL)
-        if variable and network.kind is Kind.EVM:
+        if variable and network.kind.traits.has_eth_nodes:
             yield NodeChoice(NodeOrigin.VARIABLE, (node_url(ETH_RPC_URL, variable),), {})
         public = self.public_nodes(network)
         if public is not None:

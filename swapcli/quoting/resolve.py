@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
-from swapcli.core.model.network import Kind, Network, ProtocolInfo
+from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address, is_native, parse_address
 
@@ -28,7 +28,7 @@ def _known_tokens(network: Network, tokens: Mapping[str, Token]) -> dict[str, To
 
 
 def _find_by_address(text: str, network: Network, tokens: Mapping[str, Token]) -> Token:
-    if network.kind is Kind.EVM and is_native(text):
+    if is_native(text, network.kind):
         return network.native
     address = parse_address(text, network.kind)
     token = _known_tokens(network, tokens).get(address)

@@ -31,7 +31,7 @@ from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.routing.replay import replay
 from swapcli.interface.route import parse_result, render
 from swapcli.payload import evm, starknet
-from swapcli.payload.payloads import MAX_CALLDATA_BYTES, build_transaction, fits_calldata
+from swapcli.payload.payloads import MAX_CALLDATA_BYTES, build_transaction, calldata_limit
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -331,8 +331,10 @@ def test_calldata_beyond_the_limit_of_nodes_is_refused(dialect: str) -> None:
     answer = quoted(source)
     steps = answer.quote.steps * (MAX_CALLDATA_BYTES // 300 // len(answer.quote.steps))
     size = len(build_transaction(answer.result, answer.quote.steps, 1, answer.pools, network, terms(source)).calldata)
+    limit = calldata_limit(network)
+    assert limit is not None
     for count, fits in ((1, True), (len(steps), False)):
-        assert fits_calldata(steps[:count], answer.pools, network) == fits
+        assert limit(steps[:count], answer.pools) == fits
     assert size // 2 < MAX_CALLDATA_BYTES
     with pytest.raises(InvalidRoute, match=f"for the router {dialect} has [12][0-9]{{2}},[0-9]{{3}} bytes, and nodes"):
         build_transaction(answer.result, steps, 1, answer.pools, network, terms(source))

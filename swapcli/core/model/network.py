@@ -14,12 +14,71 @@ from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
 
 
+class NetworkTraits(NamedTuple):
+    """What differs between the kinds of networks. This is all that the pure code knows of them.
+
+    `address_noun` is what an address is called; with `has_checksums` its letters carry one. The native token is an
+    ordinary token with an address of its own if `native_is_token`, else it has the zero address. With `has_felts` calls
+    are lists of field elements, else bytes. `token_page` and `contract_page` are paths in explorers. Addresses with a
+    number below `system_addresses` belong to the network itself. `has_v2` says whether the second version of the
+    interface exists by default. With `has_eth_nodes` nodes speak Ethereum's JSON-RPC, which executes transactions that
+    were never sent: everything that checks or rehearses a transaction needs that.
+    """
+
+    address_noun: str
+    has_checksums: bool
+    native_is_token: bool
+    has_felts: bool
+    token_page: str
+    contract_page: str
+    system_addresses: int
+    has_v2: bool
+    has_eth_nodes: bool
+
+
 class Kind(StrEnum):
-    """How addresses and payloads of a network are written."""
+    """The kind of a network: how its addresses, payloads and nodes are.
+
+    `traits` are its plain facts. What needs code or more words is in one table of a layer: `core.networks.address`,
+    `interface.interface_by_network`, `payload.dialects` and `state.rpc.nodes_by_kind`.
+    """
 
     EVM = "evm"
     STARKNET = "starknet"
 
+    @property
+    def traits(self) -> NetworkTraits:
+        """What differs from other kinds."""
+        return _TRAITS[self]
+
+
+_TRAITS: Final = {
+    Kind.EVM: NetworkTraits(
+        address_noun="an EVM address",
+        has_checksums=True,
+        native_is_token=False,
+        has_felts=False,
+        token_page="token",
+        contract_page="address",
+        # Precompiles and system contracts: from 1 on Ethereum, 0x100 by RIP-7212, 0x800 on HyperEVM, 0x1000 on Monad,
+        # 0x8000 on zkSync. Routers also read small numbers as commands, such as 1 for the sender.
+        system_addresses=1 << 16,
+        has_v2=True,
+        has_eth_nodes=True,
+    ),
+    Kind.STARKNET: NetworkTraits(
+        address_noun="a Starknet address",
+        has_checksums=False,
+        native_is_token=True,
+        has_felts=True,
+        token_page="contract",
+        contract_page="contract",
+        # The operating system keeps the hashes of blocks at address 1, and compressed addresses at 2.
+        system_addresses=3,
+        has_v2=False,
+        has_eth_nodes=False,
+    ),
+}
 
 WRAPPER_FAMILY: Final = "wrapper"
 """The pool family of the contract that wraps the native token."""

@@ -1,18 +1,21 @@
 """Parse and display addresses.
 
 Inside the program an address is always canonical: `0x` and lower-case hex, 40 digits on an EVM network, 64 on Starknet.
+`_FORMATS` has what differs between the kinds of networks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Final
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidAddress
 from swapcli.core.model.network import Kind
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.records import NamedTuple
 
 NATIVE_PLACEHOLDER = "0x" + "e" * 40
 """What many clients write for the native token; the zero address means the same."""
@@ -34,20 +37,27 @@ def parse_address(text: str, kind: Kind) -> str:
 
     Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
     """
-    return _parse_starknet(text) if kind is Kind.STARKNET else _parse_evm(text)
+    return _FORMATS[kind].parse(text)
+
+
+def is_canonical(text: str, kind: Kind) -> bool:
+    """Return whether `text` is an address in its canonical form."""
+    return _FORMATS[kind].canonical.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4096)
 def display_address(address: str, kind: Kind) -> str:
     """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
-    if kind is Kind.STARKNET:
+    if not kind.traits.has_checksums:
         return address
     return _checksummed.get(address) or _hashed_together.get(address) or _with_checksum(address)
 
 
 def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
     """Compute the checksums of many addresses that will be shown, in the time of a few."""
-    new = [] if kind is Kind.STARKNET else list({*addresses} - _checksummed.keys() - _hashed_together.keys())
+    if not kind.traits.has_checksums:
+        return
+    new = list({*addresses} - _checksummed.keys() - _hashed_together.keys())
     if not new:
         return
     from swapcli.core.encoding.keccak import keccak256_many
@@ -68,7 +78,7 @@ def cache_checksums(addresses: Iterable[str]) -> None:
 
 def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
     """Return whether an address, in either case, means the native token; Starknet's is an ordinary token."""
-    return kind is Kind.EVM and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
+    return not kind.traits.native_is_token and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
 
 
 def keccak256(message: bytes) -> bytes:
@@ -94,6 +104,20 @@ def _parse_starknet(text: str) -> str:
     if not 0 < int(text, 16) < STARKNET_ADDRESS_LIMIT:
         raise _invalid(text, "not a Starknet address: expected a number above 0 and below 2^251")
     return "0x" + text[2:].lower().zfill(64)
+
+
+class _Format(NamedTuple):
+    """How addresses of a kind of network are written: what reads them, and the pattern of their canonical form."""
+
+    parse: Callable[[str], str]
+    canonical: re.Pattern[str]
+
+
+_FORMATS: Final = {
+    Kind.EVM: _Format(_parse_evm, re.compile(r"0x[0-9a-f]{40}")),
+    # Above zero and below 2^251, whose 64 digits begin with 08.
+    Kind.STARKNET: _Format(_parse_starknet, re.compile(r"0x(?!0{64})0[0-7][0-9a-f]{62}")),
+}
 
 
 def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> InvalidAddress:

@@ -128,7 +128,7 @@ def parse_network(mapping: object, where: str) -> Network:
         stablecoins=fields.addresses("stablecoins", kind),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
         block_time_s=fields.optional_positive_number("block_time_s"),
-        has_v2=fields.boolean("has_v2", default=kind is Kind.EVM),
+        has_v2=fields.boolean("has_v2", default=kind.traits.has_v2),
         transfers=dict(_read_transfers(fields, kind)),
         head_is_proposed=fields.boolean("head_is_proposed", default=False),
         block_gas_limit=_parse_block_gas_limit(fields),
@@ -246,14 +246,20 @@ def _replaced_public_nodes(fields: DefinitionFields) -> tuple[PublicNode, ...]:
 
 
 def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
-    """Parse the native token. Only Starknet's has an address of its own."""
+    """Parse the native token. Where it is an ordinary token, it has an address of its own."""
     native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), _TOKEN_KEYS)
     return Token(
-        address=ZERO_ADDRESS if kind is Kind.EVM else known.address if known else native.address("address", kind),
+        address=_native_address(native, kind, known),
         symbol=native.text("symbol"),
         name=native.text("name"),
         decimals=native.whole("decimals", 0, _MAX_DECIMALS),
     )
+
+
+def _native_address(native: DefinitionFields, kind: Kind, known: Token | None) -> str:
+    if not kind.traits.native_is_token:
+        return ZERO_ADDRESS
+    return known.address if known else native.address("address", kind)
 
 
 def _read_wrapped_native(fields: DefinitionFields, kind: Kind, native: Token, tokens: Iterable[Token]) -> Token | None:

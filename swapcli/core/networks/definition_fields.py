@@ -22,7 +22,6 @@ from swapcli.core.validation.values import (
 )
 
 _WEB_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
-_ADDRESS_OF = {Kind.EVM: "an EVM address", Kind.STARKNET: "a Starknet address"}
 
 
 class DefinitionFields(FieldReader):
@@ -122,11 +121,11 @@ class DefinitionFields(FieldReader):
         """Return the canonical form of an address found at `path`."""
         if not isinstance(value, str):
             # YAML reads 0x... without quotes as a number.
-            cls.refuse(path, _ADDRESS_OF[kind] + (" in quotes" if isinstance(value, int) else ""), value)
+            cls.refuse(path, kind.traits.address_noun + (" in quotes" if isinstance(value, int) else ""), value)
         try:
             return parse_address(value, kind)
         except InvalidAddress as error:
-            raise _config_error(path, error.message, {"key": path, "expected": _ADDRESS_OF[kind]}) from None
+            raise _config_error(path, error.message, {"key": path, "expected": kind.traits.address_noun}) from None
 
 
 def _config_error(path: str, problem: str, details: Mapping[str, object], hint: str | None = None) -> ConfigError:

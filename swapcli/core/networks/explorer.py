@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from swapcli.core.model.network import Kind, Network
-from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, is_native
-
-_ADDRESS_LENGTHS = {Kind.EVM: 42, Kind.STARKNET: 66}
-"""Characters of an address. What is longer on an EVM network is the id of a pool inside a contract."""
+from swapcli.core.model.network import Network
+from swapcli.core.networks.address import is_canonical, is_native
 
 
 def token_page(network: Network, address: str) -> str | None:
     """Return the URL of a token's page; None for the native token, and if the network has no known explorer."""
-    path = "contract" if network.kind is Kind.STARKNET else "token"
-    return None if is_native(address, network.kind) else _page(network, path, address)
+    return None if is_native(address, network.kind) else _page(network, network.kind.traits.token_page, address)
 
 
 def contract_page(network: Network, address: str) -> str | None:
     """Return the URL of a contract's page; None if `address` is none, or the network has no known explorer."""
-    return _page(network, "contract" if network.kind is Kind.STARKNET else "address", address)
+    return _page(network, network.kind.traits.contract_page, address)
 
 
 def _page(network: Network, path: str, address: str) -> str | None:
-    if network.explorer is None or len(address) != _ADDRESS_LENGTHS[network.kind]:
-        return None
-    if network.kind is Kind.STARKNET and int(address, 16) >= STARKNET_ADDRESS_LIMIT:  # the id of an Ekubo pool
+    if network.explorer is None or not is_canonical(address.lower(), network.kind):  # the id of a pool in a contract
         return None
     return f"{network.explorer.rstrip('/')}/{path}/{address}"

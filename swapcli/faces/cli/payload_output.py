@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import UnsignedTransaction
@@ -101,7 +101,7 @@ def print_payload(
         return
     document = build_document(swap) | name_fields(session)
     document["transactions"] = transactions_field(transactions)
-    if network.kind is Kind.EVM:
+    if swap.request is not None:
         document["missing"] = missing_fields(transactions)
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.encoding.closest import did_you_mean
 from swapcli.core.errors import InvalidOption, InvalidRoute, Unauthorized, UnknownProtocol, UnknownToken
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.network import INTERFACE_DIALECTS, Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
@@ -133,7 +133,7 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
 
     Clients of this variant encode the call themselves.
     """
-    if request.network.kind is Kind.STARKNET:
+    if payload.felts:
         return render_felts(payload.felts)
     to = display_address(payload.to, request.network.kind)
     transaction = {"calldata": payload.calldata, "to": to, "value": str(payload.value)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
 from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
@@ -92,7 +92,8 @@ def _bps(name: str, max_bps: int, base: str) -> Parameter:
 
 
 def _order(network: Network) -> tuple[Parameter, ...]:
-    native = "; the zero address, or the address of forty `e`, is the native token" if network.kind is Kind.EVM else ""
+    is_token = network.kind.traits.native_is_token
+    native = "" if is_token else "; the zero address, or the address of forty `e`, is the native token"
     return (
         Parameter("amount", AMOUNT, "Input amount in the smallest unit, 1 to 2^256 - 1.", is_required=True),
         Parameter("tokenInAddress", ADDRESS[network.kind], f"The input token{native}.", is_required=True),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from swapcli.core.errors import UnsafeRecipient
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.permit2 import PERMIT2
@@ -18,11 +18,6 @@ BURN_ADDRESS: Final = "0x" + "dead".zfill(40)
 
 _MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
 """Its address on nearly every EVM network; anyone can take what it holds."""
-_SYSTEM_NUMBERS: Final = 1 << 16
-"""Addresses below it are precompiles and system contracts: from 1 on Ethereum, 0x100 by RIP-7212, 0x800 on HyperEVM,
-0x1000 on Monad, 0x8000 on zkSync. Routers also read small numbers as commands, such as 1 for the sender."""
-_MAX_STARKNET_SYSTEM_NUMBER: Final = 2
-"""Starknet's operating system keeps the hashes of blocks at address 1, and compressed addresses at 2."""
 _PREDEPLOYS: Final = range(0x42 << 152, (0x42 << 152) + (1 << 11))
 """The 2,048 system contracts of an OP-stack network (its specification, "Predeploys")."""
 _HYPEREVM_CHAIN_ID: Final = 999
@@ -89,9 +84,7 @@ def recipient_warnings(recipient: str | None) -> Iterator[QuoteWarning]:
 
 
 def _is_system_address(number: int, network: Network) -> bool:
-    if network.kind is Kind.STARKNET:
-        return number <= _MAX_STARKNET_SYSTEM_NUMBER
-    if number < _SYSTEM_NUMBERS:
+    if number < network.kind.traits.system_addresses:
         return number != int(BURN_ADDRESS, 16)
     is_hypercore = number in _HYPERCORE_TOKENS or number == _HYPERCORE_NATIVE
     return number in _PREDEPLOYS or (is_hypercore and network.chain_id == _HYPEREVM_CHAIN_ID)

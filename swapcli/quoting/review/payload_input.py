@@ -8,7 +8,7 @@ from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.evm.decoding.decode import decode_calldata
@@ -39,14 +39,13 @@ def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callab
 
     Networks without a market are left out.
     """
-    kind = Kind.STARKNET if given.payload.felts is not None else Kind.EVM
     scores: dict[str, int] = {}
     for name in names:
         try:
             market = open_market(name)
         except SwapcliError:
             continue
-        if market.network.kind is kind:
+        if not describes_other(market.network, given):
             scores[name] = _count_known(given, market)
     best = max(scores.values(), default=0)
     found = [name for name, score in scores.items() if score == best]
@@ -82,4 +81,4 @@ def parse_value(text: str) -> int:
 
 def describes_other(network: Network, given: PayloadInput) -> bool:
     """Return whether a payload cannot be of a network of this kind."""
-    return (network.kind is Kind.STARKNET) != (given.payload.felts is not None)
+    return network.kind.traits.has_felts != (given.payload.felts is not None)

@@ -271,7 +271,7 @@ class _Reviewer:
         for oddity in call.oddities:
             yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)
         if call.trailing_bytes > 0:
-            unit = "felts" if self._network and self._network.kind is Kind.STARKNET else "bytes"
+            unit = "felts" if self._network and self._network.kind.traits.has_felts else "bytes"
             yield QuoteWarning(
                 WarningCode.TRAILING_BYTES,
                 f"{call.trailing_bytes} {unit} follow the end of the call, which no quote adds",
@@ -547,4 +547,4 @@ def known_contracts(network: Network) -> set[str]:
 
 
 def _spenders(network: Network) -> set[str]:
-    return known_contracts(network) | ({PERMIT2} if network.kind is Kind.EVM else set())
+    return known_contracts(network) | {PERMIT2}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.execution import RouterGas
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import OWN, Kind, Network
+from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import PriceImpact
@@ -32,12 +32,13 @@ from swapcli.core.wrap import (
     is_wrapping,
     wrap_quote,
 )
+from swapcli.interface.interface_by_network import kind_variant
 from swapcli.payload.dialects import check_executable, executable_market, execution_of, update_executable
 from swapcli.payload.payloads import (
     build_transaction,
+    calldata_limit,
     check_age,
     check_block_limit,
-    fits_calldata,
     pools_for,
     replay_result,
 )
@@ -453,8 +454,11 @@ class InMemorySource:
         return lambda: timer_s() >= end_s
 
     def _best_quotes(self, request: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
-        """Return what each protocol alone would pay, in the order of ids; 0 without a route. Only for Starknet."""
-        if self.network.kind is not Kind.STARKNET or request.order.reverse:
+        """Return what each protocol alone would pay, in the order of ids; 0 without a route.
+
+        Empty where the interface has no such list.
+        """
+        if not kind_variant(self.network.kind).lists_best_quotes or request.order.reverse:
             return ()
         names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
         return tuple(self._best_quote_of(name, names, request, is_cancelled) for name in names)
@@ -473,9 +477,7 @@ class InMemorySource:
 
     def _new_router(self, end_tokens: Set[str] = frozenset()) -> Router:
         market = routable_market(self._executable, end_tokens)
-        is_evm = self.network.kind is Kind.EVM
-        fits = partial(fits_calldata, network=self.network) if is_evm else None
-        return Router(market, self._execution, fits, self._memory)
+        return Router(market, self._execution, calldata_limit(self.network), self._memory)
 
     def _router_for(self, order: Order) -> Router:
         """Return the shared router; for an order with a token that other routes may not use, one that allows it."""

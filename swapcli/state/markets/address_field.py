@@ -6,10 +6,9 @@ import re
 
 from swapcli.core.errors import InvalidAddress
 from swapcli.core.model.network import Kind
-from swapcli.core.networks.address import parse_address
+from swapcli.core.networks.address import is_canonical, parse_address
 from swapcli.core.validation.values import describe
 
-_CANONICAL_EVM = re.compile(r"0x[0-9a-f]{40}").fullmatch
 _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}").fullmatch
 
 
@@ -18,7 +17,7 @@ def read_address(value: object, kind: Kind) -> str:
     if not isinstance(value, str):
         raise InvalidAddress("missing" if value is None else f"expected an address, not {describe(value)}")
     lowered = value.lower()
-    if kind is Kind.EVM and _CANONICAL_EVM(lowered):
+    if is_canonical(lowered, kind):
         return lowered
     if not is_hex(value):
         raise InvalidAddress(f"expected an address, not {describe(value)}")

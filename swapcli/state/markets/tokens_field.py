@@ -84,7 +84,7 @@ def _parse_token(fields: MarketFields, kind: Kind) -> Token:
 
 def _parse_address(fields: MarketFields, kind: Kind) -> str:
     address = fields.address("address", kind)
-    if kind is Kind.EVM and is_native(address):
+    if is_native(address, kind):
         problem = f"{address} stands for the native token; list the wrapped one"
         raise fields.failure(fields.path_of("address"), problem)
     return address

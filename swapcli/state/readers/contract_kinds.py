@@ -25,7 +25,6 @@ from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.concentrated import Concentrated
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
@@ -410,18 +409,12 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
         raise _unknown_name(protocol, "family", protocol.family, FAMILIES)
     if protocol.contracts:
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)
-    if network.kind is not Kind.EVM:
-        return _only_kind(protocol.family or "", network.kind)
-    if protocol.family in KINDS[ContractKind.SOLIDLY].families:
+    kinds = kinds_of_family(protocol.family or "", network.kind)
+    if ContractKind.SOLIDLY in kinds:
         return (ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2,)
-    if protocol.family == Concentrated.family:
+    if ContractKind.UNISWAP_V3 in kinds:
         # Protocols of concentrated pools differ in the extra data that the router needs.
         return (ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA,)
-    return _only_kind(protocol.family or "", network.kind)
-
-
-def _only_kind(family: str, network_kind: Kind) -> tuple[ContractKind, ...]:
-    kinds = kinds_of_family(family, network_kind)
     return kinds if len(kinds) == 1 else ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.pools.concentrated import Concentrated
@@ -117,11 +117,9 @@ def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
     if len(candidates) == 1:
         return candidates[0]
     kinds = kinds_of_family(pool.family, network.kind)
-    if network.kind is not Kind.EVM:
-        return kinds[0] if len(kinds) == 1 else None
-    if isinstance(pool, ConstantProduct):
+    if isinstance(pool, ConstantProduct) and ContractKind.SOLIDLY in kinds:
         return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
-    if isinstance(pool, Concentrated):
+    if isinstance(pool, Concentrated) and ContractKind.UNISWAP_V3 in kinds:
         if pool.tick_list.parameters:
             return ContractKind.INFINITY_CL
         if pool.tick_list.pool_id:

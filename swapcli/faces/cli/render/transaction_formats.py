@@ -9,7 +9,7 @@ from typing import Final
 
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.records import NamedTuple
 from swapcli.payload.transaction_requests import RenderedTransaction
@@ -39,7 +39,7 @@ class PayloadParts(NamedTuple):
 
 def format_transactions(output_format: str, parts: PayloadParts) -> str:
     """Return the transactions as `output_format` has them. Raises `InvalidOption` on Starknet."""
-    if parts.network.kind is not Kind.EVM:
+    if any(each.request is None for each in parts.transactions):
         raise InvalidOption(
             f"--format {output_format} is for EVM networks", hint=f"--json has the calls of {parts.network.name}"
         )
