@@ -474,6 +474,7 @@ def test_the_command_prints_one_part_if_no_page_is_given() -> None:
     assert printed.count("## ") == 1
 
 
+@pytest.mark.slow
 def test_parts_can_only_be_replaced_in_an_existing_page(tmp_path: Path) -> None:
     with pytest.raises(BenchmarkFailed, match="there is no such page"):
         bench("--only", "chain", "--out", tmp_path / "none.md")

@@ -91,6 +91,7 @@ def test_a_failure_is_repeated_with_its_printed_seed(tmp_path: Path) -> None:
     assert f"--seed {seed[1]} TEST" in again.stdout
 
 
+@pytest.mark.slow
 def test_fuzzing_ends_when_its_time_is_up(tmp_path: Path) -> None:
     file = tmp_path / "test_failing.py"
     file.write_text(FAILING)

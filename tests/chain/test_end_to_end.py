@@ -122,7 +122,7 @@ def test_an_adverse_market_move_reverts_and_costs_only_gas(trader: Trader) -> No
                 reverted += 1
         trader.nonce -= 1
         withdraw_approval(trader, trade)
-    assert reverted > examples(20, full=40)
+    assert reverted > examples(6, full=40)
 
 
 def withdraw_approval(trader: Trader, trade: Trade) -> None:

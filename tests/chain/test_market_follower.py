@@ -90,6 +90,7 @@ def test_followers_agree_with_the_chain_through_reorgs(small_chain: SmallTestCha
         assert set(sources[2].market.pools) == set(store.read_market().pools)
 
 
+@pytest.mark.slow
 def test_concurrent_followers_of_one_store_do_not_interfere(small_chain: SmallTestChain, path: Path) -> None:
     rng, wrong, ended = Random("together"), list[BaseException](), list[bool]()
 

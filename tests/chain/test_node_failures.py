@@ -113,7 +113,7 @@ def end_of(bench: Bench, mode: FailureMode, multicall: str | None = None) -> typ
     return None
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", few(MODES, 12), ids=lambda mode: mode.name)
 def test_a_permanent_failure_gives_correct_data_or_one_error(bench: Bench, mode: FailureMode) -> None:
     bench.proxy.always = mode.build(Random(7))
     assert end_of(bench, mode) in mode.outcomes_if_permanent

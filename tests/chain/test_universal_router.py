@@ -109,6 +109,7 @@ def test_the_routes_are_enough() -> None:
     assert SEEDS * ROUTES_A_SEED >= 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(1, full=4))
 def test_a_minimum_one_unit_too_high_reverts(trader: Trader, seed: int) -> None:
     rng = Random(f"a unit more {seed}")

@@ -116,6 +116,7 @@ def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[MarketS
         asyncio.run(go(Service(stored, nodes)))
 
 
+@pytest.mark.slow
 def test_without_a_node_answer_no_order_is_refused_or_delayed(market: tuple[MarketState, str]) -> None:
     stored, _ = market
     usdc = stored.network.stablecoins[0]

@@ -20,6 +20,7 @@ from swapcli.core.routing.replay import replay
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live_search import Limits, LiveSearch
 from swapcli.state.clock import SYSTEM_CLOCK
+from tests.examples import examples
 from tests.support.pools import (
     UNIT,
     build_constant_product,
@@ -33,7 +34,7 @@ from tests.support.pools import (
 FEW = Limits(first_pools=3, pools=8, reads=3)
 WIDE = build_wide_market(300)
 UNSETTLED = build_wide_market(100, noise=2.0)
-few_examples = settings(max_examples=15, deadline=None)
+few_examples = settings(max_examples=examples(6, full=15), deadline=None)
 
 
 class Chain:

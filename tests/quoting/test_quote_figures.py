@@ -26,6 +26,7 @@ from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
+from tests.examples import examples
 from tests.support.testnet import NOW_S, build_quote, build_testnet_market
 
 TERMS = SwapTerms(5_000, ttl_s=60)
@@ -61,7 +62,7 @@ def test_amounts_follow_from_the_exact_output(
     assert figures.single_path.amount_out == answer.quote.best_single_path_out
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(6, full=20))
 @given(amount=st.integers(10**10, 10**14), fee_bps=st.integers(0, 500))
 @example(10**12, 0)
 @example(10**10, 500)

@@ -231,6 +231,7 @@ def run(command: str, *options: str, **env: str) -> CommandResult:
     return run_swapcli(command, *WORDS, *options, env={f"SWAPCLI_{name}": value for name, value in env.items()})
 
 
+@pytest.mark.slow
 def test_a_payload_pays_the_address_behind_the_name(ens_names: Names) -> None:
     ens_names.register("alice.eth", ALICE)
     with open_proxy(ens_names.chain.node.port) as proxy:

@@ -151,7 +151,9 @@ def test_every_part_of_a_large_batch_has_the_check(chain: Chain, server: Server)
 
 
 @given(st.integers(1, 40), st.integers(1, 30))
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=examples(10, full=40), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_batches_shrink_with_the_check_in_them(chain: Chain, server: Server, count: int, most: int) -> None:
     server.max_requests = most
     with node_of(server) as node:

@@ -21,6 +21,7 @@ from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.settings import url_of
 from tests.chain.trader import Trader
+from tests.examples import seeds
 from tests.support.chain import connected, restored
 
 CALLS = 100
@@ -150,7 +151,7 @@ def their_logs(peers: Peers, query: LogFilter) -> list[Log]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, full=3))
 def test_calls_return_or_revert_alike_at_any_block(peers: Peers, seed: int) -> None:
     rng = Random(f"calls {seed}")
     number = rng.randrange(peers.last) if seed else peers.last

@@ -175,6 +175,7 @@ def test_a_node_without_old_logs_returns_the_newer_ones(local_chain: TestChain, 
     assert count_skipped(store) == ()
 
 
+@pytest.mark.slow
 def test_many_missed_blocks_are_recovered_by_a_full_read(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("missed")
     synced(store, node)

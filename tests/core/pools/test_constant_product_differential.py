@@ -23,7 +23,7 @@ SEEDS = 6
 KINDS = {"uniswap_v2": (3000, False), "solidly 1 bps": (100, True), "solidly 30 bps": (3000, True)}
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(2, full=SEEDS))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_contract_pays_our_output_and_not_one_unit_more(kind: str, seed: int) -> None:
     rng = Random(f"{kind} {seed}")

@@ -18,6 +18,7 @@ from swapcli.core.routing.replay import replay
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from tests.core.routing.build import problem_of
+from tests.examples import examples
 from tests.support.pools import (
     build_constant_product,
     build_market,
@@ -28,7 +29,7 @@ from tests.support.pools import (
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(7, full=30))
 @given(seeds, st.floats(12, 26), st.booleans())
 @example(71730, 25.71875, True)
 @example(594002372, 22.8459, False)
@@ -121,7 +122,7 @@ def test_more_than_the_pools_hold_has_no_route() -> None:
         Router(market).quote(build_order(market, 0, 1, 10**24)._replace(reverse=True))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(7, full=30))
 @given(seeds, st.floats(15, 21), st.floats(0.8, 1.25))
 def test_a_start_from_a_similar_solution_pays_as_much(seed: int, digits: float, ratio: float) -> None:
     market, amount = build_random_market(seed, pools=30, every_family=True), int(10**digits)

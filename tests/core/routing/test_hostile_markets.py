@@ -21,6 +21,7 @@ from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.quoting.open_market import open_market
 from tests.core.routing.build import graph_of, problem_on
 from tests.core.routing.dust_pools import DustAmounts, with_dust
+from tests.examples import seeds
 from tests.support.pools import UNIT, build_market, build_order, build_random_market, build_token
 
 MARKETS = Path(__file__).parent / "markets"
@@ -72,7 +73,7 @@ def test_a_token_whose_only_pool_cannot_take_it_has_no_route() -> None:
         Router(market).quote(of_symbols(market, "AAA", "WETH", 10**18))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(2, full=6))
 def test_dust_pools_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
     """As many dust pools as the market has pools, over random markets whose tokens all have prices."""
     market = build_random_market(seed, tokens=12, pools=40, every_family=True)

@@ -15,6 +15,7 @@ from swapcli.core.routing.market_capacity import max_output
 from swapcli.core.routing.no_route import exceeds_liquidity
 from swapcli.core.routing.search.route_search import RouteSearch
 from tests.core.routing.build import graph_of, problem_of
+from tests.examples import examples
 from tests.support.pools import (
     build_concentrated,
     build_constant_product,
@@ -77,7 +78,7 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
     assert not trades
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(6, full=20))
 @given(seeds, st.floats(18, 33), st.booleans())
 def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float, reverse: bool) -> None:
     market = build_random_market(seed, tokens=4, pools=6, every_family=True)

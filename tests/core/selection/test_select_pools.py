@@ -73,6 +73,7 @@ def test_an_exact_output_reads_enough_pools(store: Store, router: Router) -> Non
         assert gap_bps(store, router, back) <= gap_bps(store, router, order) + 1.0
 
 
+@pytest.mark.slow
 def test_small_orders_read_less_than_large_ones(store: Store) -> None:
     small, large = ([len(store.read_candidates(o, POOLS // 3).pools) for o in orders(share)] for share in (1e-5, 0.1))
     assert sum(small) < sum(large) / 2

@@ -26,6 +26,7 @@ from swapcli.faces.cli.completion.command_tree import (
     command_nodes,
     completion_script,
 )
+from tests.examples import few
 from tests.support.command import run_swapcli
 from tests.support.shell_session import (
     COMPINIT,
@@ -207,7 +208,7 @@ def test_fish_offers_what_fits(tmp_path: Path) -> None:
     assert {line: set(words) for line, words in offered.items()} == IN_SHELLS
 
 
-@pytest.mark.parametrize("setup", ZSH_SETUPS)
+@pytest.mark.parametrize("setup", few(ZSH_SETUPS, 1))
 def test_zsh_evaluates_the_script_before_and_after_compinit(setup: str, tmp_path: Path) -> None:
     with zsh_session(tmp_path, setup=ZSH_SETUPS[setup]) as zsh:
         assert zsh.complete("swapcli route m") == Completion("swapcli route monad ", frozenset({"monad"}))

@@ -46,7 +46,7 @@ def test_prices_are_shown_with_the_warning_first(command: str) -> None:
     assert plain.stdout.splitlines()[-1].startswith(f"Live prices: swapcli {command} base ")
 
 
-@pytest.mark.parametrize("command", [each for each in SHOWING if each != "route"])
+@pytest.mark.parametrize("command", few([each for each in SHOWING if each != "route"], 2))
 def test_a_csv_says_that_its_prices_are_modelled(command: str) -> None:
     rows = list(csv.DictReader(run(*SHOWING[command], "--format", "csv").stdout.splitlines()))
     assert rows

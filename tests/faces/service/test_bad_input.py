@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from swapcli.faces.service.endpoint_table import ENDPOINTS, PATHS
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
+from tests.examples import examples
 from tests.support.service import (
     JSON,
     RECIPIENT,
@@ -440,7 +441,7 @@ BODIES = [each for each in ENDPOINTS if each.body]
     st.dictionaries(st.sampled_from(NAMES), json_values),
     st.sampled_from(["testnet", "citrea"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37, full=150), deadline=None)
 def test_no_body_makes_a_defect(service: InProcessService, endpoint: Any, body: Json, name: str) -> None:
     content = json.dumps(body).encode()
     answer = service.send(endpoint.method, endpoint.path.replace("{network}", name), content=content, headers=JSON)
@@ -448,7 +449,7 @@ def test_no_body_makes_a_defect(service: InProcessService, endpoint: Any, body: 
 
 
 @given(st.sampled_from(NETWORK_ENDPOINTS), st.binary(max_size=60), st.sampled_from(["testnet", "hyperevm", "starknet"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37, full=150), deadline=None)
 def test_no_query_makes_a_defect(service: InProcessService, endpoint: Any, query: bytes, name: str) -> None:
     path = endpoint.path.replace("{network}", name).replace("{address}", "0x1")
     status, body = service.run(service.send_raw(endpoint.method, path, query))
@@ -464,7 +465,7 @@ def is_served(path: str) -> bool:
 @given(st.text(max_size=40) | st.sampled_from(PATHS).map(lambda path: path[1:]), st.sampled_from(METHODS))
 @example("DOCS", "GET")
 @example("docs/", "GET")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37, full=150), deadline=None)
 def test_no_path_makes_a_defect(service: InProcessService, path: str, method: str) -> None:
     encoded = path.encode("utf-8", "surrogatepass").hex(" ").replace(" ", "%")
     answer = service.send(method, f"http://service.test/%{encoded}" if encoded else "http://service.test/")

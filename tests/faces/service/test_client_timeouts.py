@@ -177,6 +177,7 @@ def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: ServiceProce
     assert answer.startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 def test_a_connection_in_use_outlives_patience(running: ServiceProcess) -> None:
     with running.connect() as connection:
         until_s = time.monotonic() + 2 * PATIENCE_S

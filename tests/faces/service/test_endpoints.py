@@ -18,6 +18,7 @@ from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.route import parse_result
 from swapcli.payload.evm import decode_call
 from swapcli.payload.starknet import deserialise_call
+from tests.examples import examples
 from tests.support.markets import embedded_market
 from tests.support.service import (
     EVM_NETWORKS,
@@ -78,7 +79,7 @@ def test_v2_route_says_what_the_replay_of_it_gives_and_when(service: InProcessSe
 
 
 @given(amount=st.integers(10**9, 10**24), name=st.sampled_from(EVM), v2=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(10, full=40), deadline=None)
 def test_every_amount_that_is_answered_is_the_replays(
     service: InProcessService, amount: int, name: str, v2: bool
 ) -> None:

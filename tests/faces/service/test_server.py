@@ -17,6 +17,7 @@ import pytest
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
 from swapcli.faces.service.server import base_url, bind
+from tests.examples import few
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
@@ -170,7 +171,7 @@ def test_a_request_just_after_the_signal_is_answered() -> None:
         assert service.wait() == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], 1))
 def test_it_ends_well_by_either_signal(number: signal.Signals) -> None:
     with run_testnet_service() as service:
         assert status_of(service.send(build_get_request(ROUTE, close=True))) == 200
@@ -188,6 +189,7 @@ def test_what_takes_longer_than_the_grace_is_given_up() -> None:
         assert 0.9 < time.monotonic() - started_s < 15
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_it_at_once() -> None:
     with run_testnet_service(slow_s=30, grace_s=20) as service, service.connect() as active:
         active.sendall(build_get_request(ROUTE))
@@ -200,7 +202,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
         assert time.monotonic() - started_s < 15
 
 
-@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("most", few([3, 1], 1))
 def test_it_answers_so_many_requests_and_ends(most: int) -> None:
     with run_testnet_service(max_requests=most) as service:
         for _ in range(most):

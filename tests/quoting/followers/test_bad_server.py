@@ -18,6 +18,7 @@ from swapcli.state.feed.feed_stream import StreamEntry
 from swapcli.state.feed.publisher import FeedPublisher, PublisherState
 from swapcli.state.markets.feed_format import MAX_ENTRY_BYTES, MAX_SNAPSHOT_BYTES, decode_entry, encode_entry
 from swapcli.state.store import Store
+from tests.examples import examples
 from tests.quoting.followers.build import NETWORK, START, Scene, check_same, write_block
 from tests.state.store.build import create
 from tests.support.redis_server import RedisServer, run_redis
@@ -118,7 +119,7 @@ def test_values_of_another_type_are_reported(redis_server: RedisServer, store: S
 CONTENT = st.one_of(st.binary(max_size=20), st.sampled_from([b"", b"-1", b"1e9", b"9" * 40, b"1-1", b"\xff", b"nan"]))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(6, full=15))
 @given(st.dictionaries(st.sampled_from(["writer", "token", "last", "block", "hash", "listener"]), CONTENT, min_size=1))
 def test_foreign_fields_of_a_feed_never_change_a_market(redis_server: RedisServer, fields: dict[str, bytes]) -> None:
     scene = Scene(redis_server.server)

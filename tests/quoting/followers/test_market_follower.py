@@ -21,6 +21,7 @@ from swapcli.quoting.followers.market_follower import RESELECT_AFTER_S, Followed
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import Clock
 from swapcli.state.store import Store
+from tests.examples import examples
 from tests.state.store.build import NETWORK, TOKENS, create, imported, only, pool
 from tests.support.pools import build_wide_market
 
@@ -71,7 +72,7 @@ def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None
     return answer.result._replace(time_s=0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(10, full=40))
 @given(st.lists(STEP, max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 def test_a_follower_equals_the_store_after_any_change(
     steps: list[dict[int, int | None] | int], looks: list[bool]

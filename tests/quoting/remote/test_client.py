@@ -284,6 +284,7 @@ class TestConnection:
             url = running.url.replace("127.0.0.1", "service.example")
             assert build_client(url, timeout_s=1.0).send(GET).status == 200
 
+    @pytest.mark.slow
     def test_the_last_failure_is_reported_when_no_address_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with loopback_server(respond_with(OK)) as running:
             resolve_to(monkeypatch, UNUSED_ADDRESS)

@@ -18,6 +18,7 @@ from swapcli.interface.route import render_result
 from swapcli.quoting.remote.response_validation import ExpectedRoute, validated_result
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
+from tests.examples import examples
 from tests.quoting.remote.cases import (
     REVERSE,
     SELL_V2,
@@ -95,7 +96,7 @@ def test_an_output_far_above_the_requested_one_is_rejected() -> None:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(12, full=50))
 @given(st.integers(1, 10**10), st.booleans())
 def test_the_smallest_input_for_any_output_is_accepted(amount: int, swapped: bool) -> None:
     """Accept it even if one unit of one token buys many of the other."""

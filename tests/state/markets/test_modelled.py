@@ -31,6 +31,7 @@ def test_every_network_has_a_table_and_a_market() -> None:
     assert table_names() == embedded_names() == network_names()
 
 
+@pytest.mark.slow
 def test_hash_seed_decimal_context_and_locale_change_nothing() -> None:
     script = (
         "import decimal, sys; decimal.getcontext().prec = 5; decimal.getcontext().rounding = 'ROUND_UP';"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.state.rpc.head_source import FollowMode, HeadSource, PollingHeads, SubscribedHeads
+from tests.examples import examples
 
 POLL_S = 0.08
 NEVER_S = 30.0
@@ -165,7 +166,7 @@ events = st.lists(
 
 
 @given(events)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(12, full=50), deadline=None)
 def test_no_announcement_is_missed_in_any_order(steps: list[tuple[str, int]]) -> None:
     """After a block is announced, the next wait returns at once, after any other events."""
     heads, has_news = SubscribedHeads(NEVER_S), False

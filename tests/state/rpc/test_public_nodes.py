@@ -149,7 +149,7 @@ def test_the_next_run_starts_with_nodes_that_answered(tmp_path: Path) -> None:
         assert "127.0.0.1" not in text
 
 
-@pytest.mark.parametrize("damage", ["", "[]", '{"nodes": 3}', "{", '{"nodes": {"x": {"failures": -1}}}', "\0"])
+@pytest.mark.parametrize("damage", few(["", "[]", '{"nodes": 3}', "{", '{"nodes": {"x": {"failures": -1}}}', "\0"], 3))
 def test_a_damaged_file_of_records_changes_nothing(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "node-limits.json"
     path.write_text(damage)

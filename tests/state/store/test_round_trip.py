@@ -14,6 +14,7 @@ from swapcli.state.markets.embedded import embedded_market, embedded_names
 from swapcli.state.markets.format import parse_market, render_market
 from swapcli.state.store import create_store, open_store
 from swapcli.state.store.schema import MIGRATIONS
+from tests.examples import examples
 from tests.state.store.build import TOKENS, create, imported, pool, reopen, rows
 from tests.strategies import markets, raise_unknown_network
 
@@ -26,14 +27,14 @@ def write_and_read(market: MarketState, folder: Path) -> MarketState:
         return store.read_market()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(10, full=40))
 @given(markets(max_pools=6))
 def test_any_market_round_trips_through_a_store(market: MarketState) -> None:
     with TemporaryDirectory() as folder:
         assert write_and_read(market, Path(folder)) == market
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(6, full=20))
 @given(markets(), markets())
 def test_a_written_market_replaces_the_one_before(first: MarketState, second: MarketState) -> None:
     second = second._replace(network=first.network, pools={}, placeholder_pools=frozenset())
@@ -55,7 +56,7 @@ def test_embedded_markets_round_trip_and_render_alike(name: str, tmp_path: Path)
         assert render_market(read) == render_market(market)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(6, full=20))
 @given(markets(max_pools=6))
 def test_selected_pools_are_read_with_their_tokens(market: MarketState) -> None:
     selected = [*market.pools][::2]

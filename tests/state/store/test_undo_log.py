@@ -17,6 +17,7 @@ from swapcli.core.model.token import Token
 from swapcli.state.store import Store, StoredBlock
 from swapcli.state.store.past_states import MAX_PAST_ROWS
 from swapcli.state.store.undo_log import MAX_UNDO_BLOCKS
+from tests.examples import examples
 from tests.state.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
 from tests.support.pools import build_wide_market
 
@@ -67,7 +68,7 @@ def tokens_and_pools(market: MarketState) -> tuple[dict[str, Token], dict[str, o
     return dict(market.tokens), dict(market.pools)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(7, full=30))
 @given(st.lists(CHANGES, min_size=2, max_size=6), st.lists(CHANGES, max_size=3), st.data())
 def test_changes_since_a_block_lead_to_the_newest_state(
     changes: list[Change], other_branch: list[Change], data: st.DataObject
@@ -124,7 +125,7 @@ def test_reads_of_a_snapshot_see_one_block_during_a_write(tmp_path: Path) -> Non
         assert (other.read_blocks()[0].number, len(other.read_market().pools)) == (2, 2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(7, full=30))
 @given(st.lists(CHANGES, min_size=1, max_size=6), st.data())
 def test_a_rewind_restores_every_state_exactly(changes: list[Change], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
@@ -158,7 +159,7 @@ def test_only_the_newest_blocks_can_be_rewound(tmp_path: Path) -> None:
     assert rows(tmp_path / "store", "SELECT * FROM undo_pools") == []
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(7, full=30))
 @given(st.lists(CHANGES, min_size=1, max_size=8), st.sets(st.integers(0, 5), min_size=1))
 def test_past_pools_are_those_of_their_blocks(changes: list[Change], numbers: set[int]) -> None:
     keys = {pool(number).key for number in numbers}

@@ -24,6 +24,7 @@ from swapcli.interface.route import parse_result
 from swapcli.payload.evm import decode_call, decode_integrator_data
 from swapcli.payload.starknet import deserialise_call
 from swapcli.payload.transaction_requests import RenderedTransaction
+from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import DAI, DIRECT_V3, USDC, WETH, build_market_document, build_testnet_market
 
@@ -131,7 +132,7 @@ def test_a_route_of_fine_shares_has_the_payload_of_its_order(dialect: str) -> No
 
 
 @given(units=st.integers(10**12, 10**21), slippage=st.integers(0, 490_000))
-@settings(max_examples=20)
+@settings(max_examples=examples(6, full=20))
 def test_any_amount_and_slippage_is_carried_to_the_unit(
     market: str, found: Callable[..., bytes], units: int, slippage: int
 ) -> None:

@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from swapcli.core.networks.catalogue import network_names
+from tests.examples import few, few_rows
 from tests.support.command import clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S, ServiceProcess, ready_file_option, run_service
 from tests.support.testnet import USDC, WETH
@@ -62,7 +63,7 @@ def test_it_ends_after_as_many_requests_as_it_was_told(market_file: str) -> None
         assert service.wait() == 0
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", few([signal.SIGTERM, signal.SIGINT], 1))
 def test_told_to_stop_it_ends_well(market_file: str, how: signal.Signals) -> None:
     with run_service("--market", market_file) as service:
         assert service.stop(how) == 0
@@ -127,7 +128,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED)
+@pytest.mark.parametrize(("options", "message"), few_rows(REFUSED, 4))
 def test_invalid_options_fail_before_anything_is_printed(options: list[str], message: str) -> None:
     command = [*SWAPCLI_COMMAND, "serve", "--port", "0", *options, "--json"]
     ran = subprocess.run(

@@ -102,6 +102,7 @@ def arguments_for(name: str, service: str) -> tuple[str, ...]:
     return (service, name, json.dumps(build_order_query(name)), recipient_on(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_client_of_openapi_python_client_builds_its_routes(name: str, python_client: Path, service: str) -> None:
     program = HERE / "openapi_python_client_trip.py"

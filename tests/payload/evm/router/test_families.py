@@ -16,10 +16,11 @@ from swapcli.core.wrap import wrapper_pool
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route
+from tests.examples import seeds
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, build, carry_out, single, weth
 
 ROUTES_A_SEED = 40
-SEEDS = range(6)
+SEEDS = seeds(2, full=6)
 
 
 def test_every_pool_pays_and_ends_as_replayed_in_each_direction(fixture: ContractFixture, market: MarketState) -> None:
