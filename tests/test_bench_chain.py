@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from tests.bench.chain.block_to_quote import SERVE, WATCH, measure_block_to_quote
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.chain.first_sync import measure_first_sync

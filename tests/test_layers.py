@@ -295,8 +295,8 @@ def test_pure_packages_read_no_clock_and_no_environment(package: str) -> None:
 
 def families() -> dict[str, type[Pool]]:
     """Return every pool class in `pools/`, by family."""
-    for file in (PACKAGE / "core/pools").glob("*.py"):
-        __import__(f"swapcli.core.pools.{file.stem}")
+    for file in (PACKAGE / "core/pools").rglob("*.py"):
+        __import__(f"swapcli.{module_name(file)}")
     classes = [cls for derived in Pool.__subclasses__() for cls in concrete_classes(derived)]
     return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.core.pools.")}
 

@@ -39,8 +39,8 @@ UNNEEDED = {
     "files of settings": ("quoting.config.yaml_parser", "quoting.config.display"),
     "other orders": (
         "core.routing.exact_output", "core.routing.least_input", "core.routing.competing_routes",
-        "core.pools.wrapper", "core.pools.weighted", "core.pools.log_exp", "quoting.amount_notation",
-        "quoting.order_amounts",
+        "core.pools.fixed_rate.wrapper", "core.pools.balancer.weighted", "core.pools.balancer.log_exp",
+        "quoting.amount_notation", "quoting.order_amounts",
     ),
     "health": ("quoting.health",),
     "what only annotations name": ("quoting.quote_keywords", "interface.json_types"),

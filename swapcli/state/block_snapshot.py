@@ -15,10 +15,10 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Quoter, Sale
 from swapcli.core.model.router_reading import DEFAULT_READING
 from swapcli.core.networks.l1_fee import L1FeeParams
-from swapcli.core.pools.sampled import Sampled, sampled_pools
+from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
-from swapcli.state.readers.sampled_pools import read_quotes, read_samples
+from swapcli.state.readers.sampled.sampled_pools import read_quotes, read_samples
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import CallContext, ChainHead, Node

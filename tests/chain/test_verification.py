@@ -20,7 +20,7 @@ from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.checks.swap_verification import KnownPool, Outcome, VerifiedSwap, verify_swaps
 from swapcli.payload.evm import build_transactions

@@ -8,7 +8,7 @@ from swapcli.core.model.token import Token
 from swapcli.quoting.pool_listing import liquidity_usd, list_pools, select_in_memory
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.core.pools.test_balancer_v2_stable import build_composable, recorded_steps
+from tests.core.pools.balancer.test_balancer_v2_stable import build_composable, recorded_steps
 from tests.support.pools import build_market
 
 

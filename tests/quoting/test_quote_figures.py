@@ -17,8 +17,8 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.concentrated import Concentrated
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.faces.cli.render.quote_facts import build_facts
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.quoting.open_market import open_market

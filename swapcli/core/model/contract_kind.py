@@ -34,4 +34,4 @@ class ContractKind(StrEnum):
     BRIDGE = "bridge"
     LIQUIDITY_BOOK = "liquidity_book"
     SAMPLED = "sampled"
-    """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled_pools.py`."""
+    """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

@@ -1,6 +1,7 @@
-"""One module per family of pool maths, behind `swapcli.core.model.pool.Pool`.
+"""One module per family of pool maths, behind `swapcli.core.model.pool.Pool`, in a folder for each kind of contract.
 
-To add a family, add a line here. A family is imported when its first pool is read.
+To add a family, add a line here. A family is imported when its first pool is read. What several folders share stands
+beside them.
 """
 
 from __future__ import annotations
@@ -10,40 +11,40 @@ from typing import cast
 
 from swapcli.core.model.pool import Pool
 
-_CLASS_NAMES: dict[str, str] = {
-    "constant_product": "ConstantProduct",
-    "concentrated": "Concentrated",
-    "solidly_stable": "SolidlyStable",
-    "cryptoswap": "CryptoSwap",
-    "curve_meta": "CurveMeta",
-    "stableswap": "StableSwap",
-    "weighted": "Weighted",
-    "balancer_v2_composable": "BalancerV2Composable",
-    "balancer_v2_eclp": "BalancerV2Eclp",
-    "balancer_v2_stable": "BalancerV2Stable",
-    "balancer_v3_2clp": "BalancerV3TwoClp",
-    "balancer_v3_boosted": "BalancerV3Boosted",
-    "balancer_v3_eclp": "BalancerV3Eclp",
-    "balancer_v3_reclamm": "BalancerV3Reclamm",
-    "balancer_v3_stable": "BalancerV3Stable",
-    "balancer_v3_stable_surge": "BalancerV3StableSurge",
-    "balancer_v3_weighted": "BalancerV3Weighted",
-    "ekubo": "Ekubo",
-    "infinity_bin": "InfinityBin",
-    "liquidity_book": "LiquidityBook",
-    "fluid_t1": "FluidT1",
-    "psm": "PegStabilityModule",
-    "vault": "ShareVault",
-    "bridge": "StablecoinBridge",
-    "wrapper": "WrappedNative",
-    "sampled": "Sampled",
+_CLASSES: dict[str, tuple[str, str]] = {
+    "constant_product": ("uniswap", "ConstantProduct"),
+    "concentrated": ("uniswap", "Concentrated"),
+    "solidly_stable": ("solidly", "SolidlyStable"),
+    "cryptoswap": ("curve", "CryptoSwap"),
+    "curve_meta": ("curve", "CurveMeta"),
+    "stableswap": ("curve", "StableSwap"),
+    "weighted": ("balancer", "Weighted"),
+    "balancer_v2_composable": ("balancer", "BalancerV2Composable"),
+    "balancer_v2_eclp": ("balancer", "BalancerV2Eclp"),
+    "balancer_v2_stable": ("balancer", "BalancerV2Stable"),
+    "balancer_v3_2clp": ("balancer", "BalancerV3TwoClp"),
+    "balancer_v3_boosted": ("balancer", "BalancerV3Boosted"),
+    "balancer_v3_eclp": ("balancer", "BalancerV3Eclp"),
+    "balancer_v3_reclamm": ("balancer", "BalancerV3Reclamm"),
+    "balancer_v3_stable": ("balancer", "BalancerV3Stable"),
+    "balancer_v3_stable_surge": ("balancer", "BalancerV3StableSurge"),
+    "balancer_v3_weighted": ("balancer", "BalancerV3Weighted"),
+    "ekubo": ("ekubo", "Ekubo"),
+    "infinity_bin": ("bins", "InfinityBin"),
+    "liquidity_book": ("bins", "LiquidityBook"),
+    "fluid_t1": ("fluid", "FluidT1"),
+    "psm": ("fixed_rate", "PegStabilityModule"),
+    "vault": ("fixed_rate", "ShareVault"),
+    "bridge": ("fixed_rate", "StablecoinBridge"),
+    "wrapper": ("fixed_rate", "WrappedNative"),
+    "sampled": ("sampled", "Sampled"),
 }
 
-FAMILIES: tuple[str, ...] = tuple(_CLASS_NAMES)
+FAMILIES: tuple[str, ...] = tuple(_CLASSES)
 """Names as in the `family` field of market files."""
 
 
 def family(name: str) -> type[Pool]:
-    """Return the class of the family `name`, from `core/pools/<name>.py`. Raises `KeyError` for an unknown one."""
-    module = import_module(f"swapcli.core.pools.{name}") if name in _CLASS_NAMES else None
-    return cast(type[Pool], getattr(module, _CLASS_NAMES[name]))
+    """Return the class of the family `name`. Raises `KeyError` for an unknown one."""
+    folder, class_name = _CLASSES[name]
+    return cast(type[Pool], getattr(import_module(f"{__name__}.{folder}.{name}"), class_name))

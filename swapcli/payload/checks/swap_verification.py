@@ -14,7 +14,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool
-from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.pool_change_events import EVENTS

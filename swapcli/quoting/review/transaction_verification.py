@@ -40,7 +40,7 @@ from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.readers.swap_events import SwapEvent, find_swaps
-from swapcli.state.readers.uniswap_v2 import read_tokens, token_calls
+from swapcli.state.readers.uniswap.uniswap_v2 import read_tokens, token_calls
 from swapcli.state.rpc.block_view import BlockView
 from swapcli.state.rpc.call_encoding import encode_call, read_address
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched

@@ -50,7 +50,7 @@ from swapcli.quoting.sources.pool_source import PoolSource
 from swapcli.quoting.sources.sampled_amounts import SampledAmounts, with_quoted_amounts
 from swapcli.state.block_snapshot import BlockSnapshot
 from swapcli.state.clock import Clock
-from swapcli.state.readers.sampled_discovery import listed_sampled_pools
+from swapcli.state.readers.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.state.rpc.node import BudgetedNode, Node
 from swapcli.state.transfers.transfer_trials import plan_trials, run_transfer_trials
 

@@ -16,17 +16,19 @@ from typing import Final
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.core.pools.solidly_stable import SolidlyStable
-from swapcli.core.pools.v4_hooks import may_change_amounts
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers import ekubo, jediswap_cl, pool_reader
+from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.ekubo import ekubo
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
 from swapcli.state.readers.pool_constants import LastTicks, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.uniswap_v4 import POOLS_SLOT
+from swapcli.state.readers.uniswap import jediswap_cl
+from swapcli.state.readers.uniswap.uniswap_v4 import POOLS_SLOT
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader

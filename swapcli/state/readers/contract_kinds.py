@@ -1,6 +1,6 @@
 """The kinds of contracts that pools are read from: one row for each, with all that differs between them.
 
-To add a kind, add a member of `ContractKind` and a row. Its reader is `swapcli/state/readers/<loader>.py`, which has
+To add a kind, add a member of `ContractKind` and a row. Its reader is the module `loader` of this package, which has
 
 * `load(ref)`, which reads a pool;
 * `read_list(factory)` if a factory has its whole list in one answer: reads the addresses of its pools;
@@ -150,7 +150,7 @@ _INFINITY_FEE_EVENTS: Final = dict.fromkeys(
 
 _STARKNET_PAIR: Final = KindTraits(
     ("constant_product",),
-    "jediswap",
+    "uniswap.jediswap",
     dict.fromkeys(("Sync", "Swap", "Mint", "Burn"), key_of_emitter),
     has_whole_list=True,
     network_kind=Kind.STARKNET,
@@ -179,35 +179,35 @@ _POOL_REGISTERED_V3: Final = (
 KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ContractKind.UNISWAP_V2: KindTraits(
         ("constant_product",),
-        "uniswap_v2",
+        "uniswap.uniswap_v2",
         {"Sync(uint112,uint112)": key_of_emitter},
         list_functions=_PAIR_LISTS,
         has_constant_fee=True,
     ),
     ContractKind.SOLIDLY: KindTraits(
         ("constant_product", "solidly_stable"),
-        "solidly",
+        "solidly.solidly",
         {"Sync(uint256,uint256)": key_of_emitter, "SetCustomFee(address,uint256)": address_in_first_topic},
         list_functions=_PAIR_LISTS,
         constants=FactoryConstants,
     ),
     ContractKind.SOLIDLY_V1: KindTraits(
         ("constant_product", "solidly_stable"),
-        "solidly_v1",
+        "solidly.solidly_v1",
         {"Sync(uint256,uint256)": key_of_emitter},
         list_functions=_PAIR_LISTS,
         constants=FactoryConstants,
     ),
     ContractKind.SOLIDLY_V3: KindTraits(
         ("concentrated",),
-        "solidly_v3",
+        "uniswap.solidly_v3",
         {**_TICK_EVENTS, "SetFee(uint24,uint24)": key_of_emitter},
         created=("PoolCreated(address,address,uint24,int24,address)",),
         constants=TickConstants,
     ),
     ContractKind.UNISWAP_V3: KindTraits(
         ("concentrated",),
-        "uniswap_v3",
+        "uniswap.uniswap_v3",
         {
             **_TICK_EVENTS,
             # PancakeSwap's.
@@ -220,7 +220,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.RAMSES_V3: KindTraits(
         ("concentrated",),
-        "ramses_v3",
+        "uniswap.ramses_v3",
         {
             **_TICK_EVENTS,
             "FeeAdjustment(uint24,uint24)": key_of_emitter,
@@ -232,7 +232,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.ALGEBRA: KindTraits(
         ("concentrated",),
-        "algebra",
+        "uniswap.algebra",
         {
             **_TICK_EVENTS,
             # Of the releases from 1.2.0 on, with the plugin's fees, for which 1.2.10 has events beside the usual ones.
@@ -248,7 +248,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.UNISWAP_V4: KindTraits(
         ("concentrated",),
-        "uniswap_v4",
+        "uniswap.uniswap_v4",
         {
             "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)": first_topic,
             "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)": first_topic,
@@ -261,7 +261,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.INFINITY_CL: KindTraits(
         ("concentrated",),
-        "infinity_cl",
+        "uniswap.infinity_cl",
         {
             "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24,uint16)": first_topic,
             "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)": first_topic,
@@ -274,7 +274,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.INFINITY_BIN: KindTraits(
         ("infinity_bin",),
-        "infinity_bin",
+        "bins.infinity_bin",
         {
             "Swap(bytes32,address,int128,int128,uint24,uint24,uint16)": first_topic,
             "Mint(bytes32,address,uint256[],bytes32,bytes32[],bytes32,bytes32)": first_topic,
@@ -289,7 +289,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.LIQUIDITY_BOOK: KindTraits(
         ("liquidity_book",),
-        "liquidity_book",
+        "bins.liquidity_book",
         dict.fromkeys(
             (
                 "Swap(address,address,uint24,bytes32,bytes32,uint24,bytes32,bytes32)",
@@ -305,14 +305,14 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
     ),
     ContractKind.STABLESWAP: KindTraits(
-        ("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS, constants=MetapoolConstants
+        ("stableswap", "curve_meta"), "curve.stableswap", list_functions=_CURVE_LISTS, constants=MetapoolConstants
     ),
     ContractKind.CRYPTOSWAP: KindTraits(
-        ("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS, constants=CryptoSwapConstants
+        ("cryptoswap",), "curve.cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS, constants=CryptoSwapConstants
     ),
     ContractKind.BALANCER_V2: KindTraits(
         ("weighted", "balancer_v2_stable", "balancer_v2_composable", "balancer_v2_eclp"),
-        "balancer_v2",
+        "balancer.balancer_v2",
         {
             **_VAULT_V2_EVENTS,
             **dict.fromkeys(
@@ -344,7 +344,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
             "balancer_v3_2clp",
             "balancer_v3_reclamm",
         ),
-        "balancer_v3",
+        "balancer.balancer_v3",
         {
             **_VAULT_V3_EVENTS,
             "AmpUpdateStarted(uint256,uint256,uint256,uint256)": key_of_emitter,
@@ -356,20 +356,22 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=BalancerV3Constants,
     ),
     ContractKind.FLUID_T1: KindTraits(
-        ("fluid_t1",), "fluid_t1", roles=("reserves_resolver",), has_whole_list=True, constants=FluidConstants
+        ("fluid_t1",), "fluid.fluid_t1", roles=("reserves_resolver",), has_whole_list=True, constants=FluidConstants
     ),
-    ContractKind.PSM: KindTraits(("psm",), "psm", roles=("psm",), is_pool_itself=True),
-    ContractKind.VAULT: KindTraits(("vault",), "vault", roles=("share_vault",), is_pool_itself=True),
-    ContractKind.BRIDGE: KindTraits(("bridge",), "bridge", roles=("bridge",), is_pool_itself=True),
-    ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="jediswap", has_constant_fee=True),
-    ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="tenkswap", has_constant_fee=True),
-    ContractKind.SITHSWAP: _STARKNET_PAIR._replace(families=("constant_product", "solidly_stable"), loader="sithswap"),
+    ContractKind.PSM: KindTraits(("psm",), "fixed_rate.psm", roles=("psm",), is_pool_itself=True),
+    ContractKind.VAULT: KindTraits(("vault",), "fixed_rate.vault", roles=("share_vault",), is_pool_itself=True),
+    ContractKind.BRIDGE: KindTraits(("bridge",), "fixed_rate.bridge", roles=("bridge",), is_pool_itself=True),
+    ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="uniswap.jediswap", has_constant_fee=True),
+    ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="uniswap.tenkswap", has_constant_fee=True),
+    ContractKind.SITHSWAP: _STARKNET_PAIR._replace(
+        families=("constant_product", "solidly_stable"), loader="solidly.sithswap"
+    ),
     ContractKind.STARKDEFI: _STARKNET_PAIR._replace(
-        families=("constant_product", "solidly_stable"), loader="starkdefi", constants=FactoryConstants
+        families=("constant_product", "solidly_stable"), loader="solidly.starkdefi", constants=FactoryConstants
     ),
     ContractKind.JEDISWAP_CL: KindTraits(
         ("concentrated",),
-        "jediswap_cl",
+        "uniswap.jediswap_cl",
         dict.fromkeys(("Initialize", "Swap", "Mint", "Burn"), key_of_emitter),
         created=("PoolCreated",),
         network_kind=Kind.STARKNET,
@@ -377,7 +379,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.EKUBO: KindTraits(
         ("ekubo",),
-        "ekubo",
+        "ekubo.ekubo",
         dict.fromkeys(("Swapped", "PositionUpdated"), ekubo_key_in_data),
         roles=("core",),
         created=("PoolInitialized",),
@@ -387,7 +389,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=EkuboConstants,
     ),
     ContractKind.SAMPLED: KindTraits(
-        ("sampled",), "sampled", roles=(), has_stored_state=False, constants=SampledConstants
+        ("sampled",), "sampled.sampled", roles=(), has_stored_state=False, constants=SampledConstants
     ),
 }
 

@@ -8,8 +8,8 @@ from typing import Final
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
 from swapcli.state.readers.pool_constants import (

@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Final, Protocol
 
 from swapcli.core.errors import InvalidPoolState
-from swapcli.core.pools.tick_math import MAX_TICK
+from swapcli.core.pools.uniswap.tick_math import MAX_TICK
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.pool_constants import LastTicks
 from swapcli.state.rpc.lockstep_reads import with_prefetch

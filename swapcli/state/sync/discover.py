@@ -26,7 +26,7 @@ from swapcli.state.discovery.pool_discovery import (
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.sampled_discovery import find_sampled_pools
+from swapcli.state.readers.sampled.sampled_discovery import find_sampled_pools
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import find_first_available_block, scan_first_range
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block

@@ -28,8 +28,8 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.records import NamedTuple
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import load_pools, ref_of_pool

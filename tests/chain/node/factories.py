@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory import Factory
 from tests.chain.node.evm_node import sources

@@ -12,16 +12,17 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.networks.catalogue import find_network
-from swapcli.state.readers import balancer_v2, ref_of_pool
+from swapcli.state.readers import ref_of_pool
+from swapcli.state.readers.balancer import balancer_v2
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
+from tests.core.pools.balancer.test_balancer_v2_eclp import POOL_ID, build
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_balancer_v2_eclp import POOL_ID, build
 
 VAULT = "0xba12222222228d8ba445958a75a0704d566bf2c8"
 ZERO, PROVIDER = "0x" + "00" * 20, "0x" + "9a" * 20

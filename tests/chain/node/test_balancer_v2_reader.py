@@ -10,8 +10,8 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.balancer_v2_composable import BalancerV2Composable
-from swapcli.core.pools.balancer_v2_stable import BalancerV2Stable
+from swapcli.core.pools.balancer.balancer_v2_composable import BalancerV2Composable
+from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.readers.contract_kinds import ContractKind, topic_of
@@ -23,14 +23,14 @@ from swapcli.state.rpc.multicall import MULTICALL3, BlockReader
 from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources
 from tests.contracts.evm import Chain
-from tests.core.pools.balancer_v2_chain import (
+from tests.core.pools.balancer.balancer_v2_chain import (
     CACHE_DURATION_S,
     FACTORIES,
     RealStable,
     StableChain,
     random_parameters,
 )
-from tests.core.pools.test_balancer_v2_differential import traded_balance
+from tests.core.pools.balancer.test_balancer_v2_differential import traded_balance
 
 NOW = 1_700_000_000
 PROTOCOLS = (

@@ -14,7 +14,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools
-from swapcli.state.readers.boosted_shares import vault_of
+from swapcli.state.readers.balancer.boosted_shares import vault_of
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef

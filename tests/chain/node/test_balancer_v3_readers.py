@@ -14,13 +14,14 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.balancer_v3 import BalancerV3
-from swapcli.core.pools.balancer_v3_2clp import BalancerV3TwoClp
-from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.balancer_v3_eclp import BalancerV3Eclp
-from swapcli.core.pools.balancer_v3_reclamm import BalancerV3Reclamm
-from swapcli.state.readers import balancer_v3, ref_of_pool
-from swapcli.state.readers.boosted_shares import with_vault
+from swapcli.core.pools.balancer.balancer_v3 import BalancerV3
+from swapcli.core.pools.balancer.balancer_v3_2clp import BalancerV3TwoClp
+from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.balancer.balancer_v3_eclp import BalancerV3Eclp
+from swapcli.core.pools.balancer.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.state.readers import ref_of_pool
+from swapcli.state.readers.balancer import balancer_v3
+from swapcli.state.readers.balancer.boosted_shares import with_vault
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef
@@ -28,10 +29,10 @@ from swapcli.state.readers.share_price import share_price_calls
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
-from tests.core.pools.balancer_v3_steps import Build, replay_steps
+from tests.core.pools.balancer.balancer_v3_steps import Build, replay_steps
+from tests.core.pools.balancer.test_balancer_v3_boosted import build_boosted
+from tests.core.pools.balancer.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_balancer_v3_boosted import build_boosted
-from tests.core.pools.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm
 
 VAULT = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 ZERO = "0x" + "00" * 20

@@ -9,16 +9,16 @@ import pytest
 
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
-from swapcli.state.readers import cryptoswap
 from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.curve import cryptoswap
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.multicall import MULTICALL3
 from tests.chain.node.recorded_curve import MATHS, RecordedCurvePool
+from tests.core.pools.curve.test_cryptoswap import as_recorded
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_cryptoswap import as_recorded
 
 PROTOCOL = ProtocolInfo(1, "test", "Test", "cryptoswap")
 FACTORY = Factory("0x" + "fa" * 20, ContractKind.CRYPTOSWAP, (PROTOCOL,))

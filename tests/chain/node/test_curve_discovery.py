@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.pools.curve_meta import CurveMeta
+from swapcli.core.pools.curve.curve_meta import CurveMeta
 from swapcli.state.discovery.pool_discovery import PoolList, read_listed_pools, read_pool_lists
-from swapcli.state.readers import stableswap
 from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.curve import stableswap
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
@@ -22,9 +22,9 @@ from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.recorded_curve import RecordedMetapool
 from tests.contracts.evm import Chain
+from tests.core.pools.curve.test_curve_meta import as_recorded
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_curve_meta import as_recorded
 
 FACTORY = "0x" + "fa" * 20
 PLAIN, META, BROKEN = ("0x" + f"{k}0" * 20 for k in (1, 2, 3))

@@ -12,9 +12,9 @@ from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.concentrated import Concentrated
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,
@@ -47,7 +47,7 @@ from tests.contracts.evm import (
     compile_solidity,
     load_artifact,
 )
-from tests.core.pools.test_weighted_differential import Balancer, random_pool
+from tests.core.pools.balancer.test_weighted_differential import Balancer, random_pool
 
 INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM, CUSTOM_POOL = (
     topic_of(signature)

@@ -9,9 +9,9 @@ import pytest
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.bridge import StablecoinBridge
-from swapcli.core.pools.psm import RAY, PegStabilityModule
-from swapcli.core.pools.vault import ShareVault
+from swapcli.core.pools.fixed_rate.bridge import StablecoinBridge
+from swapcli.core.pools.fixed_rate.psm import RAY, PegStabilityModule
+from swapcli.core.pools.fixed_rate.vault import ShareVault
 from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import ContractKind

@@ -10,19 +10,20 @@ import pytest
 
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.fluid_t1 import FluidT1
+from swapcli.core.pools.fluid.fluid_t1 import FluidT1
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.readers import fluid_t1, pool_reader
+from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.fluid import fluid_t1
 from swapcli.state.readers.pool_constants import FluidConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from tests.chain.node.recorded_curve import RecordedContracts
+from tests.core.pools.fluid.test_fluid_t1 import as_recorded
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_fluid_t1 import as_recorded
 
 RESOLVER, WRAPPED, NATIVE = "0x" + "5e" * 20, "0x" + "42" * 20, "0x" + "ee" * 20
 FACTORY = Factory(

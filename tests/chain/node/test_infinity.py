@@ -17,9 +17,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import infinity_pool_id
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.infinity_bin import InfinityBin
+from swapcli.core.pools.bins.infinity_bin import InfinityBin
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.factory import Factory
@@ -27,8 +27,8 @@ from swapcli.state.readers.pool_constants import InfinityConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log
-from tests.core.pools.test_infinity_bin_vectors import bin_steps
-from tests.core.pools.test_infinity_vectors import concentrated_steps
+from tests.core.pools.bins.test_infinity_bin_vectors import bin_steps
+from tests.core.pools.uniswap.test_infinity_vectors import concentrated_steps
 
 BASE = find_network("base")
 INFINITY = next(each for each in BASE.protocols if each.amm_name == "PancakeSwapV4")

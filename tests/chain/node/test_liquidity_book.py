@@ -11,16 +11,16 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.pools.liquidity_book import LiquidityBook
+from swapcli.core.pools.bins.liquidity_book import LiquidityBook
+from swapcli.state.readers.bins.liquidity_book import REACH, complete_ref, load, read_constants
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory import Factory
-from swapcli.state.readers.liquidity_book import REACH, complete_ref, load, read_constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import SELECTORS
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.multicall import MULTICALL3
 from swapcli.state.rpc.node import ContractCall, ReturnData
-from tests.core.pools.test_liquidity_book import POOL
+from tests.core.pools.bins.test_liquidity_book import POOL
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
 BOOK = ProtocolInfo(26, "book", "Book", "liquidity_book")

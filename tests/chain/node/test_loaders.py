@@ -12,8 +12,8 @@ import pytest
 from swapcli.core.errors import InsufficientLiquidity, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import AlgebraConstants, LastTicks, PoolConstants, TickConstants, V4Constants

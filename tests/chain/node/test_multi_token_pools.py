@@ -10,7 +10,7 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.weighted import Weighted
+from swapcli.core.pools.balancer.weighted import Weighted
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds
 from swapcli.state.readers.pool_constants import BalancerV2Constants
@@ -20,7 +20,7 @@ from swapcli.state.rpc.multicall import BlockReader
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
 from tests.contracts.evm import BaseChain, Chain
-from tests.core.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
+from tests.core.pools.balancer.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
 
 def read(chain: BaseChain, place: PoolRef) -> Pool:

@@ -8,8 +8,8 @@ from eth_abi.abi import encode
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.stableswap import StableSwap
-from swapcli.core.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.core.pools.curve.stableswap import StableSwap
+from swapcli.core.pools.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants

@@ -6,8 +6,8 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import FactoryConstants

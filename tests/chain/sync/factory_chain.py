@@ -16,7 +16,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node import factories
 from tests.chain.node.evm_node import deploy_multicall, sources

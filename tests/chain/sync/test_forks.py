@@ -19,8 +19,8 @@ from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.readers import load_pools

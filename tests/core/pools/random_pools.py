@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
-from swapcli.core.pools.balancer_pool_token import VERSIONS, PoolToken
-from swapcli.core.pools.balancer_stable_math import invariant
-from swapcli.core.pools.balancer_v2_composable import BalancerV2Composable
-from swapcli.core.pools.balancer_v2_eclp import BalancerV2Eclp
-from swapcli.core.pools.balancer_v2_stable import BalancerV2Stable
-from swapcli.core.pools.balancer_v3_2clp import BalancerV3TwoClp
-from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.balancer_v3_eclp import BalancerV3Eclp
-from swapcli.core.pools.balancer_v3_reclamm import BalancerV3Reclamm
-from swapcli.core.pools.balancer_v3_stable import BalancerV3Stable
-from swapcli.core.pools.balancer_v3_stable_surge import BalancerV3StableSurge
-from swapcli.core.pools.balancer_v3_weighted import BalancerV3Weighted
-from swapcli.core.pools.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
-from swapcli.core.pools.cryptoswap_math import MATHS
-from swapcli.core.pools.solidly_stable import SolidlyStable
-from swapcli.core.pools.stableswap import StableSwap
-from swapcli.core.pools.weighted import Weighted
+from swapcli.core.pools.balancer.balancer_pool_token import VERSIONS, PoolToken
+from swapcli.core.pools.balancer.balancer_stable_math import invariant
+from swapcli.core.pools.balancer.balancer_v2_composable import BalancerV2Composable
+from swapcli.core.pools.balancer.balancer_v2_eclp import BalancerV2Eclp
+from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
+from swapcli.core.pools.balancer.balancer_v3_2clp import BalancerV3TwoClp
+from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.balancer.balancer_v3_eclp import BalancerV3Eclp
+from swapcli.core.pools.balancer.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.core.pools.balancer.balancer_v3_stable import BalancerV3Stable
+from swapcli.core.pools.balancer.balancer_v3_stable_surge import BalancerV3StableSurge
+from swapcli.core.pools.balancer.balancer_v3_weighted import BalancerV3Weighted
+from swapcli.core.pools.balancer.weighted import Weighted
+from swapcli.core.pools.curve.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
+from swapcli.core.pools.curve.cryptoswap_math import MATHS
+from swapcli.core.pools.curve.stableswap import StableSwap
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from tests.core.pools.recorded import read_vectors
 
 T = TypeVar("T")

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.core.pools.uniswap.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 from tests.contracts.evm import (
     DEPLOYER,
     OLD_SOLC,

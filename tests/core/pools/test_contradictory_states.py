@@ -15,25 +15,25 @@ from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.pools import FAMILIES, family
-from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.bridge import StablecoinBridge
-from swapcli.core.pools.curve_meta import CurveMeta
-from swapcli.core.pools.fluid_t1 import FluidT1
-from swapcli.core.pools.infinity_bin import InfinityBin
-from swapcli.core.pools.liquidity_book import LiquidityBook
-from swapcli.core.pools.sampled import Sampled
-from swapcli.core.pools.vault import ShareVault
+from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.bins.infinity_bin import InfinityBin
+from swapcli.core.pools.bins.liquidity_book import LiquidityBook
+from swapcli.core.pools.curve.curve_meta import CurveMeta
+from swapcli.core.pools.fixed_rate.bridge import StablecoinBridge
+from swapcli.core.pools.fixed_rate.vault import ShareVault
+from swapcli.core.pools.fluid.fluid_t1 import FluidT1
+from swapcli.core.pools.sampled.sampled import Sampled
 from swapcli.faces.cli.help_topics import topic_text
-from tests.core.pools.random_ekubo import FEE_30_BPS, pool_of
+from tests.core.pools.balancer.test_balancer_v2_stable import build_composable, recorded_steps
+from tests.core.pools.bins.test_infinity_bin import POOL as INFINITY_BIN
+from tests.core.pools.bins.test_liquidity_book import POOL as LIQUIDITY_BOOK
+from tests.core.pools.curve.test_cryptoswap import as_recorded as recorded_cryptoswap
+from tests.core.pools.curve.test_curve_meta import liquid_pool
+from tests.core.pools.ekubo.random_ekubo import FEE_30_BPS, pool_of
+from tests.core.pools.ekubo.test_ekubo import model_of_four_ticks
+from tests.core.pools.fluid.test_fluid_t1 import as_recorded as recorded_fluid
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
-from tests.core.pools.test_balancer_v2_stable import build_composable, recorded_steps
-from tests.core.pools.test_cryptoswap import as_recorded as recorded_cryptoswap
-from tests.core.pools.test_curve_meta import liquid_pool
-from tests.core.pools.test_ekubo import model_of_four_ticks
-from tests.core.pools.test_fluid_t1 import as_recorded as recorded_fluid
-from tests.core.pools.test_infinity_bin import POOL as INFINITY_BIN
-from tests.core.pools.test_liquidity_book import POOL as LIQUIDITY_BOOK
 from tests.support.pools import (
     BALANCER_VARIANTS,
     build_balancer,

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool, RateCurve
 from swapcli.core.model.units import WAD
-from swapcli.core.pools.balancer_v2_composable import BalancerV2Composable
-from swapcli.core.pools.balancer_v2_stable import BalancerV2Stable
-from swapcli.core.pools.balancer_v3 import BalancerV3
-from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.balancer_v3_eclp import BalancerV3Eclp
-from swapcli.core.pools.balancer_v3_weighted import BalancerV3Weighted
-from swapcli.core.pools.cryptoswap import CryptoSwap
+from swapcli.core.pools.balancer.balancer_v2_composable import BalancerV2Composable
+from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
+from swapcli.core.pools.balancer.balancer_v3 import BalancerV3
+from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.balancer.balancer_v3_eclp import BalancerV3Eclp
+from swapcli.core.pools.balancer.balancer_v3_weighted import BalancerV3Weighted
+from swapcli.core.pools.balancer.weighted import Weighted
+from swapcli.core.pools.curve.cryptoswap import CryptoSwap
+from swapcli.core.pools.curve.stableswap import StableSwap
 from swapcli.core.pools.hull_curve import HullCurve
 from swapcli.core.pools.rounding import div_up
-from swapcli.core.pools.solidly_stable import SolidlyStable
-from swapcli.core.pools.stableswap import StableSwap
-from swapcli.core.pools.weighted import Weighted
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from tests.core.pools.random_pools import (
     ADDRESS,
     TOKENS,

@@ -13,25 +13,22 @@ from typing import Any, Final, NamedTuple
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
-from tests.core.pools import (
+from tests.core.pools.balancer import (
     test_balancer_v2_eclp,
     test_balancer_v2_stable,
     test_balancer_v3_boosted,
     test_balancer_v3_gyro,
     test_balancer_v3_stable,
     test_balancer_v3_weighted,
-    test_cryptoswap,
-    test_curve_meta,
-    test_fluid_t1,
-    test_infinity_bin_vectors,
-    test_infinity_vectors,
-    test_liquidity_book,
-    test_solidly_v1,
-    test_stableswap,
 )
-from tests.core.pools.balancer_v3_steps import Build, replay_pools
+from tests.core.pools.balancer.balancer_v3_steps import Build, replay_pools
+from tests.core.pools.bins import test_infinity_bin_vectors, test_liquidity_book
+from tests.core.pools.curve import test_cryptoswap, test_curve_meta, test_stableswap
+from tests.core.pools.fluid import test_fluid_t1
 from tests.core.pools.random_pools import TOKENS
 from tests.core.pools.recorded import VECTORS, read_vectors
+from tests.core.pools.solidly import test_solidly_v1
+from tests.core.pools.uniswap import test_infinity_vectors
 
 
 class RecordedAnswer(NamedTuple):

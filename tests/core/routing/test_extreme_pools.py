@@ -17,7 +17,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.warning import WarningCode
-from swapcli.core.pools.constant_product import ConstantProduct, ConstantProductCurve
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, route_pools

@@ -17,20 +17,20 @@ from swapcli.core.model.router_reading import ExtraDataForm
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.pool_addresses import pool_address
 from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.core.pools.cryptoswap import CryptoSwap
-from swapcli.core.pools.stableswap import StableSwap
-from swapcli.core.pools.weighted import Weighted
+from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.core.pools.balancer.weighted import Weighted
+from swapcli.core.pools.curve.cryptoswap import CryptoSwap
+from swapcli.core.pools.curve.stableswap import StableSwap
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
+from tests.core.pools.curve.test_curve_meta import recorded_steps
 from tests.core.pools.random_pools import (
     balancer_v3_boosted_pools,
     crypto_pools,
     solidly_stable_pools,
     stableswap_pools,
 )
-from tests.core.pools.test_curve_meta import recorded_steps
 from tests.interface.build import AERO, NATIVE, USDC, WRAPPED, concentrated
 from tests.payload.evm.router_model import embedded
 

@@ -21,9 +21,9 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import Purpose, RouterRouteParam, UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.core.pools.weighted import Weighted
+from swapcli.core.pools.balancer.weighted import Weighted
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.routing.replay import FlatSwap, execute, replay
 from swapcli.payload.dialects import check_executable, executable_market, router_dialect
 from swapcli.payload.evm import settler_actions

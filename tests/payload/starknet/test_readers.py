@@ -10,10 +10,10 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.networks.pool_addresses import ekubo_pool_id
-from swapcli.core.pools.concentrated import Concentrated
-from swapcli.core.pools.constant_product import ConstantProduct
-from swapcli.core.pools.ekubo import Ekubo
-from swapcli.core.pools.solidly_stable import SolidlyStable
+from swapcli.core.pools.ekubo.ekubo import Ekubo
+from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,
@@ -28,7 +28,7 @@ from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
-from tests.core.pools.random_ekubo import FEE_30_BPS
+from tests.core.pools.ekubo.random_ekubo import FEE_30_BPS
 from tests.payload.starknet.ekubo_core import PoolKey, PoolState
 from tests.payload.starknet.fake_node import (
     EkuboCore,

@@ -18,7 +18,7 @@ from swapcli.core.errors import InvalidInput
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.networks.pool_addresses import ekubo_pool_id
-from swapcli.core.pools.ekubo import Ekubo, fee_ppm_of
+from swapcli.core.pools.ekubo.ekubo import Ekubo, fee_ppm_of
 from swapcli.payload.starknet import deserialise_call
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import pool_reader

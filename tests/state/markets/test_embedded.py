@@ -16,7 +16,7 @@ from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import display_address, keccak256
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.networks.pool_addresses import deployment_of, pool_address, v4_pool_id
-from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.markets.embedded import checksummed_addresses, embedded_market, embedded_names, market_path
 from swapcli.state.markets.format import parse_market
 

@@ -12,7 +12,7 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.concentrated import Concentrated
+from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.pool_ref import PoolRef
@@ -36,7 +36,7 @@ from tests.chain.node import (
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.sync import test_forks
 from tests.chain.trader import Trader
-from tests.state.readers import test_sampled_pools
+from tests.state.readers.sampled import test_sampled_pools
 from tests.support.chain import connected
 
 BASE = find_network("base")

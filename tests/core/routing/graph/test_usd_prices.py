@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.core.pools import family
-from swapcli.core.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.core.routing import Router
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.usd_prices import mid_rate, usd_prices

@@ -1,0 +1,1 @@
+"""Pools of bins of constant price: Liquidity Book and PancakeSwap Infinity."""

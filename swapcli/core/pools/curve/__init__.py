@@ -1,0 +1,1 @@
+"""Curve's StableSwap and cryptoswap pools, and metapools."""

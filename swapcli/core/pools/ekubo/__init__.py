@@ -1,0 +1,1 @@
+"""Concentrated liquidity of Ekubo on Starknet."""

@@ -1,0 +1,1 @@
+"""Pools of Fluid's DEX."""

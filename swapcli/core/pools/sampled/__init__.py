@@ -1,0 +1,1 @@
+"""Pools of which only the protocol's own quotes are known."""

@@ -1,0 +1,1 @@
+"""Stable pairs of Solidly's descendants. Their volatile pairs are constant products."""

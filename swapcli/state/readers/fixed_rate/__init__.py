@@ -1,0 +1,1 @@
+"""Readers of contracts that convert at a fixed rate."""

@@ -1,0 +1,1 @@
+"""Finds and samples pools that their protocol quotes by itself."""

@@ -1,0 +1,35 @@
+"""Pools that their protocol quotes: what a store has of them never changes, so that nothing is read.
+
+`sampled_pools` reads their samples, for live quotes.
+"""
+
+from __future__ import annotations
+
+from swapcli.core.model.pool import Pool
+from swapcli.core.pools.sampled.sampled import Sampled
+from swapcli.state.readers.build_pool import build_pool
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_constants import SampledConstants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.sampled.sampled_discovery import read_announced_pool
+from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.state.rpc.node import Log
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Return the pool without samples, in no round."""
+    yield from ()
+    constants = ref.constants_as(SampledConstants)
+    return build_pool(ref, 0, {"constants": dict(constants.values), "pool_id": constants.pool_id or None})
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Read the values of a pool that its protocol announced, as the network's definition says."""
+    assert factory.quoter, "only definitions have factories of sampled pools"
+    return (yield from read_announced_pool(factory.quoter, log, wrapped_native))
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the constants of a known pool."""
+    assert isinstance(pool, Sampled)
+    return ref._replace(constants=SampledConstants(pool.pool_id, pool.constants))

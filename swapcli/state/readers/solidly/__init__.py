@@ -1,0 +1,1 @@
+"""Readers of pairs of Solidly's descendants, stable and volatile."""

@@ -1,0 +1,1 @@
+"""Readers of constant product pairs and of concentrated liquidity."""

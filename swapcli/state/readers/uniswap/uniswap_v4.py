@@ -1,0 +1,115 @@
+"""Uniswap V4 pools whose hooks leave swap amounts alone, from the storage of the pool manager."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.abi import to_signed
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.core.pools.uniswap.v4_hooks import check_hooks
+from swapcli.state.readers.build_pool import build_pool
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.manager_storage import ConcentratedInManager, read_currencies
+from swapcli.state.readers.pool_constants import LastTicks, SampledConstants, V4Constants
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.tick_bitmap import read_near_last
+from swapcli.state.readers.uniswap.uniswap_v3 import last_ticks_of
+from swapcli.state.rpc.call_encoding import invalid_response, read_words, to_address
+from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.state.rpc.node import Log
+
+POOLS_SLOT: Final = 6
+"""The storage slot of the manager's mapping from pool id to pool."""
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in three rounds; one if price and ticks are close to the known ones.
+
+    The key must hash to the pool's id, since a swap names the pool by its key.
+    """
+    key = ref.constants_as(V4Constants)
+    check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
+    if _id_of_key(ref, key) != key.pool_id:
+        raise InvalidPoolState("pool_id", "not the hash of the pool's key")
+    source = ConcentratedInManager(ref.address, key.pool_id, POOLS_SLOT)
+    position, state = yield from read_near_last(source, key.tick_spacing, ref.last_ticks)
+    if not key.has_dynamic_fee and position.fee_ppm != ref.fee_ppm:
+        raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {position.fee_ppm}")
+    traits = {
+        "pool_id": key.pool_id,
+        "hooks": key.hooks,
+        "native": key.is_native,
+        "dynamic_fee": key.has_dynamic_fee,
+        "protocol_fees_ppm": position.protocol_fees_ppm,
+    }
+    return build_pool(ref, position.fee_ppm, {**state, **traits})
+
+
+def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
+    currency0 = ZERO_ADDRESS if key.is_native else ref.tokens[0]
+    fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
+    return v4_pool_id(currency0, ref.tokens[1], fee, key.tick_spacing, key.hooks)
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
+    yield from ()
+    ref = ref_of_initialize(factory, log, wrapped_native)
+    key = ref.constants_as(V4Constants)
+    try:
+        check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
+    except InvalidPoolState:
+        if ref.protocol not in factory.quoted_protocols:
+            raise
+        return _sampled_ref(ref, key)
+    return ref
+
+
+def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
+    """Return the pool as one that the network's quoter quotes."""
+    fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
+    values = {
+        "currency0": ZERO_ADDRESS if key.is_native else ref.tokens[0],
+        "currency1": ref.tokens[1],
+        "fee": str(fee),
+        "hooks": key.hooks,
+        "tickSpacing": str(key.tick_spacing),
+    }
+    constants = SampledConstants(key.pool_id, tuple(sorted(values.items())))
+    return PoolRef(ref.address, ref.protocol, "sampled", ContractKind.SAMPLED, ref.tokens, (), constants=constants)
+
+
+def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
+    """Return a Uniswap V4 pool with any hook, as its only event that names its key describes it."""
+    if len(log.topics) < 4:
+        raise invalid_response(factory.address, "an event of another kind")
+    fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")
+    hooks = to_address(hooks_word, "hooks")
+    protocol = factory.protocols_by_hook.get(hooks)
+    tokens, native = read_currencies(log, wrapped_native)
+    is_dynamic = fee == DYNAMIC_FEE
+    ref = factory.new_ref(factory.address, tokens, protocol=protocol)
+    return ref._replace(
+        fee_ppm=0 if is_dynamic else fee,
+        constants=V4Constants(log.topics[1], to_signed(spacing), hooks, native, is_dynamic),
+        last_read=LastTicks(to_signed(tick)),
+    )
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the key of a known pool and its last ticks."""
+    assert isinstance(pool, Concentrated)
+    ticks = pool.tick_list
+    return ref._replace(
+        fee_ppm=0 if ticks.has_dynamic_fee else pool.fee_ppm,
+        constants=V4Constants(
+            ticks.pool_id or "", ticks.tick_spacing, ticks.hooks, ticks.is_native, ticks.has_dynamic_fee
+        ),
+        last_read=last_ticks_of(pool),
+    )
