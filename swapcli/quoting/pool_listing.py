@@ -11,7 +11,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
+from swapcli.core.routing.graph.order_market import SLICE_FRACTION, pays_for_slice
 from swapcli.core.selection.depth_ranking import pool_legs
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.transfer_rules import unroutable_reason

@@ -19,9 +19,8 @@ from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.core.routing.graph.digraph import TokenPair
-from swapcli.core.routing.graph.dust_filter import DustFilter, FormerSliceMarket, PaidSlices, drop_oldest
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import DustFilter, FormerSliceMarket, PaidSlices, SpotPrices, drop_oldest
 from swapcli.core.routing.graph.usd_prices import mid_rate_pools, reference_values, round_values, usd_price_paths
 from swapcli.core.routing.graph.widest_path_prices import PathPrice
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec

@@ -11,7 +11,7 @@ from threading import Lock
 
 from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.graph.dust_filter import drop_oldest
+from swapcli.core.routing.graph.order_market import drop_oldest
 from swapcli.core.routing.search.problem import SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.warm_search import FormerSearch, search_from, summarize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.routing.graph.market_graph import MarketGraph
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.problem import FINE, CandidateSolution, RoutingProblem, SwapSpec
 
 

@@ -11,7 +11,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.solver.constants import MAX_ITERATIONS
 from swapcli.core.routing.solver.newton import Solution, minimize_dual
 

@@ -18,7 +18,7 @@ from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, share_on_long_paths, shorten_paths
 from swapcli.core.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding

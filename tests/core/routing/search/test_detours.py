@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.token import Token
 from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.detours import DetourSearch, HopBudget
 from swapcli.core.routing.search.problem import RoutingProblem
 from tests.core.routing.build import graph_of, problem_of

@@ -21,7 +21,7 @@ from swapcli.core.routing.graph.digraph import (
     unreachable_within,
 )
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.core.routing.graph.spot_prices import SpotPrices
+from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.search.order_flow import (
     Flow,
     arcs_reusing_a_pool,
