@@ -64,7 +64,7 @@ def measure(file: Path, random_orders: int) -> HostileFigures:
     document = file.read_bytes()
     market = open_market(json.loads(document)["network"]["name"], find_network, document=document).market
     tokens = list(market.tokens.values())
-    prices = zip(tokens, Router(market).usd_prices(*tokens), strict=True)
+    prices = zip(tokens, Router(market).index.usd_prices(*tokens), strict=True)
     units = {token.address: max(1.0, _DUST_USD / price * 10**token.decimals) for token, price in prices if price}
     orders = [order for order in _orders(file, market) if _usd(order, units) >= MIN_ORDER_USD]
     dust = tuple(_measure_dust(market, units, orders, count) for count in (_FEW, len(market.pools)))

@@ -29,7 +29,7 @@ def main(market_file: str, orders_file: str) -> None:
     market = open_market("synthetic", find_network, document=Path(market_file).read_bytes()).market
     rows = json.loads(Path(orders_file).read_text())
     router = Router(market)
-    router.warm()
+    router.index.warm()
     # As the command does before a batch: the collector need not scan the market.
     gc.collect()
     gc.disable()

@@ -88,7 +88,7 @@ def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, se
     `blocks` is true, after it was quoted as it is."""
     chain, pairs = Chain(market, seed), list[Pair]()
     router = Router(market, memory=SearchMemory())
-    router.warm()
+    router.index.warm()
     gc.collect()
     gc.freeze()
     for number, order in enumerate(orders):
@@ -97,9 +97,9 @@ def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, se
         if blocks:
             changed = chain.add_block()
             router = router.with_changes(chain.market, changed)
-            router.warm()
+            router.index.warm()
         new = Router(chain.market)
-        new.warm()
+        new.index.warm()
         # Each is first in turn, since the first fills the caches of pools.
         turn = [router, new] if number % 2 else [new, router]
         measured = {id(each): _quote(each, order, ratio) for each in turn}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from heapq import nlargest
 from math import exp
 
+from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.search.route_search import SearchResult
 
 PRICE_MARGIN = 0.01
@@ -43,15 +45,31 @@ def route_pools(result: SearchResult) -> tuple[str, ...]:
 
 
 def pool_gains(
-    graph: MarketGraph, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
+    index: MarketIndex,
+    order: Order,
+    result: SearchResult,
+    known_pools: Set[str],
+    margin: float,
+    *,
+    all_paths: bool = False,
 ) -> PoolGains:
-    """Return what the pools of `graph` outside `known_pools` could add if their rates were a little better.
+    """Return what pools outside `known_pools` could add to the result for an order if their rates were a little better.
+
+    The result may be of another market with the same tokens.
 
     At the dual prices of a solution, a pool adds at most the surplus of its best trade. No pool of an acyclic route
     trades much more than the whole order, so that it also adds at most the order's value times the advantage of its
     spot rate. `margin` is how much better a rate may be, as a logarithm. Tokens without a price in the solution have no
     gain; with `all_paths` they get the best value in terms of priced ones, and the sum bounds all paths.
     """
+    return index.without_broken_pools(
+        lambda: _pool_gains(index.graph(order.excluded_protocols), result, known_pools, margin, all_paths=all_paths)
+    )
+
+
+def _pool_gains(
+    graph: MarketGraph, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool
+) -> PoolGains:
     task = result.problem.spec
     prices = extend_prices(graph, result.prices, task.target) if all_paths else result.prices
     order_value = _order_value(result, prices)
@@ -83,8 +101,16 @@ def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> fl
     return min(price_out * amount_out - price_in * amount_in, max_input_value * advantage / price_in)
 
 
-def closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
+def closest_pools(
+    index: MarketIndex, order: Order, result: SearchResult, known_pools: Set[str], limit: int
+) -> tuple[str, ...]:
     """Return the keys of at most `limit` pools outside `known_pools`, those with rates closest to the best first."""
+    return index.without_broken_pools(
+        lambda: _closest_pools(index.graph(order.excluded_protocols), result, known_pools, limit)
+    )
+
+
+def _closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
     spot, task = result.problem.spot, result.problem.spec
     best_ratios: dict[str, float] = {}
     for arc in graph.arcs():
@@ -94,3 +120,23 @@ def closest_pools(graph: MarketGraph, result: SearchResult, known_pools: Set[str
             ratio = arc.rate * spot.value(arc.token_out) / value_in if value_in else 0.0
             best_ratios[key] = max(best_ratios.get(key, 0.0), ratio)
     return tuple(nlargest(limit, best_ratios, key=lambda key: best_ratios[key]))
+
+
+def deepest_anchor_pools(index: MarketIndex, addresses: Iterable[str]) -> tuple[str, ...]:
+    """Return the keys of the deepest pool of each of these tokens with each stablecoin and the wrapped native."""
+    network, tokens = index.market.network, tuple(addresses)
+    wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
+
+    def deepest() -> tuple[str, ...]:
+        graph = index.graph()
+        number_of = graph.token_index
+        anchors = [number_of[address] for address in (*network.stablecoins, *wrapped) if address in number_of]
+        pairs = [
+            graph.arcs_by_pair[number_of[token]].get(anchor, ())
+            for token in tokens
+            if token in number_of
+            for anchor in anchors
+        ]
+        return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
+
+    return index.without_broken_pools(deepest)

@@ -100,7 +100,7 @@ class InMemorySource:
 
     def warm(self) -> None:
         """Build the index that all orders share before the first order needs it."""
-        self._router.warm()
+        self._router.index.warm()
 
     def use_memory(self, memory: SearchMemory) -> None:
         """Use another memory of searches from now on."""
@@ -154,11 +154,11 @@ class InMemorySource:
     @property
     def broken_pools(self) -> frozenset[str]:
         """The keys of the pools that orders were answered without, since their state breaks a computation."""
-        return self._router.broken_pools
+        return self._router.index.broken_pools
 
     def leave_out(self, broken: frozenset[str]) -> None:
         """Quote without these pools from now on, and name them in quotes, as broken by their state."""
-        self._router.leave_out(broken)
+        self._router.index.leave_out(broken)
 
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
@@ -192,20 +192,27 @@ class InMemorySource:
         all_paths: bool = False,
     ) -> PoolGains:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
+        from swapcli.core.routing.unused_pool_gains import pool_gains
+
         order = self._to_pool_tokens(request.order)
-        return self._router_for(order).pool_gains(order, outcome, excluded, margin, all_paths=all_paths)
+        return pool_gains(self._router_for(order).index, order, outcome, excluded, margin, all_paths=all_paths)
 
     def closest_pools(
         self, request: QuoteRequest, outcome: SearchResult, excluded: Set[str], limit: int
     ) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
+        from swapcli.core.routing.unused_pool_gains import closest_pools
+
         order = self._to_pool_tokens(request.order)
-        return self._router_for(order).closest_pools(order, outcome, excluded, limit)
+        return closest_pools(self._router_for(order).index, order, outcome, excluded, limit)
 
     def pricing_pools(self, request: QuoteRequest) -> tuple[str, ...]:
         """Return the keys of the pools that give the USD prices of the order's tokens and of gas."""
-        return self._router.deepest_anchor_pools(
-            [*self.order_tokens(request.order), self.network.to_wrapped_token(self.network.native).address]
+        from swapcli.core.routing.unused_pool_gains import deepest_anchor_pools
+
+        return deepest_anchor_pools(
+            self._router.index,
+            [*self.order_tokens(request.order), self.network.to_wrapped_token(self.network.native).address],
         )
 
     def order_tokens(self, order: Order) -> frozenset[str]:
@@ -234,7 +241,7 @@ class InMemorySource:
 
     def price_basis(self, token: Token) -> PriceBasis | None:
         """Return the USD price of a token with what it is based on; None where no pool that routes use gives one."""
-        return self._router.price_basis(self.network.to_wrapped_token(token))
+        return self._router.index.price_basis(self.network.to_wrapped_token(token))
 
     def price_pools(self, tokens: Iterable[str]) -> tuple[str, ...]:
         """Return the keys of the pools on which the prices of these tokens, by address, are based."""
@@ -244,7 +251,7 @@ class InMemorySource:
 
     def unit_prices(self) -> Mapping[str, float]:
         """Return USD per base unit of all tokens with a price, by address."""
-        prices = self._router.usd_prices(*self.market.tokens.values())
+        prices = self._router.index.usd_prices(*self.market.tokens.values())
         priced = zip(self.market.tokens.values(), prices, strict=True)
         return {token.address: price / 10**token.decimals for token, price in priced if price is not None}
 
@@ -343,7 +350,7 @@ class InMemorySource:
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         tokens = [self.network.to_wrapped_token(each) for each in (result.input_token, result.output_token)]
-        price_in, price_out = self._router.usd_prices(*tokens)
+        price_in, price_out = self._router.index.usd_prices(*tokens)
         priced = result._replace(
             input_token=result.input_token._replace(price_usd=price_in),
             output_token=result.output_token._replace(price_usd=price_out),
@@ -487,7 +494,7 @@ class InMemorySource:
         return self._new_router(addresses)
 
     def _native_price_usd(self) -> float | None:
-        return self._router.usd_prices(self.network.to_wrapped_token(self.network.native))[0]
+        return self._router.index.usd_prices(self.network.to_wrapped_token(self.network.native))[0]
 
     def _to_pool_tokens(self, order: Order) -> Order:
         return order._replace(

@@ -20,7 +20,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.pools import FAMILIES
 from swapcli.core.routing.broken_pools import broken_pools
 from swapcli.core.routing.router import Router
-from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, route_pools
+from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
 from swapcli.quoting.depth import measure_depth
 from swapcli.quoting.pool_listing import list_pools
 from swapcli.quoting.quote_figures import compute_figures
@@ -145,6 +145,6 @@ def check_proof_and_gains(router: Router, order: Order) -> None:
     assert certificate is not None
     used = set(route_pools(result))
     for all_paths in (False, True):
-        gains = router.pool_gains(order, result, used, PRICE_MARGIN, all_paths=all_paths)
+        gains = pool_gains(router.index, order, result, used, PRICE_MARGIN, all_paths=all_paths)
         assert all(isfinite(gain) and gain > 0.0 for gain in gains.gains)
-    assert not used & set(router.closest_pools(order, result, used, 5))
+    assert not used & set(closest_pools(router.index, order, result, used, 5))

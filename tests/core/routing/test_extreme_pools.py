@@ -20,7 +20,7 @@ from swapcli.core.model.warning import WarningCode
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search_memory import SearchMemory
-from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, route_pools
+from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
 from swapcli.core.selection.depth_ranking import pool_legs
 from swapcli.quoting.depth import measure_depth
 from swapcli.quoting.pool_listing import list_pools
@@ -50,9 +50,9 @@ def test_orders_among_extreme_pools_are_answered_or_refused(seed: int) -> None:
             assert quote.broken_pools == ()
             used = set(route_pools(result))
             for all_paths in (False, True):
-                gains = router.pool_gains(order, result, used, PRICE_MARGIN, all_paths=all_paths)
+                gains = pool_gains(router.index, order, result, used, PRICE_MARGIN, all_paths=all_paths)
                 assert all(isfinite(gain) and gain > 0.0 for gain in gains.gains)
-            assert not used & set(router.closest_pools(order, result, used, 5))
+            assert not used & set(closest_pools(router.index, order, result, used, 5))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -49,7 +49,7 @@ def of_symbols(market: MarketState, sold: str, bought: str, amount: int) -> Orde
 def value_of(market: MarketState, usd: float) -> DustAmounts:
     """Base units of each token that are worth `usd`, of tokens that have a price."""
     listed = list(market.tokens.values())
-    prices = zip(listed, Router(market).usd_prices(*listed), strict=True)
+    prices = zip(listed, Router(market).index.usd_prices(*listed), strict=True)
     return {each.address: max(1.0, usd / price * 10**each.decimals) for each, price in prices if price}
 
 

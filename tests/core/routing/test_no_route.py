@@ -63,9 +63,9 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
     """A search asks what trades pay at a rate; the bound asks for capacities alone."""
     market = narrow_market()
     router = Router(market)
-    router.warm()
+    router.index.warm()
     trades = 0
-    for arc in router._graph(frozenset()).arcs():
+    for arc in router.index.graph().arcs():
 
         def counted(rate: float) -> tuple[float, float, float]:
             nonlocal trades

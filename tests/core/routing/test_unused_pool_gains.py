@@ -11,7 +11,7 @@ from swapcli.core.routing import Router
 from swapcli.core.routing.certificate import surplus
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.replay import replay
-from swapcli.core.routing.unused_pool_gains import route_pools
+from swapcli.core.routing.unused_pool_gains import closest_pools, deepest_anchor_pools, pool_gains, route_pools
 from tests.core.routing.build import graph_of
 from tests.support.pools import (
     UNIT,
@@ -37,7 +37,7 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
         outcome = Router(part).search(requested)
     except NoRoute:
         return
-    bids = Router(whole).pool_gains(requested, outcome, set(keys), 0.0, all_paths=True)
+    bids = pool_gains(Router(whole).index, requested, outcome, set(keys), 0.0, all_paths=True)
     assert set(bids.keys).isdisjoint(keys)
     prices = extend_prices(graph_of(whole), outcome.prices, 1)
     without = requested.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
@@ -58,14 +58,14 @@ def test_a_pool_bids_that_is_within_the_margin() -> None:
     router, requested, (best, next_best) = far_and_near()
     outcome = router.search(requested)
     assert route_pools(outcome) == (best,)
-    assert router.pool_gains(requested, outcome, {best}, 0.0).keys == ()
-    assert router.pool_gains(requested, outcome, {best}, 0.01).keys == (next_best,)
-    assert router.pool_gains(requested, outcome, {best, next_best}, 0.01).keys == ()
+    assert pool_gains(router.index, requested, outcome, {best}, 0.0).keys == ()
+    assert pool_gains(router.index, requested, outcome, {best}, 0.01).keys == (next_best,)
+    assert pool_gains(router.index, requested, outcome, {best, next_best}, 0.01).keys == ()
 
 
 def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
     router, requested, (best, _) = far_and_near()
-    bids = router.pool_gains(requested, router.search(requested), {best}, 0.01)
+    bids = pool_gains(router.index, requested, router.search(requested), {best}, 0.01)
     assert 0.0 < bids.remaining(0) <= 0.0051
     assert bids.remaining(1) == 0.0
 
@@ -79,7 +79,7 @@ def test_selected_pools_gain_most_and_miss_only_the_tolerance(seed: int, toleran
         outcome = router.search(requested)
     except NoRoute:
         return
-    bids = router.pool_gains(requested, outcome, set(route_pools(outcome)), 0.01)
+    bids = pool_gains(router.index, requested, outcome, set(route_pools(outcome)), 0.01)
     assert list(bids.gains) == sorted(bids.gains, reverse=True)
     taken = bids.take_until(tolerance, limit)
     assert taken == bids.keys[: len(taken)]
@@ -92,8 +92,8 @@ def test_selected_pools_gain_most_and_miss_only_the_tolerance(seed: int, toleran
 def test_the_nearest_are_those_whose_rates_are_best() -> None:
     router, requested, (best, next_best) = far_and_near()
     outcome = router.search(requested)
-    assert router.closest_pools(requested, outcome, {best}, 1) == (next_best,)
-    assert len(router.closest_pools(requested, outcome, {best}, 9)) == 2
+    assert closest_pools(router.index, requested, outcome, {best}, 1) == (next_best,)
+    assert len(closest_pools(router.index, requested, outcome, {best}, 9)) == 2
 
 
 def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
@@ -104,7 +104,7 @@ def test_prices_are_told_by_the_deepest_pool_with_each_anchor() -> None:
     market = build_market([shallow, deep, third], [weth, usdc, other])
     router = Router(market)
     assert market.network.stablecoins == (usdc.address,)
-    assert router.deepest_anchor_pools([weth.address]) == (deep.key,)
-    assert set(router.deepest_anchor_pools([other.address, weth.address])) == {third.key, deep.key}
-    assert router.deepest_anchor_pools(["0xunknown"]) == ()
+    assert deepest_anchor_pools(router.index, [weth.address]) == (deep.key,)
+    assert set(deepest_anchor_pools(router.index, [other.address, weth.address])) == {third.key, deep.key}
+    assert deepest_anchor_pools(router.index, ["0xunknown"]) == ()
     assert replay(market.pools, router.quote(Order(weth, usdc, UNIT)).route, UNIT).amount_out > 0

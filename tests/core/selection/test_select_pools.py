@@ -92,7 +92,7 @@ def test_prices_and_gas_are_as_over_the_whole_market(store: Store, router: Route
     for order in orders(1e-3, 6):
         part = Router(store.read_candidates(order, LIMIT))
         tokens = (order.token_in, order.token_out, TOKENS[0])
-        assert part.usd_prices(*tokens) == pytest.approx(router.usd_prices(*tokens), rel=0.01)
+        assert part.index.usd_prices(*tokens) == pytest.approx(router.index.usd_prices(*tokens), rel=0.01)
         quote, whole = (each.quote(order, gas_price_wei=10**9) for each in (part, router))
         assert quote.gas_usd is not None
         assert whole.gas_usd is not None

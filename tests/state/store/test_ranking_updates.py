@@ -38,7 +38,7 @@ def test_ranked_prices_agree_with_those_of_quotes(tmp_path: Path) -> None:
     router = Router(market)
     ranked_prices = ranked(tmp_path / "store", 1)
     tokens = [market.tokens[address] for address in ranked_prices]
-    priced = dict(zip(ranked_prices, router.usd_prices(*tokens), strict=True))
+    priced = dict(zip(ranked_prices, router.index.usd_prices(*tokens), strict=True))
     for each in tokens:
         price, ranked_price = priced[each.address], ranked_prices[each.address]
         assert price is not None

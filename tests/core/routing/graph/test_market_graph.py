@@ -238,16 +238,16 @@ def test_a_router_that_has_moved_quotes_as_a_new_one(
 ) -> None:
     before, after, changed = move
     router = Router(before)
-    router.warm()
+    router.index.warm()
     every = list(before.tokens.values())
     for i, j, digits in orders:
         for excluded in (frozenset[str](), frozenset({"v2"})):
             if i != j and max(i, j) < len(every):
                 quoted(router, Order(every[i], every[j], 10**digits, excluded_protocols=excluded))
     moved, new = router.with_changes(after, changed), Router(after)
-    moved.warm()
+    moved.index.warm()
     tokens = list(after.tokens.values())
-    assert moved.usd_prices(*tokens) == new.usd_prices(*tokens)
+    assert moved.index.usd_prices(*tokens) == new.index.usd_prices(*tokens)
     for i, j, digits in orders:
         if i != j and max(i, j) < len(tokens):
             for excluded in (frozenset[str](), frozenset({"v2"})):

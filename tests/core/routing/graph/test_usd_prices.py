@@ -144,7 +144,7 @@ def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
     ]
     router = Router(build_market(pools, [eth, usd, btc, lost]))
     for _ in range(2):  # the first answer and later ones are found in different ways
-        *known, unknown = router.usd_prices(eth, usd, btc, lost)
+        *known, unknown = router.index.usd_prices(eth, usd, btc, lost)
         assert known == pytest.approx([3_000, 1, 90_000])
         assert unknown is None
 
@@ -154,20 +154,20 @@ def test_a_router_returns_the_same_prices_on_every_call(seed: int) -> None:
     market = build_random_market(seed, tokens=8)
     tokens = list(market.tokens.values())
     router = Router(market)
-    first = [Router(market).usd_prices(one)[0] for one in tokens]
-    assert [router.usd_prices(one)[0] for one in tokens] == first
-    assert router.usd_prices(*tokens) == tuple(first)
+    first = [Router(market).index.usd_prices(one)[0] for one in tokens]
+    assert [router.index.usd_prices(one)[0] for one in tokens] == first
+    assert router.index.usd_prices(*tokens) == tuple(first)
 
 
 def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:
-    assert Router(build_random_market(1)).usd_prices(build_token(1), build_token(99)) == (1.0, None)
+    assert Router(build_random_market(1)).index.usd_prices(build_token(1), build_token(99)) == (1.0, None)
 
 
 def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
     eth, other = Token(build_token(0).address, "ETH", "Ether", 18, 2_500.0), build_token(1)
     market = build_market([build_constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
     market = market._replace(network=market.network._replace(stablecoins=()))
-    first, second = Router(market).usd_prices(eth, other)
+    first, second = Router(market).index.usd_prices(eth, other)
     assert first == 2_500.0
     assert second == pytest.approx(250)
 
@@ -175,4 +175,4 @@ def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
 def test_without_any_anchor_nothing_has_a_price() -> None:
     market = build_market([build_constant_product(0, A, C, 10**21, 10**22)], [A, C])
     market = market._replace(network=market.network._replace(stablecoins=()))
-    assert Router(market).usd_prices(A, C) == (None, None)
+    assert Router(market).index.usd_prices(A, C) == (None, None)
