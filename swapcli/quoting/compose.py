@@ -24,7 +24,7 @@ from swapcli.core.errors import (
     UpstreamError,
 )
 from swapcli.core.model.live_mode import CheckMode
-from swapcli.core.model.network import Kind, Network, PublicNode
+from swapcli.core.model.network import Network, PublicNode
 from swapcli.core.records import NamedTuple
 from swapcli.payload.dialects import has_readings
 from swapcli.quoting.config import Secret, Settings, network_names_from, networks_from, node_url
@@ -577,7 +577,7 @@ class QuoteSources:
         choices = list(self.node_rules.quoted_nodes(network))
         if not choices:
             return None
-        check_is_evm(network)
+        check_has_eth_nodes(network)
         if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
             urls = _http_only(choices[0].urls, network)
             return self._connect(urls, network.chain_id, choices[0].headers, warn)
@@ -604,9 +604,10 @@ class QuoteSources:
         mode, rules = self.settings.check, self.node_rules
         if mode is CheckMode.NEVER:
             return False
-        if network.kind is not Kind.EVM or rules.excludes_nodes:
+        is_possible = network.kind.traits.has_eth_nodes
+        if not is_possible or rules.excludes_nodes:
             if mode is CheckMode.ALWAYS and self.settings.origin("check") == FLAG_ORIGIN:
-                why = f"not on {network.name}" if network.kind is not Kind.EVM else f"but {rules.why_none()}"
+                why = f"but {rules.why_none()}" if is_possible else f"not on {network.name}"
                 raise InvalidOption(f"--check asks a node of an EVM network, {why}", hint="leave out --check")
             return False
         return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None
@@ -637,7 +638,7 @@ class QuoteSources:
 
     def require_node(self, network: Network) -> RpcNode:
         """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
-        check_is_evm(network)
+        check_has_eth_nodes(network)
         node = self.node(network)
         if node is None:
             raise InvalidOption(
@@ -684,7 +685,7 @@ class QuoteSources:
         Raises `InvalidAddress` for a name without an address or that could deceive, `InvalidOption` and `ConfigError`
         without a node that knows it, and `UpstreamError`.
         """
-        if network.kind is not Kind.EVM:
+        if not network.kind.traits.has_eth_nodes:
             raise InvalidAddress(f"{name} is not an address, and names of {network.name} are not resolved")
         if self.is_offline:
             raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
@@ -780,15 +781,17 @@ class QuoteSources:
         shares_load: bool = False,
     ) -> LastingNode:
         from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
+        from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
 
-        if network.kind is not Kind.EVM:
+        of_kind = nodes_of_kind(network.kind)
+        if not of_kind.announce_blocks:
             urls = _http_only(urls, network)
         poll_s = poll_interval_s(network.block_time_s)
         has_live = any(not is_http_url(url.reveal()) for url in urls)
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
         in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
         node = self._connect_any(in_order, network, headers, warn, heads, shares_load=shares_load)
-        hint = POLLING_HINT if network.kind is Kind.EVM else None
+        hint = POLLING_HINT if of_kind.announce_blocks else None
         return LastingNode(node, heads or PollingHeads(poll_s, hint=hint))
 
     def _connect_any(
@@ -802,14 +805,14 @@ class QuoteSources:
         shares_load: bool = False,
     ) -> AnyNode:
         """Return a node of a network of any kind."""
-        if network.kind is Kind.EVM:
-            return self._connect(
-                urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=network.public_nodes
-            )
-        from swapcli.state.rpc.starknet_node import StarknetNode
+        from swapcli.state.rpc.nodes_by_kind import node_class, nodes_of_kind
 
-        return StarknetNode(
-            **self._node_arguments(urls, network.chain_id, headers, warn, documented=network.public_nodes)
+        shares_load = shares_load and nodes_of_kind(network.kind).share_load
+        documented = network.public_nodes
+        return node_class(network.kind)(
+            **self._node_arguments(
+                urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=documented
+            )
         )
 
     def _connect(
@@ -991,7 +994,7 @@ def _check_node(sources: QuoteSources, network: Network, warn_of_node: Callable[
     """Return the node for balance checks on a network, None if there is none."""
     from functools import partial
 
-    if network.kind is not Kind.EVM:
+    if not network.kind.traits.has_eth_nodes:
         return None
     if sources.node_rules.excludes_nodes:
         return None
@@ -1039,9 +1042,9 @@ def _network_and_store(sources: QuoteSources, name: str) -> tuple[Network, Path 
         return store.network, Path(store.path)
 
 
-def check_is_evm(network: Network) -> None:
+def check_has_eth_nodes(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
-    if network.kind is not Kind.EVM:
+    if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
 
 

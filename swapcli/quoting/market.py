@@ -452,12 +452,11 @@ class Market:
         )
 
     def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:
-        from swapcli.core.model.network import Kind
         from swapcli.quoting.live_choice import missing_node_hint
         from swapcli.quoting.quote_options import parse_address_option
         from swapcli.quoting.review.payload_checker import new_checker
 
-        if network.kind is not Kind.EVM:
+        if not network.kind.traits.has_eth_nodes:
             raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
         address = None if sender is None else parse_address_option(sender, network, "sender")
         node = self._sources.node(network)

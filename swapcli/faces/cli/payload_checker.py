@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.network import Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.session import Session
@@ -21,7 +21,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     if not options.simulate and options.sender is None:
         return None
     flag = "--simulate" if options.simulate else "--from"
-    if network.kind is not Kind.EVM:
+    if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
     node = session.node(network)

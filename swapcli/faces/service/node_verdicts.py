@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
@@ -33,15 +32,13 @@ class BuiltResponse(NamedTuple):
 
 def amend_with_verdict(
     registry: MarketRegistry, built: BuiltResponse, amend: Callable[[VerdictJson], object]
-) -> NodeCheck | None:
-    """Return what asks a node for the verdict and has `amend` add it to the document; None on other than EVM networks.
+) -> NodeCheck:
+    """Return what asks a node for the verdict and has `amend` add it to the document.
 
     The known pools are taken at once, since sources are used in one thread.
     """
     payload, result, pools, origin, source = built
     network = source.network
-    if network.kind is not Kind.EVM:
-        return None
     route = payload.call.route
     known = source.known_pools({route.token_in, route.token_out})
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))

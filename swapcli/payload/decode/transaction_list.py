@@ -43,7 +43,7 @@ class ApprovalList:
             if approval.expiration_s is not None:
                 self._steps.append((build_permit2_approval(approval), False))
                 continue
-            if kind is Kind.STARKNET:
+            if kind.traits.has_felts:
                 self._steps.append((account_calls.build_approval(*approval[:3]), False))
                 continue
             for amount in (0, approval.amount):

@@ -80,10 +80,12 @@ def check_node(node: Node, network: Network, now_s: Callable[[], float] = time.t
 
     Raises no `UpstreamError`: what the node refuses is part of the report.
     """
-    return _NodeChecks(node, network, now_s).run()
+    return _CHECKS[network.kind](node, network, now_s).run()
 
 
 class _NodeChecks:
+    """The checks of a node that speaks Ethereum's JSON-RPC."""
+
     def __init__(self, node: Node, network: Network, now_s: Callable[[], float]) -> None:
         self._node, self._network, self._now_s = node, network, now_s
         self._checks: list[NodeCheck] = []
@@ -104,11 +106,7 @@ class _NodeChecks:
             report = report._replace(max_batch_requests=self._read_batch(block))
         with self._checking(_CALLS):
             self._read_calls(block)
-        if self._network.kind is Kind.EVM:
-            with self._checking("earlier block"):
-                self._read_earlier_block(block)
-            with self._checking("overrides"):
-                self._read_override(block)
+        self._check_state(block)
         with self._checking("events"):
             report = report._replace(max_log_blocks=self._read_events(block))
         return report._replace(checks=tuple(self._checks))
@@ -128,20 +126,29 @@ class _NodeChecks:
         problem = f"the newest block is {age_s:,.0f} s old" if age_s > max_age_s else ""
         self._checks.append(NodeCheck("block", problem))
 
+    def _check_state(self, block: BlockHeader) -> None:
+        """Check that the node has other states than that of its newest block."""
+        with self._checking("earlier block"):
+            self._read_earlier_block(block)
+        with self._checking("overrides"):
+            self._read_override(block)
+
+    def _cheap_calls(self) -> list[ContractCall]:
+        """Return calls that read next to nothing: of addresses without a contract."""
+        return [ContractCall(f"0x{number:040x}", b"") for number in range(1 << 32, (1 << 32) + _BATCH)]
+
+    def _silent_contract(self) -> str:
+        """Return an address that has no events, so that only the range of a query counts."""
+        return self._network.multicall or _PROBE
+
     def _read_batch(self, block: BlockHeader) -> int:
         """Return how many requests fit a batch, up to those sent here."""
-        calls = [ContractCall(f"0x{number:040x}", b"") for number in range(1 << 32, (1 << 32) + _BATCH)]
-        if self._network.kind is not Kind.EVM:
-            calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_BATCH]]
+        calls = self._cheap_calls()
         self._node.call_many(calls, block)
         return min(self._node.limits.batch_requests.size, len(calls))
 
     def _read_calls(self, block: BlockHeader) -> None:
         """Read tokens at the block as quotes do: packed by Multicall3 where the network has one."""
-        if self._network.kind is not Kind.EVM:
-            calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_TOKENS]]
-            self._require(any(self._node.call_many(calls, block)), "answers no call at its newest block")
-            return
         tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
         reader = BlockReader(self._node, block, self._network.multicall)
         answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
@@ -162,10 +169,7 @@ class _NodeChecks:
     def _read_events(self, block: BlockHeader) -> int:
         """Return how many blocks a request for events may have, up to those requested here."""
         first = max(block.number - _LOG_BLOCKS + 1, 0)
-        address = self._network.multicall or _PROBE  # has no events: the range alone counts
-        if self._network.kind is not Kind.EVM:
-            address = f"0x{int(_PROBE, 16):064x}"
-        scanned = scan_first_range(self._node, LogFilter((address,), (), first, block.number))
+        scanned = scan_first_range(self._node, LogFilter((self._silent_contract(),), (), first, block.number))
         width = scanned.last - first + 1
         is_enough = width >= min(_MIN_LOG_BLOCKS, block.number - first + 1)
         self._require(is_enough, f"returns events of {width} blocks at most")
@@ -174,3 +178,23 @@ class _NodeChecks:
     def _require(self, is_met: bool, problem: str) -> None:
         if not is_met:
             raise UpstreamError(f"{self._node.redacted_url} {problem}")
+
+
+class _StarknetChecks(_NodeChecks):
+    """The checks of a Starknet node. It has no Multicall3, and executes nothing that was never sent."""
+
+    def _check_state(self, block: BlockHeader) -> None:
+        del block
+
+    def _cheap_calls(self) -> list[ContractCall]:
+        return [ContractCall(token.address, b"") for token in self._network.tokens[:_BATCH]]
+
+    def _silent_contract(self) -> str:
+        return f"0x{int(_PROBE, 16):064x}"
+
+    def _read_calls(self, block: BlockHeader) -> None:
+        calls = [ContractCall(token.address, b"") for token in self._network.tokens[:_TOKENS]]
+        self._require(any(self._node.call_many(calls, block)), "answers no call at its newest block")
+
+
+_CHECKS: Final = {Kind.EVM: _NodeChecks, Kind.STARKNET: _StarknetChecks}

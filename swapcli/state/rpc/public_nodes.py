@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -330,6 +330,10 @@ class PublicStarknetNode(_PublicNode, StarknetNode):
 
 
 AnyPublicNode = PublicRpcNode | PublicStarknetNode
+_CLASSES: Final[Mapping[Kind, type[AnyPublicNode]]] = {
+    Kind.EVM: PublicRpcNode,
+    Kind.STARKNET: PublicStarknetNode,
+}
 
 
 def open_public_node(
@@ -359,8 +363,7 @@ def open_public_node(
     in `NodeLimits`. Blocks are compared with the clock of `records`. Raises `ConfigError` for an invalid URL
     or proxy. Not thread-safe.
     """
-    node_class = PublicRpcNode if kind is Kind.EVM else PublicStarknetNode
-    return node_class(
+    return _CLASSES[kind](
         endpoints,
         chain_id=chain_id,
         block_time_s=block_time_s or _DEFAULT_BLOCK_TIME_S,

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Final
 
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
-from swapcli.core.model.network import Kind
 from swapcli.state.readers.pool_change_events import known_topics
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import BlockWriter, Store
 
@@ -44,7 +44,7 @@ def find_unknown_events(store: Store, writer: BlockWriter, reader: BlockReader, 
     known = {address: known_topics(family, store.network.kind) for _, address, family in batch}
     addresses = tuple(address for address, topics in known.items() if topics)
     first = max(min(last_begun, stored_block) + 1, head - _MAX_BLOCKS + 1)
-    if store.network.kind is not Kind.EVM or not addresses or first > head:
+    if not nodes_of_kind(store.network.kind).return_unnamed_events or not addresses or first > head:
         return []
     return _only_unknown(reader, LogFilter(addresses, (), first, head), known)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, UnknownNetwork
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import INTERFACE_DIALECTS, Kind, Network
+from swapcli.core.model.network import INTERFACE_DIALECTS, Network
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
@@ -151,7 +151,7 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
 def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
     """Return the review with a warning for each contract without code, if the user has named a node."""
     network = review.network
-    if network is None or network.kind is not Kind.EVM or session.node_rules.named_nodes(network) is None:
+    if network is None or session.node_rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review
     from swapcli.quoting.review.contract_codes import warn_of_codeless
 

@@ -1,0 +1,54 @@
+"""The nodes of each kind of network: which class reads them, and what they can do. Each class is loaded on demand."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.model.network import Kind
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.starknet_node import StarknetNode
+
+
+class NodesOfKind(NamedTuple):
+    """The nodes of a kind of network.
+
+    `client` is a class of this package, as module and name; `public_nodes` has those of public nodes. Nodes that
+    announce blocks have WebSockets or IPC. Some return all events of a contract, others only those that a query names.
+    """
+
+    client: str
+    announce_blocks: bool
+    share_load: bool
+    return_unnamed_events: bool
+
+
+_NODES: Final = {
+    Kind.EVM: NodesOfKind(
+        client="rpc_node:RpcNode",
+        announce_blocks=True,
+        share_load=True,
+        return_unnamed_events=True,
+    ),
+    Kind.STARKNET: NodesOfKind(
+        client="starknet_node:StarknetNode",
+        announce_blocks=False,
+        share_load=False,
+        return_unnamed_events=False,
+    ),
+}
+
+
+def nodes_of_kind(kind: Kind) -> NodesOfKind:
+    """Return what is known of the nodes of a kind of network."""
+    return _NODES[kind]
+
+
+def node_class(kind: Kind) -> type[RpcNode | StarknetNode]:
+    """Return the class that reads the nodes of a kind of network."""
+    module, _, name = _NODES[kind].client.partition(":")
+    found: type[RpcNode | StarknetNode] = getattr(import_module(f"{__package__}.{module}"), name)
+    return found
