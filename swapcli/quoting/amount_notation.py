@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidAmount
-from swapcli.core.records import NamedTuple
-from swapcli.quoting.plain_amounts import is_balance_part
+from swapcli.quoting.plain_amounts import AmountUnit, WrittenAmount, is_balance_part
 
 _EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
 _NUMBER = r"(?P<whole>[0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.(?P<fraction>[0-9]+))?"
@@ -16,31 +14,6 @@ _SCALED = re.compile(_NUMBER + r"(?P<suffix>[kmb]?)", re.IGNORECASE)
 _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
 _SHOWN_CHARACTERS = 80
 _FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli help amounts"
-
-
-class AmountUnit(StrEnum):
-    """What the number of an amount counts: tokens, US dollars, or percent of a balance."""
-
-    TOKENS = "tokens"
-    USD = "usd"
-    PERCENT = "percent"
-
-
-class WrittenAmount(NamedTuple):
-    """An amount as it was written. `number` is a plain decimal ("2500"), None for text that is no amount at all.
-
-    `is_plain` says that the text itself is a plain decimal of tokens, so that nothing was converted.
-    """
-
-    text: str
-    unit: AmountUnit
-    number: str
-    is_plain: bool = False
-
-    @property
-    def shown(self) -> str:
-        """The text, shortened for messages."""
-        return truncate(self.text, _SHOWN_CHARACTERS)
 
 
 def parse_notation(text: str) -> WrittenAmount:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.token import in_tokens
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.plain_amounts import Amount, is_balance_part, is_plain_amount, parse_amount, to_base_units
+from swapcli.quoting.plain_amounts import (
+    Amount,
+    AmountUnit,
+    WrittenAmount,
+    is_balance_part,
+    is_plain_amount,
+    parse_amount,
+    parse_raw_amount,
+    to_base_units,
+)
 
 if TYPE_CHECKING:
-    from swapcli.core.model.order import Order
-    from swapcli.quoting.quote_results import QuoteResult
+    from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.quoting.sources.quote_source import QuoteSource
 
 
 class ResolvedAmount(NamedTuple):
@@ -22,27 +30,40 @@ class ResolvedAmount(NamedTuple):
     note: str = ""
 
 
-def resolve_amount(amount: Amount, order: Order, quote: Callable[[Order], QuoteResult]) -> ResolvedAmount:
-    """Return the amount of an order: text as people write it ("1.5", "2k", "$1000"), or a number.
+def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
+    """Read an amount as people write it ("1.5", "2k", "$1000", "50%"); with `raw` it is in smallest units.
 
-    The amount of `order` does not matter; `quote` shows the market's price of dollars. Raises `InvalidAmount`,
-    `InvalidOption` for a part of a balance, and as `quote` for dollars.
+    The number is not yet checked against the token. Raises `InvalidAmount`.
     """
-    token = order.token_out if order.reverse else order.token_in
-    if not isinstance(amount, str):
-        return ResolvedAmount(to_base_units(amount, token))
-    if is_balance_part(amount):
-        raise InvalidOption(f"{amount}: a part of a balance does not fit here", hint="write an amount")
-    if is_plain_amount(amount):
-        return ResolvedAmount(parse_amount(amount, token.decimals, token.symbol))
-    from swapcli.quoting.amount_notation import AmountUnit, parse_notation
+    if raw and not is_balance_part(text):
+        return WrittenAmount(text, AmountUnit.SMALLEST, str(parse_raw_amount(text)))
+    if is_plain_amount(text):
+        return WrittenAmount(text, AmountUnit.TOKENS, text, is_plain=True)
+    from swapcli.quoting.amount_notation import parse_notation
 
-    written = parse_notation(amount)
-    if written.unit is AmountUnit.USD:
+    return parse_notation(text)
+
+
+def resolve_amount(amount: Amount | WrittenAmount, request: QuoteRequest, source: QuoteSource) -> ResolvedAmount:
+    """Return an amount for the order of `request`, whose own amount does not matter; `source` knows what dollars buy.
+
+    Raises `InvalidAmount`, `InvalidOption` for a part of a balance, and as `QuoteSource.quote` for dollars.
+    """
+    order = request.order
+    token = order.token_out if order.reverse else order.token_in
+    if isinstance(amount, str):
+        amount = read_amount(amount)
+    if not isinstance(amount, WrittenAmount):
+        return ResolvedAmount(to_base_units(amount, token))
+    if amount.is_balance_part:
+        raise InvalidOption(f"{amount.text}: a part of a balance does not fit here", hint="write an amount")
+    if amount.unit is AmountUnit.SMALLEST:
+        return ResolvedAmount(int(amount.number))
+    if amount.unit is AmountUnit.USD:
         from swapcli.quoting.order_amounts import from_dollars
 
-        found = from_dollars(written, order, quote)
+        found = from_dollars(amount, request, source)
         price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
-        return ResolvedAmount(found.amount, f"{written.shown} is {in_tokens(found.amount, token)}{price}")
-    units = parse_amount(written.number, token.decimals, token.symbol)
-    return ResolvedAmount(units, "" if written.is_plain else f"{written.shown} is {in_tokens(units, token)}")
+        return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
+    units = parse_amount(amount.number, token.decimals, token.symbol)
+    return ResolvedAmount(units, "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.compose import QuoteSources
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
-    from swapcli.quoting.plain_amounts import Amount
+    from swapcli.quoting.plain_amounts import Amount, WrittenAmount
     from swapcli.quoting.prepared_swap import CheckedSwap, PreparedSwap
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
@@ -257,12 +257,12 @@ class Market:
             units = self.resolve_amount(requested, order, resolved).amount
             return self.quote_order(order._replace(amount=units), resolved)
 
-    def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
+    def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
         from swapcli.quoting.amounts import resolve_amount
 
         with self._lock:
-            return resolve_amount(amount, order, lambda each: self.source.quote(options.build_request(each)))
+            return resolve_amount(amount, options.build_request(order), self.source)
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `quote` does."""

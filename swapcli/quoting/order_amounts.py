@@ -10,10 +10,13 @@ from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.amount_notation import WrittenAmount, scaled_number
+from swapcli.quoting.amount_notation import scaled_number
+from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 if TYPE_CHECKING:
+    from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.rpc.node import BlockId, Node, StateOverrideNode
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -39,14 +42,16 @@ class DollarAmount(NamedTuple):
     price_usd: float
 
 
-def from_dollars(written: WrittenAmount, order: Order, quote: Callable[[Order], QuoteResult]) -> DollarAmount:
-    """Return dollars as base units of the token whose amount `order` names, rounded down.
+def from_dollars(written: WrittenAmount, request: QuoteRequest, source: QuoteSource) -> DollarAmount:
+    """Return dollars as base units of the token whose amount the order names, rounded down.
 
     The price is that of the market at spot, which a small sale of the order shows; the order's own amount does not
-    matter. Raises `InvalidAmount` if the market has no price or the dollars buy less than a unit; as `quote`.
+    matter. Raises `InvalidAmount` if the market has no price or the dollars buy less than a unit; as
+    `QuoteSource.quote`.
     """
+    order = request.order
     token = order.token_out if order.reverse else order.token_in
-    price_usd = _market_price(order, quote)
+    price_usd = _market_price(request, source)
     if not price_usd:
         raise InvalidAmount(
             f"the market has no price in USD for {token.symbol}", hint=f"write the amount in {token.symbol}"
@@ -61,12 +66,13 @@ def from_dollars(written: WrittenAmount, order: Order, quote: Callable[[Order], 
     return DollarAmount(amount, price_usd)
 
 
-def _market_price(order: Order, quote: Callable[[Order], QuoteResult]) -> float | None:
-    """Return the USD price of the token whose amount the order names. Raises as `quote`."""
+def _market_price(request: QuoteRequest, source: QuoteSource) -> float | None:
+    """Return the USD price of the token whose amount the order names. Raises as `QuoteSource.quote`."""
+    order = request.order
     for tokens in _PROBED_TOKENS:
         probe = order._replace(amount=tokens * 10**order.token_in.decimals, reverse=False)
         try:
-            result = quote(probe).result
+            result = source.quote(request._replace(order=probe)).result
         except NoRoute:
             if tokens == _PROBED_TOKENS[-1]:
                 raise

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
 from swapcli.interface.fields import MAX_AMOUNT
 
 if TYPE_CHECKING:
@@ -21,6 +23,37 @@ _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
 _SHOWN_CHARACTERS = 80
 _MAX_DECIMAL_PLACES = 400
 """Of a `Decimal` before it is written out; more than any amount of any token has."""
+
+
+class AmountUnit(StrEnum):
+    """What the number of an amount counts: tokens, their smallest units, US dollars, or percent of a balance."""
+
+    TOKENS = "tokens"
+    SMALLEST = "smallest"
+    USD = "usd"
+    PERCENT = "percent"
+
+
+class WrittenAmount(NamedTuple):
+    """An amount as it was written. `number` is a plain decimal ("2500").
+
+    `is_plain` says that the text itself is a plain decimal of tokens, so that nothing was converted.
+    """
+
+    text: str
+    unit: AmountUnit
+    number: str
+    is_plain: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text, shortened for messages."""
+        return truncate(self.text, _SHOWN_CHARACTERS)
+
+    @property
+    def is_balance_part(self) -> bool:
+        """Whether it is a part of a balance."""
+        return self.unit is AmountUnit.PERCENT
 
 
 def is_balance_part(text: str) -> bool:

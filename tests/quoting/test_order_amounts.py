@@ -14,16 +14,12 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.quoting.amount_notation import parse_notation
 from swapcli.quoting.order_amounts import from_dollars
-from swapcli.quoting.quote_results import QuoteResult
 from tests.examples import examples
 from tests.support.markets import embedded_source
 
 SOURCE = embedded_source("base")
 ORDER = Order(SOURCE.token("ETH"), SOURCE.token("USDC"), 0)
-
-
-def quote(order: Order) -> QuoteResult:
-    return SOURCE.quote(QuoteRequest(order, ApiVersion.V2))
+REQUEST = QuoteRequest(ORDER, ApiVersion.V2)
 
 
 @given(st.integers(1, 10**9), st.integers(0, 99), st.booleans())
@@ -31,13 +27,13 @@ def quote(order: Order) -> QuoteResult:
 def test_dollars_are_worth_what_they_say(dollars: int, cents: int, reverse: bool) -> None:
     order = ORDER._replace(reverse=reverse)
     token = order.token_out if reverse else order.token_in
-    found = from_dollars(parse_notation(f"${dollars}.{cents:02}"), order, quote)
+    found = from_dollars(parse_notation(f"${dollars}.{cents:02}"), REQUEST._replace(order=order), SOURCE)
     unit_usd = Fraction(found.price_usd) / 10**token.decimals
     assert 0 <= Fraction(100 * dollars + cents, 100) - found.amount * unit_usd < unit_usd
-    whole = quote(ORDER._replace(amount=10**18)).result
+    whole = SOURCE.quote(REQUEST._replace(order=ORDER._replace(amount=10**18))).result
     assert found.price_usd == (whole.output_token if reverse else whole.input_token).price_usd
 
 
 def test_dollars_for_less_than_a_unit_are_refused() -> None:
     with pytest.raises(InvalidAmount, match="less than the smallest unit of USDC"):
-        from_dollars(parse_notation("$0.0000001"), ORDER._replace(reverse=True), quote)
+        from_dollars(parse_notation("$0.0000001"), REQUEST._replace(order=ORDER._replace(reverse=True)), SOURCE)

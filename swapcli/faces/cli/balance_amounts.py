@@ -10,8 +10,8 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.order import Order
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.amount_notation import parse_notation
 from swapcli.quoting.order_amounts import BalancePart, quote_balance_part
+from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 def answer_balance_part(
     session: Session,
-    amount: str,
+    written: WrittenAmount,
     order: Order,
     open_sender: Callable[[], PayloadChecker | None],
     request_quote: Callable[[Order], T],
@@ -33,7 +33,6 @@ def answer_balance_part(
     `open_sender` returns the checker that has the sender and the node. Raises `InvalidOption` without them, and
     as `quote_balance_part`.
     """
-    written = parse_notation(amount)
     if order.reverse:
         raise InvalidOption(
             f"{written.shown} is a part of what you sell, and --reverse takes what you receive",

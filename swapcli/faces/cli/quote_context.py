@@ -13,7 +13,8 @@ from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.options import OrderOptions, SourceOptions
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.plain_amounts import is_balance_part, parse_raw_amount
+from swapcli.quoting.amounts import read_amount
+from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 
@@ -28,57 +29,62 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class OrderWords(NamedTuple):
+    """The words of an order: its tokens by symbol or address, and its amount as it is written."""
+
+    token_in: str
+    token_out: str
+    amount: WrittenAmount
+
+
 class QuoteContext(NamedTuple):
-    """A market with the options of the command line. With `raw`, amounts are in base units."""
+    """A market with the options of the command line."""
 
     session: Session
     market: Market
     options: QuoteOptions
-    raw: bool
 
     @property
     def network(self) -> Network:
         """The network of the orders."""
         return self.market.network
 
-    def parse_order(self, token_in: str, token_out: str, amount: str) -> Order:
-        """Parse an order from the words of the command line, and note what a friendly amount means.
+    def build_order(self, words: OrderWords) -> Order:
+        """Return the order of the command line, and note what a friendly amount means.
 
         Raises `InvalidInput`, also for a part of a balance, and for dollars as `quote`.
         """
-        return self.parse_amount(self.parse_tokens(token_in, token_out), amount)
+        order = self.find_tokens(words.token_in, words.token_out)
+        return order._replace(amount=self.resolve_amount(order, words.amount))
 
     def answer_order(
         self,
-        words: Sequence[str],
+        words: OrderWords,
         request_quote: Callable[[Order], T],
         quote_of: Callable[[T], QuoteResult],
         open_sender: Callable[[], PayloadChecker | None],
     ) -> T:
-        """Parse an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
+        """Build an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
 
         Raises `InvalidInput`, and as `request_quote`.
         """
-        token_in, token_out, amount = words
-        if not is_balance_part(amount):
-            return request_quote(self.parse_order(token_in, token_out, amount))
+        if not words.amount.is_balance_part:
+            return request_quote(self.build_order(words))
         from swapcli.faces.cli.balance_amounts import answer_balance_part
 
-        order = self.parse_tokens(token_in, token_out)
-        return answer_balance_part(self.session, amount, order, open_sender, request_quote, quote_of)
+        order = self.find_tokens(words.token_in, words.token_out)
+        return answer_balance_part(self.session, words.amount, order, open_sender, request_quote, quote_of)
 
-    def parse_tokens(self, token_in: str, token_out: str) -> Order:
+    def find_tokens(self, token_in: str, token_out: str) -> Order:
         """Return the order without its amount. Raises `InvalidInput`."""
         return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
 
-    def parse_amount(self, order: Order, text: str) -> Order:
-        """Return the order with an amount, and note what a friendly amount means. Raises as `parse_order`."""
-        if self.raw and not is_balance_part(text):
-            return order._replace(amount=parse_raw_amount(text))
-        amount, note = self.market.resolve_amount(text, order, self.options)
+    def resolve_amount(self, order: Order, written: WrittenAmount) -> int:
+        """Return an amount of the order in base units, and note what a friendly one means. Raises as `build_order`."""
+        amount, note = self.market.resolve_amount(written, order, self.options)
         if note:
             self.session.output.note(printable(note))
-        return order._replace(amount=amount)
+        return amount
 
     def quote(self, order: Order) -> SwapQuote:
         """Quote an order. Raises the errors of `Market.quote`."""
@@ -105,13 +111,13 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
         direct=order.direct,
         certify=order.certify,
     )
-    return QuoteContext(session, market, options, order.raw)
+    return QuoteContext(session, market, options)
 
 
-def open_local_context(session: Session, network: str, *, raw: bool, skip_bad_pools: bool) -> QuoteContext:
+def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
     """Open the market that quotes in this process, also if the settings name a service. Raises `InvalidInput`."""
     market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
-    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.api_key), raw)
+    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.api_key))
 
 
 def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
@@ -140,11 +146,15 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
     return present[0], present[1:]
 
 
-def require_order(words: Sequence[str], *, hint: str = "") -> list[str]:
-    """Return the three words of an order. Raises `UsageError`, with `hint` at its end, if one is missing."""
+def read_order(words: Sequence[str], *, raw: bool, hint: str = "") -> OrderWords:
+    """Return the three words of an order; with `raw`, its amount is in base units.
+
+    Raises `UsageError`, with `hint` at its end, if a word is missing, and `InvalidAmount`.
+    """
     if len(words) != 3:
         raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}")
-    return list(words)
+    token_in, token_out, amount = words
+    return OrderWords(token_in, token_out, read_amount(amount, raw=raw))
 
 
 def _is_network(session: Session, word: str) -> bool:

@@ -25,7 +25,7 @@ from swapcli.faces.cli.payload_output import (
     print_payload,
     shows_full_calldata,
 )
-from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
+from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transaction_requests import RenderedTransaction
@@ -68,7 +68,7 @@ def calldata(
     flags = order.flags | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     network, words = split_words(session, (network, token_in, token_out, amount))
-    words = require_order(words)
+    written = read_order(words, raw=order.raw)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
@@ -80,7 +80,7 @@ def calldata(
     if checker and not payload.permit:
         terms = terms._replace(sender=checker.requested.sender)
     quote, transaction = context.answer_order(
-        words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
+        written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
     if not payload.simulate:  # which shows what is really paid
         session.check_modelled_is_meant(quote.state, quote.network)

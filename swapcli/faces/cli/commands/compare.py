@@ -10,7 +10,7 @@ from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.quote_context import open_local_context, require_order, split_words
+from swapcli.faces.cli.quote_context import open_local_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def compare(
         formats=LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
-    context = open_local_context(session, network, raw=limits.raw, skip_bad_pools=source.skip_bad_pools)
-    order = context.parse_order(*require_order(words))
+    written = read_order(words, raw=limits.raw)
+    context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
+    order = context.build_order(written)
     urls = _service_urls(session, api_url or ())
     from swapcli.faces.cli.render.comparison_view import build_comparison_details, comparison_document, csv_documents
     from swapcli.quoting.comparison import compare_alternatives

@@ -24,11 +24,12 @@ from swapcli.faces.cli.picture_options import SvgWidth
 from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.pictures.picture_width import parse_width
-from swapcli.quoting.plain_amounts import is_balance_part
+from swapcli.quoting.amounts import read_amount
 
 if TYPE_CHECKING:
     from swapcli.core.model.depth import Depth
     from swapcli.core.model.order import Order
+    from swapcli.quoting.plain_amounts import WrittenAmount
 
 START_USD = 10
 
@@ -85,25 +86,25 @@ def depth(
     network, words = split_words(session, (network, token_in, token_out))
     if len(words) != 2:
         raise UsageError("TOKEN_IN and TOKEN_OUT are required")
-    context = open_local_context(session, network, raw=limits.raw, skip_bad_pools=source.skip_bad_pools)
-    written = None if amounts is None else split_lists(amounts)
-    measured = _measure(context, context.parse_tokens(*words), written)
+    context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
+    written = None if amounts is None else [read_amount(text, raw=limits.raw) for text in split_lists(amounts)]
+    measured = _measure(context, context.find_tokens(*words), written)
     if svg is not None and svg != STDOUT:
         write_atomically(svg, _draw(measured, width))
     _print(session.output, measured, _draw(measured, width) if svg == STDOUT else None)
     return exit_codes.OK
 
 
-def _measure(context: QuoteContext, order: "Order", amounts: list[str] | None) -> "Depth":
+def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount] | None") -> "Depth":
     from swapcli.quoting.depth import measure_depth
     from swapcli.startup import enable_garbage_collection
 
     if amounts == []:
         raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")
-    if part := next(filter(is_balance_part, amounts or ()), None):
-        raise InvalidOption(f"--amounts: {part} is a part of a balance", hint="write amounts, such as 1,10,100")
+    if part := next((each for each in amounts or () if each.is_balance_part), None):
+        raise InvalidOption(f"--amounts: {part.text} is a part of a balance", hint="write amounts, such as 1,10,100")
     enable_garbage_collection()
-    units = [context.parse_amount(order, text).amount for text in amounts or ()]
+    units = [context.resolve_amount(order, each) for each in amounts or ()]
     start = 1 if units else _start(context, order)
     request = context.options.build_request(order)
     return measure_depth(context.market.source, request, context.options.terms, units, start)

@@ -19,9 +19,8 @@ from swapcli.faces.cli.options import (
 )
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import PictureOptions
-from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
+from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.quoting.plain_amounts import is_balance_part
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
@@ -87,14 +86,14 @@ def route(
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch and --batch exclude each other")
-        words = require_order(words)
-        _check_watch_alone(words, sender, picture, session)
+        written = read_order(words, raw=order.raw)
+        _check_watch_alone(written, sender, picture, session)
         session.reuses_searches = True
-        return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
+        return _watch(open_quote_context(session, network, order, source), written, watch, picture, output)
     if batch.batch is None:
-        words = require_order(words, hint=", or --batch")
+        written = read_order(words, raw=order.raw, hint=", or --batch")
         picture.check(session.output)
-        return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
+        return _route_one(open_quote_context(session, network, order, source), written, sender, picture)
     if any(picture):
         raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
     if sender is not None:
@@ -105,18 +104,19 @@ def route(
     return route_batch(lambda: open_quote_context(session, network, order, source), batch)
 
 
-def _check_watch_alone(words: list[str], sender: str | None, picture: PictureOptions, session: Session) -> None:
+def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOptions, session: Session) -> None:
     """Raise an error if the command line has options that do not fit --watch."""
     others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
     for name, value in others.items():
         if value is not None:
             raise InvalidOption(f"--watch and {name} exclude each other")
-    if is_balance_part(words[-1]):
-        raise InvalidOption(f"--watch needs a fixed amount, not {words[-1]}", hint="write an amount, such as 1.5")
+    if words.amount.is_balance_part:
+        amount = words.amount.text
+        raise InvalidOption(f"--watch needs a fixed amount, not {amount}", hint="write an amount, such as 1.5")
     picture.check(session.output)
 
 
-def _watch(context: QuoteContext, words: list[str], watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+def _watch(context: QuoteContext, words: OrderWords, watch: str, picture: PictureOptions, output: OutputOptions) -> int:
     from swapcli.faces.cli.quote_watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
     from swapcli.faces.cli.render.watch_view import WatchLines, WatchScreen
     from swapcli.startup import enable_garbage_collection
@@ -124,7 +124,7 @@ def _watch(context: QuoteContext, words: list[str], watch: str, picture: Picture
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)
     interval_s = watch_interval_s(context, seconds)
-    order, printed = context.parse_order(*words), context.session.output
+    order, printed = context.build_order(words), context.session.output
     is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
     pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
     display: WatchDisplay
@@ -135,13 +135,13 @@ def _watch(context: QuoteContext, words: list[str], watch: str, picture: Picture
     return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
 
 
-def _route_one(context: QuoteContext, words: list[str], sender: str | None, picture: PictureOptions) -> int:
+def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:
     def open_sender() -> "PayloadChecker | None":
         from swapcli.faces.cli.payload_checker import open_checker
 
         return open_checker(context.session, context.network, PayloadOptions(sender=sender))
 
-    if sender is not None and not is_balance_part(words[-1]):
+    if sender is not None and not words.amount.is_balance_part:
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
