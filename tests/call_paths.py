@@ -1,9 +1,9 @@
 """How far a reader has to jump who follows one request through the program: its crossings between modules.
 
 A crossing is a pair of modules of which one calls the other while the request runs, however often. Read in the order in
-which they first occur, the crossings are the way that a reader follows from file to file. Two kinds are left out, since
-nobody follows them: calls inside `core`, whose search is one question with one answer, and calls of the words that
-everything is written in (`WORDS`: records, errors, checks of values).
+which they first occur, the crossings are the way that a reader follows from file to file. A folder of `core` counts as
+one module: its search is one question with one answer. Calls inside `core` are left out, and calls of what everything
+is written in (`WORDS`: records, errors, checks of values, the facts of a network or of a pool).
 
 A crossing goes up if the called module is in a higher layer of `test_layers`, or if it imports the calling module,
 itself or through others: it was handed down as a function, so the reader has to find out who handed it down.
@@ -19,9 +19,12 @@ from types import CodeType, FrameType
 from typing import NamedTuple
 
 import swapcli
-from tests.test_layers import import_graph, is_in, layer_index
+from tests.test_layers import folder_of, import_graph, is_in, layer_index
 
-WORDS = ("core.records", "core.errors", "core.encoding", "core.validation", "core.model", "errors")
+WORDS = (
+    "core.records", "core.errors", "core.encoding", "core.validation", "core.model", "core.networks", "core.pools",
+    "interface.interface_by_network", "errors",
+)  # fmt: skip
 _ROOT = Path(swapcli.__file__).parent
 _OUTSIDE = ""
 """The caller of the request, and of what libraries call."""
@@ -80,7 +83,8 @@ def module_of(code: CodeType) -> str:
     file = Path(code.co_filename)
     if code.co_name == "<module>" or not file.is_relative_to(_ROOT):
         return _OUTSIDE
-    return ".".join(file.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__")
+    name = ".".join(file.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return folder_of(name) if is_in(name, {"core"}) else name
 
 
 def _is_followed(caller: str, called: str) -> bool:

@@ -7,7 +7,7 @@ parameter in `details["field"]`; fee and surplus together are an `IntegratorErro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from swapcli.core.errors import InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
 from swapcli.core.model.api_version import ApiVersion
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 _SHARES = tuple(each.value for each in SharePrecision)
 
 Query = Sequence[tuple[str, str]]
-RouteAndTerms: TypeAlias = tuple[RouteResult, SwapTerms]
-"""A found route, and the terms of the call to build from it; they have a recipient."""
 
 
 class OrderRequest(NamedTuple):
@@ -65,6 +63,18 @@ class OrderRequest(NamedTuple):
         return bool(self.integrator_address or self.fee_bps or self.surplus_bps)
 
 
+class PostedRoute(NamedTuple):
+    """A found route that a request sends back, and the terms of the call to build from it, which have a recipient.
+
+    `dialect` and `details` as in an order.
+    """
+
+    result: RouteResult
+    terms: SwapTerms
+    dialect: str | None = None
+    details: bool = False
+
+
 class OrderParameters(NamedTuple):
     """The parameters that an endpoint accepts with an order.
 
@@ -90,16 +100,22 @@ class BodyParameters(NamedTuple):
 
     slippage: SlippageRange
     has_deadline: bool = False
+    has_dialect: bool = False
 
 
 EXECUTE_V1 = BodyParameters(V1_SLIPPAGE, has_deadline=True)
 CALLDATA_V1 = BodyParameters(V1_SLIPPAGE)
-CALLDATA_V2 = BodyParameters(V2_SLIPPAGE)
+CALLDATA_V2 = BodyParameters(V2_SLIPPAGE, has_dialect=True)
 
 
 def parse_order(query: Query, network: Network, parameters: OrderParameters) -> OrderRequest:
     """Parse the order of a query."""
     return _read_order(RequestParameters.from_query(query, network.kind), network, parameters)
+
+
+def parse_text(name: str, query: Query, network: Network) -> str | None:
+    """Parse a parameter of a query that an endpoint has besides its order; None if it is missing."""
+    return RequestParameters.from_query(query, network.kind).text(name)
 
 
 def render_order(order: OrderRequest, network: Network, parameters: OrderParameters) -> list[tuple[str, str]]:
@@ -124,7 +140,7 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
     return query
 
 
-def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | RouteAndTerms:
+def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | PostedRoute:
     """Parse the body of V1 calldata: an order, or a route if it has the field `route`."""
     parameters = RequestParameters.from_body(document, network.kind)
     if parameters.has("route"):
@@ -153,17 +169,7 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
     return body
 
 
-def parse_body_dialect(document: object, network: Network) -> str | None:
-    """Parse the router dialect that the body of a request with a route expects, None without one."""
-    return _read_dialect(RequestParameters.from_body(document, network.kind))
-
-
-def parse_body_details(document: object, network: Network) -> bool:
-    """Return whether the body of a request for a transaction asks for details. Raises `InvalidOption`."""
-    return RequestParameters.from_body(document, network.kind).flag("details")
-
-
-def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> RouteAndTerms:
+def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> PostedRoute:
     """Parse the body of V1 execute or V2 calldata. The default deadline is in 20 minutes."""
     return _read_execute(RequestParameters.from_body(document, network.kind), network, accepted, now_s)
 
@@ -183,7 +189,7 @@ def render_execute_body(
     return request
 
 
-def parse_signer_body(document: object, network: Network) -> RouteAndTerms:
+def parse_signer_body(document: object, network: Network) -> PostedRoute:
     """Parse the body of GET /citrea/calldata, whose signer is also the recipient.
 
     Raises `InvalidAddress` with the field `signer` for an invalid signer.
@@ -193,7 +199,7 @@ def parse_signer_body(document: object, network: Network) -> RouteAndTerms:
         slippage_ppm=parameters.slippage_ppm("slippage", SIGNER_SLIPPAGE, required=True),
         recipient=parameters.recipient("signer"),
     )
-    return _read_route(parameters, "route_response", network), terms
+    return PostedRoute(_read_route(parameters, "route_response", network), terms)
 
 
 def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
@@ -254,16 +260,19 @@ def _read_integrator(parameters: RequestParameters, order: OrderRequest) -> Orde
     return order._replace(integrator_address=address, fee_bps=fee_bps, surplus_bps=surplus_bps)
 
 
-def _read_execute(
-    parameters: RequestParameters, network: Network, accepted: BodyParameters, now_s: int
-) -> RouteAndTerms:
+def _read_execute(parameters: RequestParameters, network: Network, accepted: BodyParameters, now_s: int) -> PostedRoute:
     deadline_s = parameters.deadline_s("deadline", now_s, DEFAULT_DEADLINE_S) if accepted.has_deadline else None
     terms = SwapTerms(
         slippage_ppm=parameters.slippage_ppm("slippage", accepted.slippage, required=True),
         recipient=parameters.recipient("destination"),
         deadline_s=deadline_s,
     )
-    return _read_route(parameters, "route", network), terms
+    return PostedRoute(
+        _read_route(parameters, "route", network),
+        terms,
+        dialect=_read_dialect(parameters) if accepted.has_dialect else None,
+        details=parameters.flag("details"),
+    )
 
 
 def _read_route(parameters: RequestParameters, name: str, network: Network) -> RouteResult:

@@ -43,6 +43,7 @@ from swapcli.interface.requests import (
     BodyParameters,
     OrderParameters,
     OrderRequest,
+    PostedRoute,
     parse_calldata_body,
     parse_execute_body,
     parse_order,
@@ -151,9 +152,9 @@ def test_a_found_route_is_read_as_it_was_written(
     document = render_execute_body(result, terms, network)
     assert conforms(document, json_types.ExecuteRequestJson)
     read = parse_json(json.dumps(document).encode())
-    assert parse_execute_body(read, network, form, NOW_S) == (result, terms)
+    assert parse_execute_body(read, network, form, NOW_S) == PostedRoute(result, terms)
     if form is CALLDATA_V1:
-        assert parse_calldata_body(read, network, NOW_S) == (result, terms)
+        assert parse_calldata_body(read, network, NOW_S) == PostedRoute(result, terms)
 
 
 @given(results(CITREA, ApiVersion.V1), slippages(1_000, 490_000), addresses(CITREA.kind))
@@ -165,7 +166,7 @@ def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage
     }
     assert conforms(document, json_types.SignerRequestJson)
     body = parse_signer_body(parse_json(json.dumps(document).encode()), CITREA)
-    assert body == (result, SwapTerms(slippage_ppm, signer))
+    assert body == PostedRoute(result, SwapTerms(slippage_ppm, signer))
 
 
 def test_a_route_is_sent_as_it_was_received() -> None:
@@ -303,7 +304,7 @@ def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: flo
     document: dict[str, Any] = {**render_execute_body(RESULT, SWAP_TERMS, EVM)}
 
     def read(slippage: object) -> int:
-        return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S)[1].slippage_ppm
+        return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S).terms.slippage_ppm
 
     assert (read(low), read(str(high))) == (round(low * 10_000), high * 10_000)
     for beyond in (high + 0.0001, f"{high}.0001", round(low - 0.0001, 4)):
@@ -325,7 +326,7 @@ def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None
     document = json.dumps({**render_execute_body(RESULT, SwapTerms(123_456, RECIPIENT), EVM)})
     body = document.replace("12.3456", written).encode()
     if ppm is not None:
-        assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S)[1].slippage_ppm == ppm
+        assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S).terms.slippage_ppm == ppm
     else:
         with pytest.raises(InvalidSlippage):
             parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S)
@@ -415,7 +416,7 @@ def test_fee_and_surplus_exclude_each_other() -> None:
 @pytest.mark.parametrize(("given_s", "read_s"), [(None, NOW_S + 1200), (NOW_S + 1, NOW_S + 1), (NOW_S + 10**12, None)])
 def test_a_deadline_lies_ahead_or_is_twenty_minutes_away(given_s: int | None, read_s: int | None) -> None:
     document = {**render_execute_body(RESULT, SWAP_TERMS, EVM), "deadline": given_s}
-    assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)[1].deadline_s == (read_s or given_s)
+    assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S).terms.deadline_s == (read_s or given_s)
 
 
 @pytest.mark.parametrize("deadline", [NOW_S, 0, -1, True, NOW_S + 0.5, str(NOW_S + 9), 2**63, [], "soon"])
@@ -424,7 +425,7 @@ def test_a_deadline_that_does_not_lie_ahead_is_refused(deadline: object) -> None
     with pytest.raises(InvalidDeadline) as caught:
         parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)
     assert caught.value.details["field"] == "deadline"
-    assert parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)[1].deadline_s is None
+    assert parse_execute_body(document, EVM, CALLDATA_V2, NOW_S).terms.deadline_s is None
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,8 @@ class FakeService:
         return answer.result, payload
 
     def build_posted(self, document: Document, *, v2: bool) -> UnsignedTransaction:
-        return self.source.build(*parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0))
+        posted = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
+        return self.source.build(posted.result, posted.terms)
 
     def build_request(self, query: OrderRequest, form: OrderParameters) -> QuoteRequest:
         order = Order(

@@ -29,8 +29,7 @@ from swapcli.interface.integrators import build_integrator
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
-from swapcli.interface.request_parameters import RequestParameters
-from swapcli.interface.requests import OrderParameters, OrderRequest
+from swapcli.interface.requests import OrderParameters, OrderRequest, PostedRoute
 from swapcli.interface.route import render_result
 from swapcli.interface.router_call import render_call
 from swapcli.interface.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
@@ -65,30 +64,28 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     answer = _quote(registry, request, order, order_parameters.api_version)
     document = {**render_result(answer.result, request.network), **_details(registry, order, answer)}
-    return EndpointResponse(document, quote_headers(registry, _terms(order), answer))
+    return EndpointResponse(document, quote_headers(_limits(registry, order), answer))
 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/route.svg."""
     query = request.query_pairs()
     order = requests.parse_order(query, request.network, requests.ROUTE_V1)
-    width = parse_width("width", RequestParameters.from_query(query, request.network.kind).text("width"))
+    width = parse_width("width", requests.parse_text("width", query, request.network))
     answer = _quote(registry, request, order, ApiVersion.V1)
-    headers = (_PICTURE_POLICY, *quote_headers(registry, _terms(order), answer))
+    headers = (_PICTURE_POLICY, *quote_headers(_limits(registry, order), answer))
     return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
 
 
 def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/execute."""
-    result, terms = requests.parse_execute_body(
-        request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry)
-    )
-    built, headers = _build(registry, request, result, terms)
+    posted = requests.parse_execute_body(request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry))
+    built, headers = _build(registry, request, posted)
     document = render_execute(built.payload, request.network)
-    response = _judged_response(registry, request, built, document, headers)
+    response = _judged_response(registry, built, document, headers, details=posted.details)
     if not network_variant(request.network.name).execute_checks_balance:
         return response
-    return response._replace(check=_balance_check(built.payload, result, built.source))
+    return response._replace(check=_balance_check(built.payload, posted.result, built.source))
 
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
@@ -113,16 +110,18 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
         ordered = BuiltResponse(
             payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
         )
-        return _judged_response(registry, request, ordered, document, quote_headers(registry, _terms(body), answer))
-    built, headers = _build(registry, request, *body)
-    return _judged_response(registry, request, built, _render_posted_calldata(built.payload, request), headers)
+        headers = quote_headers(_limits(registry, body), answer)
+        return _judged_response(registry, ordered, document, headers, details=body.details)
+    built, headers = _build(registry, request, body)
+    rendered = _render_posted_calldata(built.payload, request)
+    return _judged_response(registry, built, rendered, headers, details=body.details)
 
 
 def _judged_response(
-    registry: MarketRegistry, request: EndpointRequest, built: BuiltResponse, document: Any, headers: Headers
+    registry: MarketRegistry, built: BuiltResponse, document: Any, headers: Headers, *, details: bool
 ) -> EndpointResponse:
     """Return the response to a posted body, on request with the verdict of a node, if there is one for the network."""
-    if not requests.parse_body_details(request.json_body(), request.network):
+    if not details:
         return EndpointResponse(document, headers)
     amend = amend_with_verdict(registry, built, lambda verdict: {**document, "verdict": verdict})
     return EndpointResponse(document, headers, amend=amend)
@@ -142,20 +141,17 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
 
 def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/v2/calldata."""
-    result, terms = requests.parse_execute_body(
-        request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry)
-    )
-    if result.api_version is not ApiVersion.V2:
+    posted = requests.parse_execute_body(request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry))
+    if posted.result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
-    dialect = requests.parse_body_dialect(request.json_body(), request.network)
-    built, headers = _build(registry, request, result, terms, dialect)
+    built, headers = _build(registry, request, posted)
     payload, now_ms = built.payload, registry.now_ms()
     document = (
         render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
         if isinstance(payload.call, EncodedCall)
         else render_calldata_v2(payload, request.network, now_ms)
     )
-    return _judged_response(registry, request, built, document, headers)
+    return _judged_response(registry, built, document, headers, details=posted.details)
 
 
 def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
@@ -171,14 +167,14 @@ def network_calldata(
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
     return _detailed_response(
-        registry, order, answer, payload, document, quote_headers(registry, _terms(order), answer)
+        registry, order, answer, payload, document, quote_headers(_limits(registry, order), answer)
     )
 
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /citrea/calldata."""
-    result, terms = requests.parse_signer_body(request.json_body(), request.network)
-    built, headers = _build(registry, request, result, terms)
+    posted = requests.parse_signer_body(request.json_body(), request.network)
+    built, headers = _build(registry, request, posted)
     return EndpointResponse(render_signer_calldata(built.payload), headers)
 
 
@@ -187,7 +183,7 @@ def route_and_calldata(
 ) -> EndpointResponse:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
-    result, network, headers = answer.result, request.network, quote_headers(registry, _terms(order), answer)
+    result, network, headers = answer.result, request.network, quote_headers(_limits(registry, order), answer)
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
@@ -207,7 +203,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
-    return EndpointResponse(document, quote_headers(registry, _terms(orders[0]), *answers))
+    return EndpointResponse(document, quote_headers(_limits(registry, orders[0]), *answers))
 
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -221,7 +217,7 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     registry.check_recipient(source, terms.recipient)
     built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
-    return EndpointResponse(document, quote_headers(registry, terms, *(answer for answer, _ in built)))
+    return EndpointResponse(document, quote_headers(registry.with_limits(terms), *(answer for answer, _ in built)))
 
 
 def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -326,6 +322,11 @@ def _terms(order: OrderRequest) -> SwapTerms:
     return SwapTerms(order.slippage_ppm, order.recipient)
 
 
+def _limits(registry: MarketRegistry, order: OrderRequest) -> SwapTerms:
+    """Return the terms of an order with the limits above which its headers warn."""
+    return registry.with_limits(_terms(order))
+
+
 def _source(
     registry: MarketRegistry, request: EndpointRequest, tokens: Iterable[str] = (), keys: Iterable[str] = ()
 ) -> InMemorySource:
@@ -396,24 +397,18 @@ def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: En
     return integrator
 
 
-def _build(
-    registry: MarketRegistry,
-    request: EndpointRequest,
-    posted: RouteResult,
-    terms: SwapTerms,
-    dialect: str | None = None,
-) -> tuple[BuiltResponse, Headers]:
+def _build(registry: MarketRegistry, request: EndpointRequest, posted: PostedRoute) -> tuple[BuiltResponse, Headers]:
     """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
-    _check_dialect(request.network, dialect, is_payload=True)
-    named = posted.integrator
+    _check_dialect(request.network, posted.dialect, is_payload=True)
+    terms, named = posted.terms, posted.result.integrator
     integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
-    result = posted._replace(integrator=integrator)
+    result = posted.result._replace(integrator=integrator)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request, keys=result.pool_keys)
     registry.check_recipient(source, terms.recipient)
     payload = source.build(result, terms, issued_ms=issued_ms)
     built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
-    return built, payload_headers(registry, source, result, terms, payload)
+    return built, payload_headers(source, result, registry.with_limits(terms), payload)
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:

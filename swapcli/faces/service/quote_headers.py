@@ -15,7 +15,6 @@ from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.wrap import terms_of_payload
 from swapcli.faces.service.error_responses import Headers
-from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult
@@ -23,14 +22,13 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.warnings import answer_warnings, quote_warnings
 
 
-def quote_headers(registry: MarketRegistry, terms: SwapTerms, *answers: QuoteResult) -> Headers:
-    """Return the headers of one or more quotes on the same state, for swaps on these terms."""
-    limits = registry.with_limits(terms)
+def quote_headers(terms: SwapTerms, *answers: QuoteResult) -> Headers:
+    """Return the headers of one or more quotes on the same state, for swaps on these terms and their limits."""
     impacts = [impact_of(answer) for answer in answers]
     warnings = [
         warning
         for answer, impact in zip(answers, impacts, strict=True)
-        for warning in answer_warnings(answer, impact, limits)
+        for warning in answer_warnings(answer, impact, terms)
     ]
     known = [impact for impact in impacts if impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
@@ -38,15 +36,11 @@ def quote_headers(registry: MarketRegistry, terms: SwapTerms, *answers: QuoteRes
 
 
 def payload_headers(
-    registry: MarketRegistry,
-    source: InMemorySource,
-    result: RouteResult,
-    terms: SwapTerms,
-    payload: UnsignedTransaction,
+    source: InMemorySource, result: RouteResult, terms: SwapTerms, payload: UnsignedTransaction
 ) -> Headers:
-    """Return the headers of a transaction that `source` has just built from `result` on these terms."""
+    """Return the headers of a transaction that `source` has just built from `result` on these terms and limits."""
     state, impact = source.state_source, source.impact_of(result, payload)
-    warnings = quote_warnings(impact, state, registry.with_limits(terms_of_payload(payload, terms)))
+    warnings = quote_warnings(impact, state, terms_of_payload(payload, terms))
     return _headers(state, warnings, impact)
 
 
