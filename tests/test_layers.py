@@ -271,6 +271,70 @@ def test_no_modules_import_each_other_but_the_known_ones() -> None:
     assert cycles(import_graph()) == KNOWN_CYCLES
 
 
+def public_names(folder: str) -> tuple[str, ...]:
+    """Return the names in `PUBLIC` of a folder; `swapcli/core/__init__.py` says what they mean."""
+    for node in parsed(PACKAGE.joinpath(*folder.split("."), "__init__.py")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PUBLIC":
+            names: tuple[str, ...] = ast.literal_eval(node.value)
+            return names
+    raise AssertionError(f"{folder}/__init__.py has no PUBLIC")
+
+
+def module_folders() -> list[str]:
+    return sorted(module_name(file) for file in PACKAGE.rglob("__init__.py") if file.parent != PACKAGE)
+
+
+def is_folder(name: str) -> bool:
+    return PACKAGE.joinpath(*name.split(".")).is_dir()
+
+
+def closed_folder(name: str, importer: str = "") -> str | None:
+    """Return the outermost folder around a module, itself included, of which the importer is no part."""
+    parts = name.split(".")
+    around = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    return next((each for each in around if is_folder(each) and not is_in(importer, {each})), None)
+
+
+def public_entry(folder: str, name: str) -> tuple[str, str] | None:
+    """Return the folder and the entry of its `PUBLIC` by which modules outside of it may import a module inside."""
+    inside = name.removeprefix(f"{folder}.")
+    if inside in public_names(folder):
+        return folder, inside
+    opened = [each for each in public_names(folder) if is_folder(f"{folder}.{each}") and is_in(inside, {each})]
+    return public_entry(f"{folder}.{opened[0]}", name) if opened and name != f"{folder}.{opened[0]}" else None
+
+
+def imports_by_public_entry() -> dict[tuple[str, str] | None, list[tuple[str, str]]]:
+    """Return importers from outside of a folder and what they import, by the entry of a `PUBLIC` that allows it."""
+    users = import_graph() | {"": {name.removeprefix("swapcli.") for name in swapcli._MODULES.values()}}
+    found: dict[tuple[str, str] | None, list[tuple[str, str]]] = {}
+    for importer, targets in users.items():
+        for name in targets:
+            folder = closed_folder(name, importer)
+            if folder is not None and folder != name:
+                found.setdefault(public_entry(folder, name), []).append((importer, name))
+    return found
+
+
+def test_no_import_goes_past_a_public_interface() -> None:
+    """If one does, use what is public, or move the function; else name the module in `PUBLIC` of its folder."""
+    assert imports_by_public_entry().get(None, []) == []
+
+
+def test_public_interfaces_name_only_what_is_used() -> None:
+    used = imports_by_public_entry()
+    for folder in module_folders():
+        names = public_names(folder)
+        assert list(names) == sorted(set(names)), folder
+        assert not [name for name in names if any(part.startswith("_") for part in name.split("."))], folder
+        nested = [name for name in names if is_in(name, set(names) - {name})]
+        assert not nested, f"{folder} names {nested} twice"
+        for name in names:
+            inside = [each for entry, each in used.items() if entry and is_in(entry[0], {f"{folder}.{name}"})]
+            importers = [importer for each in [used.get((folder, name), []), *inside] for importer, _ in each]
+            assert not all(is_in(each, {folder}) for each in importers), f"nobody outside of {folder} needs {name}"
+
+
 PURE = (
     "core/model",
     "core/networks",

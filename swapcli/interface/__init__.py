@@ -1,1 +1,7 @@
 """The JSON interface in both versions: parsed and rendered, for the service and its client."""
+
+PUBLIC = (
+    "document_types", "errors", "fields", "health", "integrators", "interface_by_network", "json_schemas", "json_types",
+    "listings", "quote_fields", "requests", "route", "router_call", "segments", "slippage", "starknet_batch",
+    "state_headers", "timestamps", "transaction_responses",
+)  # fmt: skip

@@ -19,7 +19,7 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.quoting.open_market import open_market
 from tests.bench.cases import Case
 from tests.bench.running import run

@@ -25,7 +25,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK

@@ -20,7 +20,7 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Quote
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from tests.bench.mixed_market import mixed_market, plain_market, random_orders
 
 _MIN_AMOUNT = 10**5

@@ -21,7 +21,7 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.quoting.open_market import open_market
 from swapcli.state.store import Store, create_store, open_store
 from tests.bench.cases import Case, generated_case

@@ -19,7 +19,7 @@ from typing import Any
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.quoting.open_market import open_market
 from swapcli.startup import enable_garbage_collection
 

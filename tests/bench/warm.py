@@ -29,7 +29,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.quoting.open_market import open_market

@@ -22,11 +22,12 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
-from swapcli.payload.checks.swap_verification import KnownPool, Outcome, VerifiedSwap, verify_swaps
+from swapcli.payload.checks.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.payload.evm import build_transactions
 from swapcli.quoting.review.transaction_verification import Verification, quote_at_block, verify_transaction
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.discovery.swapped_pools import SwappedPool
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.swap_events import find_swaps
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -245,7 +246,7 @@ def test_an_event_of_another_contract_says_nothing(trader: Trader, node: RpcNode
     in_manager = [log for log in receipt.logs if log.address == trader.world.manager.address and len(log.data) == 192]
     forged = [log._replace(address=USER) for log in in_manager]
     pools = {
-        key: KnownPool(pool, ContractKind.UNISWAP_V4, frozenset({pool.address}))
+        key: SwappedPool(pool, ContractKind.UNISWAP_V4, frozenset({pool.address}))
         for key, pool in trader.market.pools.items()
         if pool.protocol == "uniswapV4"
     }
@@ -263,7 +264,7 @@ def test_a_wrong_state_is_a_difference(trader: Trader, node: RpcNode) -> None:
     receipts = [receipt for each in transactions if (receipt := node.read_receipt(each))]
     logs = [log for receipt in receipts for log in receipt.logs]
     changed = {
-        key: KnownPool(replace(pool, fee_ppm=pool.fee_ppm + 1), ContractKind.SOLIDLY, frozenset({pool.address}))
+        key: SwappedPool(replace(pool, fee_ppm=pool.fee_ppm + 1), ContractKind.SOLIDLY, frozenset({pool.address}))
         for key, pool in trader.market.pools.items()
         if pool.family == "solidly_stable"
     }

@@ -11,6 +11,11 @@ from typing import cast
 
 from swapcli.core.model.pool import Pool
 
+PUBLIC = (
+    "balancer", "bins", "curve", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "protocol_fees",
+    "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
+)  # fmt: skip
+
 _CLASSES: dict[str, tuple[str, str]] = {
     "constant_product": ("uniswap", "ConstantProduct"),
     "concentrated": ("uniswap", "Concentrated"),

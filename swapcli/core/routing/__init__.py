@@ -1,5 +1,5 @@
-"""The routing core: pure, over pools behind their protocol. `Router` quotes orders on one market."""
+"""The routing core: pure, over pools behind their protocol. `router` quotes orders on one market."""
 
-from swapcli.core.routing.router import Router
-
-__all__ = ["Router"]
+PUBLIC = (
+    "graph.best_paths", "graph.digraph", "graph.market_graph", "graph.widest_path_prices", "replay", "solver.newton",
+)  # fmt: skip

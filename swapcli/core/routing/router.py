@@ -21,8 +21,9 @@ from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
-from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
-from swapcli.core.routing.search.scored_route import ScoredRoute
+from swapcli.core.routing.search.route_search import RouteSearch
+from swapcli.core.routing.search.route_search import SearchResult as SearchResult
+from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 
 if TYPE_CHECKING:
     from swapcli.core.routing.competing_routes import KnownRoute

@@ -12,7 +12,8 @@ from math import exp, isfinite, log
 
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.graph.widest_path_prices import PathPrice, widest_path_prices
+from swapcli.core.routing.graph.widest_path_prices import PathPrice as PathPrice
+from swapcli.core.routing.graph.widest_path_prices import widest_path_prices
 
 _RATE_STEP = 0.02
 """Depth is measured over this fall of the rate, as the first unit alone can lie in a very thin range of ticks."""

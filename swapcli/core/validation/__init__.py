@@ -1,0 +1,1 @@
+PUBLIC = ("field_reader", "values")

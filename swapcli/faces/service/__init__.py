@@ -1,1 +1,6 @@
 """The interface as a service: endpoints over HTTP, keys, limits, metrics, logs, its own description."""
+
+PUBLIC = (
+    "access_log", "access_policy", "app", "key_file", "keys", "log_writer", "market_followers", "market_registry",
+    "parent_channel", "redis_state", "server", "shared_stores", "supervisor", "worker_group",
+)  # fmt: skip

@@ -16,7 +16,8 @@ from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.discovery.swapped_pools import SwappedPool
+from swapcli.state.readers.contract_kinds import KINDS, topic_of
 from swapcli.state.readers.pool_change_events import EVENTS
 from swapcli.state.readers.swap_events import SWAP_SHAPES, SwapEvent, find_swaps
 from swapcli.state.rpc.node import Log
@@ -28,17 +29,6 @@ class Outcome(StrEnum):
     EQUAL = "equal"
     DIFFERENT = "different"
     NOT_EXPLAINED = "notExplained"
-
-
-class KnownPool(NamedTuple):
-    """A pool as it was at the parent block, with the kind of its contract.
-
-    `emitters` are the contracts whose events can be about it.
-    """
-
-    pool: Pool
-    kind: ContractKind
-    emitters: frozenset[str]
 
 
 class VerifiedSwap(NamedTuple):
@@ -85,7 +75,7 @@ _NO_EXACT_INPUT: Final = (
 
 
 def verify_swaps(
-    pools: Mapping[str, KnownPool], unknown: Mapping[str, str], logs: Sequence[Log], own_logs: Collection[int]
+    pools: Mapping[str, SwappedPool], unknown: Mapping[str, str], logs: Sequence[Log], own_logs: Collection[int]
 ) -> list[VerifiedSwap]:
     """Return the swaps of one transaction, in order, each with its quote on the state just before it.
 
@@ -109,7 +99,7 @@ def verify_swaps(
     return verified
 
 
-def _unknown(event: SwapEvent, pools: Mapping[str, KnownPool], unknown: Mapping[str, str]) -> VerifiedSwap:
+def _unknown(event: SwapEvent, pools: Mapping[str, SwappedPool], unknown: Mapping[str, str]) -> VerifiedSwap:
     reason = unknown.get(event.key) or "its pool is not known"
     if event.key in pools:
         reason = f"the event is of {event.emitter}, which is not the pool's contract"
@@ -119,7 +109,7 @@ def _unknown(event: SwapEvent, pools: Mapping[str, KnownPool], unknown: Mapping[
 class _Track:
     """The state of one pool over the events of a block."""
 
-    def __init__(self, known: KnownPool) -> None:
+    def __init__(self, known: SwappedPool) -> None:
         self._known = known
         self._pool = known.pool
         self._lost = ""

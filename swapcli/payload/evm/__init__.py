@@ -11,6 +11,11 @@ from swapcli.payload.evm.integrator import IntegratorShares, decode_integrator_d
 from swapcli.payload.evm.router_params import build_call
 from swapcli.payload.evm.transactions import build_approval, build_transaction, build_transactions
 
+PUBLIC = (
+    "calldata", "decoding", "permit", "permit2_allowance", "router", "simulation", "token_powers", "transactions",
+    "typed_data", "unsigned_transaction", "wrapped_native",
+)  # fmt: skip
+
 __all__ = [
     "IntegratorShares",
     "Permit",

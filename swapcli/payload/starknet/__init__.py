@@ -7,6 +7,8 @@ from swapcli.payload.starknet.cairo_serde import deserialise_call, serialise_cal
 from swapcli.payload.starknet.felts import from_felt_text, to_felt_text
 from swapcli.payload.starknet.router_params import build_call
 
+PUBLIC = ("account_calls", "cairo_serde", "decode_felts")
+
 __all__ = [
     "build_account_calls",
     "build_approval",

@@ -12,6 +12,8 @@ from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
 from swapcli.quoting.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
 
+PUBLIC = ("display", "loader", "networks", "settings", "source_readers")
+
 __all__ = [
     "TABLE",
     "IntegratorSettings",

@@ -3,3 +3,5 @@
 `service_url` parses the URL of the service, `client` sends requests and retries them, `errors` translates failures,
 `service_api` knows the endpoints, `response_validation` compares responses with what was requested.
 """
+
+PUBLIC = ("client", "response_validation", "retry", "service_api", "service_url")

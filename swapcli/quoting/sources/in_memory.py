@@ -22,9 +22,9 @@ from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_ROUTE_TTL_
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
-from swapcli.core.routing import Router
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import Replay, replay
+from swapcli.core.routing.router import Router
 from swapcli.core.wrap import (
     UNWRAP_GAS_UNITS,
     WRAP_GAS_UNITS,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.price_basis import PriceBasis
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.routing.competing_routes import KnownRoute
-    from swapcli.core.routing.search.route_search import SearchResult
+    from swapcli.core.routing.router import SearchResult
     from swapcli.core.routing.search_memory import SearchMemory
     from swapcli.core.routing.unused_pool_gains import PoolGains
     from swapcli.quoting.health import Health

@@ -29,7 +29,7 @@ from swapcli.quoting.sources.sampled_markets import (
 from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
-    from swapcli.core.routing.search.route_search import SearchResult
+    from swapcli.core.routing.router import SearchResult
 
 TOLERANCE = 0.5e-4
 """The part of the output that pools may add together without being read: half a basis point."""

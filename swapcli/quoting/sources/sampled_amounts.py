@@ -22,8 +22,7 @@ from swapcli.quoting.sources.sampled_markets import has_samples, sampled_keys, w
 
 if TYPE_CHECKING:
     from swapcli.core.routing.replay import Replay
-    from swapcli.core.routing.search.route_search import SearchResult
-    from swapcli.core.routing.search.scored_route import ScoredRoute
+    from swapcli.core.routing.router import ScoredRoute, SearchResult
 
 _MAX_ROUNDS: Final = 3
 """Exchanges for one quote. The last search uses no sampled pool, so that its route needs none."""

@@ -4,3 +4,5 @@
 over the connections of `redis_client`. `quoting.followers` keep a market in memory at the newest block of a feed, and
 prove it by a hash.
 """
+
+PUBLIC = ("counters", "feed_stream", "publisher", "redis_client", "token_index")

@@ -19,6 +19,11 @@ from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
 
+PUBLIC = (
+    "build_pool", "contract_kinds", "ekubo", "factory", "l1_fee_params", "manager_storage", "pool_change_events",
+    "pool_constants", "pool_ref", "pool_ref_text", "sampled", "swap_events", "uniswap",
+)  # fmt: skip
+
 _BATCH_SIZE = 250
 
 

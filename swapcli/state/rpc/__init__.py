@@ -4,3 +4,8 @@
 Starknet: JSON-RPC (`json_rpc_client`) over `http_connection`, with `failover` between several URLs and `http_proxy` for
 the proxies of the environment.
 """
+
+PUBLIC = (
+    "call_encoding", "lockstep_reads", "log_scan", "log_verification", "logs_bloom", "multicall", "node",
+    "nodes_by_kind", "refusals", "rpc_node", "starknet_calls",
+)  # fmt: skip

@@ -15,6 +15,8 @@ from swapcli.state.store.store import Store, create_store, open_store
 from swapcli.state.store.stored_block_header import StoredBlock
 from swapcli.state.store.summary import StoreSummary
 
+PUBLIC = ("summary",)
+
 __all__ = [
     "BlockWriter",
     "SkippedEntry",

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from swapcli.core.routing.graph.widest_path_prices import PathPrice
-from swapcli.core.selection.depth_ranking import Leg, MidRate, price_new_tokens, price_tokens
+from swapcli.core.selection.depth_ranking import Leg, MidRate, PathPrice, price_new_tokens, price_tokens
 
 IdPair = tuple[int, int]
 """The ids of two tokens, the lower first."""

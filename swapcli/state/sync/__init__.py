@@ -17,6 +17,8 @@ from swapcli.state.sync.skipped import SkipReason, count_skipped
 from swapcli.state.sync.sync_filter import SyncFilter
 from swapcli.state.sync.transfer_checks import transfer_check_error
 
+PUBLIC = ("follow", "skipped")
+
 __all__ = [
     "Advance",
     "Progress",

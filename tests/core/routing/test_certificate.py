@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
-from swapcli.core.routing import Router
 from swapcli.core.routing.certificate import build_certificate, surplus
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from tests.core.routing.build import graph_of
 from tests.core.routing.random_routes import random_route
 from tests.support.pools import (

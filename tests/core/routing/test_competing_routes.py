@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute, PoolError
-from swapcli.core.routing import Router
 from swapcli.core.routing.competing_routes import KnownRoute
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from tests.examples import examples
 from tests.support.pools import (
     UNIT,

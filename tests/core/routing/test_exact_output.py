@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
-from swapcli.core.routing import Router
 from swapcli.core.routing.exact_output import Shortfall, route_for_output
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from tests.core.routing.build import problem_of

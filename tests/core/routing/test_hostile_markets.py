@@ -15,8 +15,8 @@ from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.quoting.open_market import open_market
 from tests.core.routing.build import graph_of, problem_on

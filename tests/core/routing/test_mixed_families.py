@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.pool import Pool
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from tests.bench.mixed import SwapAccuracy, accuracies
 from tests.bench.mixed_market import STATES, mixed_market, random_orders
 

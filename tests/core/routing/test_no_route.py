@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
-from swapcli.core.routing import Router
 from swapcli.core.routing.cancellation import no_cancellation
 from swapcli.core.routing.market_capacity import max_output
 from swapcli.core.routing.no_route import exceeds_liquidity
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.route_search import RouteSearch
 from tests.core.routing.build import graph_of, problem_of
 from tests.examples import examples

@@ -10,10 +10,10 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Quote
-from swapcli.core.routing import Router
 from swapcli.core.routing.gas import fits_block
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.route_limits import FitsCalldata
+from swapcli.core.routing.router import Router
 from tests.support.markets import embedded_source
 from tests.support.pools import amounts, build_order, build_random_market, seeds
 

@@ -15,8 +15,8 @@ from swapcli.core.errors import Cancelled, NoRoute, PoolError, SameToken, Unknow
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Quote
-from swapcli.core.routing import Router
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.single_path import best_single_path, single_route
 from tests.core.routing.build import graph_of, problem_on
 from tests.support.pools import (

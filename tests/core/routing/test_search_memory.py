@@ -12,7 +12,7 @@ from swapcli.core.errors import Cancelled, NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search_memory import SearchMemory
 from tests.support.pools import (

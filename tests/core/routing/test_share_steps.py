@@ -14,8 +14,8 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import HUNDREDTHS, MAX_SEGMENTS, SHARES_PER_ROUTE, WHOLE_PERCENTS
 from swapcli.core.model.route_result import build_result
-from swapcli.core.routing import Router
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.route_search import SearchResult
 from swapcli.interface.route import parse_result, render_result
 from tests.support.pools import build_order, build_random_market, build_wide_market, seeds

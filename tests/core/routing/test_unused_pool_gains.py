@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
-from swapcli.core.routing import Router
 from swapcli.core.routing.certificate import surplus
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.unused_pool_gains import closest_pools, deepest_anchor_pools, pool_gains, route_pools
 from tests.core.routing.build import graph_of
 from tests.support.pools import (

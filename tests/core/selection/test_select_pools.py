@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from swapcli.core.model.order import ZERO_ADDRESS, Order
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.state.store import Store
 from tests.examples import examples
 from tests.state.store.build import imported

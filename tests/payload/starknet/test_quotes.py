@@ -19,7 +19,7 @@ from swapcli.core.model.swap_terms import SwapTerms, min_received
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.payload.starknet import (
     build_call,
     build_transaction,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.model.market import MarketState
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.state.store import Store
 from tests.state.store.build import create, imported, is_sound, rows
 from tests.support.pools import UNIT, build_constant_product, build_market, build_token, build_wide_market

@@ -1,1 +1,3 @@
 """Pools of Fluid's DEX."""
+
+PUBLIC = ("fluid_t1",)

@@ -1,0 +1,1 @@
+PUBLIC = ("problem", "route_search", "scored_route", "warm_search")

@@ -1,0 +1,1 @@
+PUBLIC = ("constants", "laplacian", "newton", "parallel_pools", "roots")

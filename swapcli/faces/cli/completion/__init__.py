@@ -5,3 +5,5 @@ A script of a shell (`scripts`) runs `swapcli _complete WORD...`, which `candida
 and keys from `names`. Both load neither Typer nor the settings, which would take longer than a user waits; `facts`
 remembers what the settings say.
 """
+
+PUBLIC = ("candidates", "command_tree")

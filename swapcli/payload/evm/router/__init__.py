@@ -13,6 +13,8 @@ from swapcli.payload.evm.router.deployment import (
     read_artifact,
 )
 
+PUBLIC = ("versions",)
+
 __all__ = [
     "Artifact",
     "RouterDeployment",

@@ -23,6 +23,8 @@ from swapcli.payload.evm.simulation.rehearsal import (
     encode_rehearse,
 )
 
+PUBLIC = ()
+
 __all__ = [
     "Rehearsal",
     "SimulatedCall",

@@ -1,1 +1,3 @@
 """Readers of pools in Balancer's vaults."""
+
+PUBLIC = ()

@@ -1,1 +1,3 @@
 """Readers of pools of bins."""
+
+PUBLIC = ()

@@ -1,1 +1,3 @@
 """Readers of Curve's pools."""
+
+PUBLIC = ()

@@ -1,1 +1,3 @@
 """The reader of Ekubo's pools."""
+
+PUBLIC = ("ekubo",)

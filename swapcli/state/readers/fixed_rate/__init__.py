@@ -1,1 +1,3 @@
 """Readers of contracts that convert at a fixed rate."""
+
+PUBLIC = ()

@@ -1,1 +1,3 @@
 """The reader of Fluid's pools."""
+
+PUBLIC = ()

@@ -1,1 +1,3 @@
 """Finds and samples pools that their protocol quotes by itself."""
+
+PUBLIC = ("sampled_discovery", "sampled_pools")

@@ -1,1 +1,3 @@
 """Readers of pairs of Solidly's descendants, stable and volatile."""
+
+PUBLIC = ()

@@ -17,6 +17,8 @@ from swapcli.state.transfers.transfer_probe.call import (
     runtime_code,
 )
 
+PUBLIC = ()
+
 __all__ = [
     "TransferTrial",
     "TrialResult",

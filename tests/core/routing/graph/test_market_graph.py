@@ -12,9 +12,9 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.routing import Router
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.usd_prices import mid_rate
+from swapcli.core.routing.router import Router
 from tests.core.routing.build import graph_of
 from tests.core.routing.random_routes import simple_paths
 from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds

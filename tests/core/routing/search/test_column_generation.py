@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
-from swapcli.core.routing import Router
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.column_generation import expand_active_set
 from swapcli.core.routing.search.problem import CandidateSolution, RoutingProblem
 from tests.core.routing.build import problem_of, solved

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
-from swapcli.core.routing import Router
 from swapcli.core.routing.graph.market_graph import Arc
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.problem import CandidateSolution, Exclusions, RoutingProblem
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search.scored_route import ScoredRoute
