@@ -112,3 +112,9 @@ def _executes_all(network: Network) -> bool:
 def has_readings(network: Network) -> bool:
     """Return whether payloads of the network are for the public router, whose reading is not published."""
     return not network.kind.traits.has_felts and network.router_dialect == FIBROUS
+
+
+def known_contracts(network: Network) -> set[str]:
+    """Return the routers and spenders of all dialects that are known on a network."""
+    routers = [network.dialect_router, *network.routers.values()]
+    return {address for each in routers for address in (each.address, each.spender) if address}

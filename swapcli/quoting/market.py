@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.payload.checks.presign_checks import CheckOptions
-    from swapcli.payload.checks.verdict import Verdict
+    from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.amounts import ResolvedAmount
     from swapcli.quoting.compose import QuoteSources
     from swapcli.quoting.config import Secret, Settings
@@ -427,7 +427,7 @@ class Market:
         built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
         verdict = judge_built(self._sources, built, checker.requested.sender if checker else None)
         if verdict is not None:
-            from swapcli.quoting.review.verdict import check_verdict
+            from swapcli.payload.verdict.verdict_outcomes import check_verdict
 
             check_verdict(verdict)
         return verdict

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck, Simulation
-    from swapcli.payload.checks.verdict import Verdict
     from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.swap_quote import SwapQuote
 
 

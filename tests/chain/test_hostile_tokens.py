@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.core.model.token import Token
-from swapcli.payload.checks.verdict import ReasonCode, Verdict, VerdictStatus
 from swapcli.payload.evm.token_powers import BEACON_SLOT, IMPLEMENTATION_SLOTS, Power
+from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import Place
 from tests.chain.market_reader import read_market

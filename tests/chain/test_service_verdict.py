@@ -13,7 +13,7 @@ from jsonschema_rs import Draft202012Validator
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.payload.checks.verdict import VerdictStatus
+from swapcli.payload.verdict.verdict import VerdictStatus
 from tests.chain.contract_fixture import WETH
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall

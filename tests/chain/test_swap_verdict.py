@@ -16,8 +16,8 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.payload.checks.presign_checks import TradedTokens
-from swapcli.payload.checks.verdict import ReasonCode, Verdict, VerdictStatus
-from swapcli.quoting.review.swap_rehearsal import JudgedSwap, judge_swap
+from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap
+from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode

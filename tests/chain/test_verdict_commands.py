@@ -9,7 +9,7 @@ import pytest
 
 from swapcli import Market
 from swapcli.core.errors import VerdictBlocks
-from swapcli.payload.checks.verdict import VerdictStatus
+from swapcli.payload.verdict.verdict import VerdictStatus
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import add_token, open_pair

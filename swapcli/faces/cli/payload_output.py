@@ -21,8 +21,8 @@ from swapcli.quoting.swap_warnings import swap_warnings
 
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
-    from swapcli.payload.checks.verdict import Verdict
     from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.verdict.verdict import Verdict
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
@@ -63,7 +63,7 @@ def add_warnings(
     payload, network, checked, _, readings, verdict = prepared
     settings = session.settings
     if verdict:
-        from swapcli.quoting.review.verdict import check_verdict
+        from swapcli.payload.verdict.verdict_outcomes import check_verdict
 
         check_verdict(verdict, "--check")
     warnings = swap_warnings(on_quote, payload, network, settings, checked, readings, with_approval=with_approval)
@@ -84,7 +84,7 @@ def print_payload(
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
     if verdict:
-        from swapcli.quoting.review.verdict import verdict_warnings
+        from swapcli.payload.verdict.verdict_outcomes import verdict_warnings
 
         warnings = (*warnings, *verdict_warnings(verdict))
     output.warn(warnings)
@@ -106,7 +106,7 @@ def print_payload(
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
     if verdict:
-        from swapcli.payload.checks.verdict_document import render_verdict
+        from swapcli.payload.verdict.verdict_document import render_verdict
 
         document["verdict"] = render_verdict(verdict)
     output.print_document(document)

@@ -46,10 +46,10 @@ def amend_with_verdict(
 
     def judge(node: StateOverrideNode) -> object:
         from swapcli.payload.checks.presign_checks import TradedTokens
-        from swapcli.payload.checks.verdict_document import render_verdict
+        from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap, price_guard
+        from swapcli.payload.verdict.verdict_document import render_verdict
         from swapcli.quoting.review.payload_checker import traded_tokens
-        from swapcli.quoting.review.swap_rehearsal import JudgedSwap, judge_swap
-        from swapcli.quoting.review.verdict import catalogue_tokens, price_guard
+        from swapcli.quoting.review.verdict import catalogue_tokens
 
         described = result._replace(input_token=token_in, output_token=token_out)
         ends = TradedTokens(*traded_tokens(described, payload, network), network.native)

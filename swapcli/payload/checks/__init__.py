@@ -1,6 +1,3 @@
 """Checks of a payload before it is signed, and what makes it dangerous."""
 
-PUBLIC = (
-    "dangers", "payments", "presign_checks", "recipients", "slippage_advice", "swap_verification", "verdict",
-    "verdict_document",
-)  # fmt: skip
+PUBLIC = ("dangers", "payments", "presign_checks", "recipients", "slippage_advice", "swap_verification")

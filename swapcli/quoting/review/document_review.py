@@ -11,24 +11,18 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
-from swapcli.core.model.network import Kind
 from swapcli.core.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address, parse_address
+from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.decode.transaction_list import ApprovalList, implied_approvals
-from swapcli.quoting.review.payload_input import decode_payload
-from swapcli.quoting.review.payload_review import (
-    PayloadReview,
-    ReviewedTransaction,
-    Signing,
-    SlippageLimits,
-    review_payload,
-)
+from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction, Signing, SlippageLimits
+from swapcli.quoting.review.payload_review import review_payload
 from swapcli.quoting.review.route_check import find_differences
 
 if TYPE_CHECKING:
@@ -73,7 +67,6 @@ class _Reviewer:
     ) -> None:
         self._review, self._given, self._source = review, given, source
         self._network = review.network
-        self._kind = self._network.kind if self._network else Kind.EVM
         self._now_s, self._limits = now_s, limits
         self._payload = self._canonical(given.payload, "the transaction")
         self._listed = tuple(
@@ -98,7 +91,7 @@ class _Reviewer:
         if given.to is None:
             return given
         try:
-            return given._replace(to=parse_address(given.to, self._kind))
+            return given._replace(to=parse_address(given.to, self._review.kind))
         except InvalidInput as error:
             error.place = place
             raise
@@ -140,7 +133,7 @@ class _Reviewer:
         yield from map(self._differ, self._of_swap(listed_swap))
         to = self._payload.to or listed_swap.to
         approvals = implied_approvals(self._review.call, to)
-        needed = ApprovalList(approvals, self._kind)
+        needed = ApprovalList(approvals, self._review.kind)
         for number, (given, call) in enumerate(reviewed[:position], start=1):
             if not needed.accepts(given):
                 yield self._differ(f"transaction {number} {self._description(given, call)}: the swap needs no such")
@@ -220,7 +213,7 @@ class _Reviewer:
         return in_tokens(value, self._network.native) if self._network else f"{value} wei"
 
     def _shown(self, address: str | None) -> str:
-        return "no contract" if address is None else display_address(address, self._kind)
+        return "no contract" if address is None else display_address(address, self._review.kind)
 
     @staticmethod
     def _differ(sentence: str) -> QuoteWarning:

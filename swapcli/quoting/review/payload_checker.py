@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
-    from swapcli.payload.checks.verdict import Verdict
     from swapcli.payload.payloads_by_reading import RoutePayloads
     from swapcli.payload.reading_memory import ReadingMemory
     from swapcli.payload.signing.signing_fields import SigningPlan
+    from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.compose import QuoteSources
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.rpc.node import StateOverride
@@ -267,7 +267,7 @@ def judge_built(sources: QuoteSources, built: BuiltSwap, sender: str | None) -> 
     if not sources.checks_swaps(built.network):
         return None
     from swapcli.payload.checks.presign_checks import TradedTokens
-    from swapcli.quoting.review.swap_rehearsal import JudgedSwap
+    from swapcli.payload.verdict.swap_rehearsal import JudgedSwap
     from swapcli.quoting.review.verdict import judge
 
     payload, result, pools, network, ends, origin, source = built

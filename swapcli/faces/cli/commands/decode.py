@@ -18,19 +18,19 @@ from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_b
 from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
 from swapcli.payload.decode.given_transaction import MAX_BYTES
+from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
-from swapcli.quoting.review.payload_input import decode_payload, describes_other, guess_network, parse_value
-from swapcli.quoting.review.payload_review import PayloadReview, Signing, SlippageLimits, review_payload
+from swapcli.quoting.review.payload_review import review_payload
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.markets.embedded import embedded_names
 
 if TYPE_CHECKING:
     from swapcli.quoting.market import Market
-    from swapcli.quoting.review.payload_review import PayloadReview
 
 app = CommandApp()
 
@@ -115,7 +115,7 @@ def decode(
     return _finish(session, review)
 
 
-def _finish(session: Session, review: "PayloadReview") -> int:
+def _finish(session: Session, review: PayloadReview) -> int:
     """Note the dangers of a payload after its review, and return the exit status."""
     if not review.dangers:
         return exit_codes.OK
@@ -153,7 +153,7 @@ def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
     network = review.network
     if network is None or session.node_rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review
-    from swapcli.quoting.review.contract_codes import warn_of_codeless
+    from swapcli.payload.review.contract_codes import warn_of_codeless
 
     node = session.node(network)
     if node is None:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedPayment
-from swapcli.core.model.network import Kind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
-from swapcli.quoting.review.decoded_replay import ReviewedSwap
-from swapcli.quoting.review.payload_review import PayloadReview, ReviewedTransaction
+from swapcli.payload.review.decoded_replay import ReviewedSwap
+from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import (
@@ -34,7 +33,6 @@ def render_review(review: PayloadReview) -> DecodedDocumentJson:
 class _Renderer:
     def __init__(self, review: PayloadReview) -> None:
         self._review = review
-        self._kind = review.network.kind if review.network else Kind.EVM
 
     def document(self) -> DecodedDocumentJson:
         """Render the whole review."""
@@ -141,7 +139,7 @@ class _Renderer:
         }
 
     def _address(self, address: str | None) -> str | None:
-        return None if address is None else display_address(address, self._kind)
+        return None if address is None else display_address(address, self._review.kind)
 
     def _required(self, address: str) -> str:
-        return display_address(address, self._kind)
+        return display_address(address, self._review.kind)

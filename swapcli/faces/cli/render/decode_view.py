@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
-from swapcli.core.model.network import Kind
 from swapcli.core.model.number_format import format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token, whole_tokens
@@ -19,8 +18,8 @@ from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
-from swapcli.quoting.review.decoded_replay import ReviewedSwap
-from swapcli.quoting.review.payload_review import PayloadReview, ReviewedTransaction
+from swapcli.payload.review.decoded_replay import ReviewedSwap
+from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
 
@@ -180,7 +179,7 @@ class _Words:
         return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
 
     def _address(self, address: str) -> str:
-        return display_address(address, self._network.kind if self._network else Kind.EVM)
+        return display_address(address, self._review.kind)
 
 
 def _time(end_s: int | None, now_s: float) -> tuple[str, str]:

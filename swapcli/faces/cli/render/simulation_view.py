@@ -16,7 +16,7 @@ from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.slippage_advice import SlippageAdvice
-    from swapcli.payload.checks.verdict import Verdict
+    from swapcli.payload.verdict.verdict import Verdict
 
 View = TypeVar("View", RouteView, PayloadView)
 

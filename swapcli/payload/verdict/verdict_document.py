@@ -6,8 +6,8 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.networks.address import display_address
 from swapcli.interface.json_types import TokenPowersJson, TriedSaleJson, VerdictJson
-from swapcli.payload.checks.verdict import TriedSale, Verdict
 from swapcli.payload.evm.token_powers import TokenPowers
+from swapcli.payload.verdict.verdict import TriedSale, Verdict
 
 
 def render_verdict(verdict: Verdict) -> VerdictJson:

@@ -19,8 +19,8 @@ from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.pools.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.verdict import PriceKind, PriceReference
 from swapcli.payload.evm.token_powers import selector_of
+from swapcli.payload.verdict.verdict import PriceKind, PriceReference
 
 TWAP_S: Final = 1_800
 """Half an hour: to move its average by 5% takes a price that is off by more than 5% for all of it."""

@@ -11,6 +11,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.dialects import known_contracts
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.starknet.decode_felts import FUNCTIONS, decode_felts
 
@@ -53,8 +54,6 @@ def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callab
 
 
 def _count_known(given: PayloadInput, market: MarketState) -> int:
-    from swapcli.quoting.review.payload_review import known_contracts
-
     payload = given.payload
     call = decode_payload(payload, market.network.wrapped_native_address)
     addresses: set[str | None] = {payload.to and payload.to.lower(), call.router}

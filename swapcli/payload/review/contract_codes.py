@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
-from swapcli.quoting.review.payload_review import PayloadReview
+from swapcli.payload.review.reviewed_payload import PayloadReview
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode

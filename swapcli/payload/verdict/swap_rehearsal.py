@@ -28,7 +28,13 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.checks.presign_checks import TradedTokens, expected_output, proven_block
-from swapcli.payload.checks.verdict import (
+from swapcli.payload.dialects import execution_of, router_dialect
+from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
+from swapcli.payload.evm.token_powers import TokenPowers, powers_in
+from swapcli.payload.simulation.rehearsal import WALLET, TokenInspection, rehearse
+from swapcli.payload.simulation.revert_reason import describe_revert
+from swapcli.payload.verdict.price_references import PricedOrder, Question, plan_references, read_references
+from swapcli.payload.verdict.verdict import (
     PriceKind,
     PriceReference,
     Reason,
@@ -38,12 +44,6 @@ from swapcli.payload.checks.verdict import (
     VerdictFacts,
     VerdictStatus,
 )
-from swapcli.payload.dialects import execution_of, router_dialect
-from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
-from swapcli.payload.evm.token_powers import TokenPowers, powers_in
-from swapcli.payload.simulation.rehearsal import WALLET, TokenInspection, rehearse
-from swapcli.payload.simulation.revert_reason import describe_revert
-from swapcli.quoting.price_references import Question, read_references
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 from swapcli.state.transfers.transfer_trials import pool_holder
 
@@ -105,6 +105,23 @@ class PriceGuard(NamedTuple):
 
 
 NO_GUARD: Final = PriceGuard((), 0)
+
+
+def price_guard(
+    swap: JudgedSwap, known_pools: Mapping[str, Pool], now_s: int, limits_ppm: tuple[int, int]
+) -> PriceGuard:
+    """Return the prices to compare a swap with at a Unix time, and the losses above which to warn and to block.
+
+    `known_pools` (by key) trade its two tokens.
+    """
+    network, route = swap.network, swap.payload.call.route
+    of_route = {step.pool_key for segment in swap.result.segments for hop in segment.hops for step in hop}
+    ends = (swap.tokens.token_in, swap.tokens.token_out)
+    token_in, token_out = (each._replace(address=network.to_wrapped(each.address)) for each in ends)
+    order = PricedOrder(token_in, token_out, route.amount_in)
+    is_wrapping = token_in.address == token_out.address
+    questions = () if is_wrapping else plan_references(order, network, known_pools, of_route)
+    return PriceGuard(questions, now_s, *limits_ppm)
 
 
 def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, guard: PriceGuard = NO_GUARD) -> Verdict:

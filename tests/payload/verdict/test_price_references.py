@@ -7,10 +7,10 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.payload.checks.verdict import PriceKind, PriceReference, VerdictStatus
+from swapcli.payload.verdict.price_references import PricedOrder, plan_references, read_references
+from swapcli.payload.verdict.swap_rehearsal import PriceGuard, price_reasons
+from swapcli.payload.verdict.verdict import PriceKind, PriceReference, VerdictStatus
 from swapcli.quoting.open_market import open_market
-from swapcli.quoting.price_references import PricedOrder, plan_references, read_references
-from swapcli.quoting.review.swap_rehearsal import PriceGuard, price_reasons
 
 WHYPE = Token("0x5555555555555555555555555555555555555555", "WHYPE", "WHYPE", 18)
 USDC = Token("0xb88339cb7199b77e23db6e890353e22632ba630f", "USDC", "USDC", 6)

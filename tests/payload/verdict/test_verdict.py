@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from swapcli.payload.checks.verdict import Reason, ReasonCode, Verdict, VerdictFacts, VerdictStatus
+from swapcli.payload.verdict.verdict import Reason, ReasonCode, Verdict, VerdictFacts, VerdictStatus
 
 WARNS = Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, "no node can simulate", "set another node")
 BLOCKS = Reason(ReasonCode.CANNOT_BE_SOLD, VerdictStatus.BLOCK, "TRAP cannot be sold again", "do not buy it")

@@ -1,0 +1,66 @@
+"""How far are the minimum of the payload, and what its swaps pay now, from a fresh quote?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from swapcli.core.errors import PoolError, SwapcliError
+from swapcli.core.model.decoded_call import DecodedOrder
+from swapcli.core.model.number_format import format_percentage
+from swapcli.core.model.swap_terms import min_received
+from swapcli.core.model.units import PPM
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.dialects import execution_of
+from swapcli.payload.review.decoded_replay import replay_decoded
+from swapcli.payload.review.reviewed_payload import PayloadReview, SlippageLimits
+
+_MAX_ROUTE_GAP_PPM: Final = 10_000
+"""A percent: fresh quotes of the same pools differ by less, in other orders of the search and other roundings."""
+
+
+def minimum_warnings(
+    review: PayloadReview, order: DecodedOrder, problem: SwapcliError | None, limits: SlippageLimits
+) -> Iterator[QuoteWarning]:
+    """Compare the minimum of a swap with a fresh quote; `problem` is why there is none."""
+    fresh = review.fresh_amount_out
+    if order.min_received == 0:
+        yield QuoteWarning(WarningCode.MINIMUM_ZERO, "the minimum is zero: the swap may pay nothing at all")
+    if fresh is None:
+        if problem is not None:
+            yield QuoteWarning(
+                WarningCode.QUOTE_UNKNOWN, f"the minimum is not compared with a fresh quote: {problem.message}"
+            )
+        return
+    gap = 1 - order.min_received / fresh if fresh else 0.0
+    if 0 < order.min_received < min_received(fresh, limits.slippage_ppm):
+        is_danger = order.min_received < min_received(fresh, max(limits))
+        yield QuoteWarning(
+            WarningCode.MINIMUM_TOO_LOW if is_danger else WarningCode.MINIMUM_LOW,
+            f"the minimum is {format_percentage(gap)} below a fresh quote, {review.amount(fresh, order.token_out)}",
+        )
+    elif order.min_received > fresh:
+        yield QuoteWarning(
+            WarningCode.MINIMUM_TOO_HIGH,
+            f"the minimum is above a fresh quote of {review.amount(fresh, order.token_out)}: the swap will fail",
+        )
+
+
+def output_warnings(review: PayloadReview, order: DecodedOrder, gross: int) -> Iterator[QuoteWarning]:
+    """Compare what the swaps of the call pay now with a fresh quote. The input of an exact output is a maximum."""
+    network = review.network
+    if network is None or order.is_exact_out or review.call.wraps:
+        return
+    token_in, token_out = (review.wrapped(token) for token in review.ends)
+    dialect = network.for_dialect(review.call.dialect or network.router_dialect)
+    try:
+        paid = replay_decoded(review.swaps, token_in, token_out, order.amount_in, execution_of(dialect))
+    except PoolError as error:
+        yield QuoteWarning(WarningCode.ROUTE_WORSE, f"the swaps would fail now: {error.message}")
+        return
+    if paid is not None and (gross - paid) * PPM > _MAX_ROUTE_GAP_PPM * gross:
+        yield QuoteWarning(
+            WarningCode.ROUTE_WORSE,
+            f"the swaps pay {format_percentage(1 - paid / gross)} less than a fresh quote,"
+            f" {review.amount(gross, order.token_out)}",
+        )

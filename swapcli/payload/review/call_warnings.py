@@ -1,0 +1,72 @@
+"""Does the payload call a known function, of the contract that it is for?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Network
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+
+def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
+    """Yield what is wrong with the function that is called, and with the contract that is."""
+    call, signing = review.call, review.signing
+    if review.network is None and call.function:
+        yield QuoteWarning(
+            WarningCode.NETWORK_UNKNOWN,
+            "the network is unknown, so tokens, pools and prices are not checked; name it with --network",
+        )
+    if not call.function:
+        yield QuoteWarning(
+            WarningCode.FUNCTION_UNKNOWN,
+            f"the function {call.selector} is unknown: what the call does cannot be said"
+            if call.selector
+            else "the transaction calls no function: it only sends its value",
+        )
+    for oddity in call.oddities:
+        yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)
+    if call.trailing_bytes > 0:
+        unit = "felts" if review.network and review.network.kind.traits.has_felts else "bytes"
+        yield QuoteWarning(
+            WarningCode.TRAILING_BYTES,
+            f"{call.trailing_bytes} {unit} follow the end of the call, which no quote adds",
+        )
+    if review.network is None:
+        return
+    if call.wraps and signing.to != review.network.wrapped_native_address:
+        yield QuoteWarning(
+            WarningCode.ROUTER_UNKNOWN,
+            f"{call.function} is a call of the wrapped native token, and the transaction goes to"
+            f" {review.shown(signing.to) if signing.to else 'an unknown contract'}",
+        )
+    if call.dialect and signing.to is not None and signing.to not in _routers(call, review.network):
+        yield QuoteWarning(
+            WarningCode.ROUTER_UNKNOWN,
+            f"the call goes to {review.shown(signing.to)}, which is no router of {review.network.name} known here",
+        )
+    if call.dialect == UNIVERSAL_ROUTER:
+        known_router = review.network.for_dialect(UNIVERSAL_ROUTER).dialect_router
+        version = known_router.version
+        if signing.to == known_router.address and version is not None and version not in call.releases:
+            yield QuoteWarning(
+                WarningCode.CALL_UNUSUAL,
+                f"the V4 swaps are not encoded for release {version} of the router, which reads other amounts",
+            )
+    known = review.network.for_dialect(SETTLER).router
+    if call.dialect == SETTLER and call.router and call.router != known:
+        what = "is not the known Settler" if known else "may be no Settler: networks.NAME.router has its address"
+        yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the swap is by {review.shown(call.router)}, which {what}")
+
+
+def _routers(call: DecodedCall, network: Network) -> set[str]:
+    """Return the known contracts that a call of its dialect goes to."""
+    dialects = INTERFACE_DIALECTS if call.dialect in INTERFACE_DIALECTS else (call.dialect,)
+    routers = [network.for_dialect(dialect or "").dialect_router for dialect in dialects]
+    if call.dialect != SETTLER:
+        return {each.address for each in routers if each.address}
+    (settler,) = routers
+    if call.function == "exec":
+        return {settler.spender} if settler.spender else set()
+    return {settler.address} if settler.address else set()

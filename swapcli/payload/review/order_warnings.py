@@ -1,0 +1,78 @@
+"""Who receives what the swap pays, until when can it be executed, and does it get the value that it needs?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.model.decoded_call import SENDER, DecodedOrder
+from swapcli.core.model.number_format import format_time
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.token import in_tokens
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.interface.timestamps import find_unit
+from swapcli.payload.checks.payments import describe_payment, find_strangers
+from swapcli.payload.checks.recipients import recipient_warnings
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+
+def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
+    """Return who receives the output; `SENDER` where that is an unknown sender."""
+    return review.signing.sender or SENDER if order.recipient == SENDER else order.recipient
+
+
+def order_warnings(
+    review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float
+) -> Iterator[QuoteWarning]:
+    """Yield what is wrong with the recipient, the deadline and the value of a swap.
+
+    `contract` says what loses what it receives at the recipient's address, None if nothing is known to.
+    """
+    signing = review.signing
+    expected = signing.recipient or signing.sender
+    recipient = output_recipient(review, order)
+    if order.recipient == ZERO_ADDRESS:
+        yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output goes to the zero address, where it is lost")
+    elif recipient == signing.to:
+        yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output stays in the router, where anybody can take it")
+    elif expected is not None and recipient != expected and recipient != SENDER:
+        whose = "--destination" if signing.recipient else "the sender"
+        yield QuoteWarning(
+            WarningCode.RECIPIENT_DIFFERS,
+            f"the output goes to {review.shown(recipient)}, and not to {whose} {review.shown(expected)}",
+        )
+    elif contract is not None:
+        yield QuoteWarning(
+            WarningCode.RECIPIENT_DIFFERS,
+            f"the recipient {review.shown(recipient)} is {contract}: what it receives would be lost",
+        )
+    yield from recipient_warnings(recipient)
+    if order.deadline_s is not None and order.deadline_s < now_s:
+        yield QuoteWarning(
+            WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
+        )
+    elif order.deadline_s is not None and (found := find_unit(order.deadline_s, now_s)):
+        message = f"the deadline looks like {found[0]} and is read as seconds: the swap practically never expires"
+        yield QuoteWarning(WarningCode.DEADLINE_NONE, message)
+    elif order.has_deadline and order.deadline_s is None:
+        yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
+    due = order.amount_in if order.is_native_in else 0
+    if signing.value is not None and signing.value != due:
+        native = review.network.native if review.network else None
+        shown = [in_tokens(each, native) if native else f"{each} wei" for each in (signing.value, due)]
+        yield QuoteWarning(
+            WarningCode.VALUE_DIFFERS, f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
+        )
+
+
+def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
+    """Yield the payments of a swap to strangers."""
+    signing = review.signing
+    integrator = signing.integrator
+    own = {SENDER, signing.sender, signing.recipient, order.recipient}
+    for payment in find_strangers(review.call, integrator, own):
+        if integrator and payment.recipient == integrator.address:
+            whose = "which is more than the integrator of the settings may take"
+        else:
+            whose = "which is neither the recipient nor the integrator of the settings"
+        amount = describe_payment(payment, review.tokens.get(payment.token), review.symbol(payment.token))
+        yield QuoteWarning(WarningCode.PAYMENT_UNKNOWN, f"{amount} goes to {review.shown(payment.recipient)}, {whose}")

@@ -1,0 +1,98 @@
+"""Are the tokens and pools of the payload known, and do its swaps lead from the input to the output?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swapcli.core.model.decoded_call import PoolHint
+from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
+from swapcli.core.model.number_format import format_percentage
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import PPM
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+
+def named_tokens(review: PayloadReview) -> Iterator[str]:
+    """Yield the address of each token that a call names."""
+    call = review.call
+    yield from review.ends
+    yield from (payment.token for payment in call.payments)
+    yield from (review.wrapped(token) for swap in call.swaps for token in swap[:2] if token)
+    for approval in filter(None, (call.approval, call.permit)):
+        allowed = approval.token or review.signing.to
+        if allowed is not None:
+            yield allowed
+
+
+def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -> bool:
+    """Return whether a call that names a pool by `hint` means this pool, one of the right tokens."""
+    protocol = network.protocol(pool.protocol)
+    if hint.protocol_id is not None and protocol is not None and protocol.id != hint.protocol_id:
+        return False
+    if hint.key is not None:
+        return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
+    names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()
+    if not names or names[0] != hint.kind or (hint.fork is not None and str(hint.fork) not in names[1:]):
+        return False
+    traits = pool.api_extra_data()
+    return hint.tier is None or hint.tier in (traits.get("fee"), traits.get("tickSpacing"))
+
+
+def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[QuoteWarning]:
+    """Yield the tokens of a call that are unknown, and its pools if any are known."""
+    network = review.network
+    if network is None:
+        return
+    for address in dict.fromkeys(named_tokens(review)):
+        if address not in review.tokens:
+            yield QuoteWarning(
+                WarningCode.TOKEN_UNKNOWN,
+                f"the token {review.shown(address)} is unknown on {network.name}; anybody can deploy one",
+            )
+    if not knows_pools:
+        return
+    for number, reviewed in enumerate(review.swaps, start=1):
+        if reviewed.pool is None:
+            named = f" {review.shown(reviewed.swap.pool.key)}" if reviewed.swap.pool.key else ""
+            yield QuoteWarning(
+                WarningCode.POOL_UNKNOWN, f"the pool{named} of swap {number} is unknown, or trades other tokens"
+            )
+
+
+def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
+    """Yield where the swaps of a call do not lead from its input to its output."""
+    order, swaps = review.call.order, review.swaps
+    if order is None or not swaps:
+        return
+    token_in, token_out = (review.wrapped(token) for token in review.ends)
+    reached, left = {token_in}, dict[str, int]()
+    for number, reviewed in enumerate(swaps, start=1):
+        if reviewed.token_in not in reached:
+            yield QuoteWarning(
+                WarningCode.ROUTE_BROKEN,
+                f"swap {number} sells {review.symbol(reviewed.token_in)}, which nothing before it has bought",
+            )
+        if reviewed.token_out == reviewed.token_in and not (reviewed.pool and reviewed.pool.is_wrapper):
+            yield QuoteWarning(
+                WarningCode.ROUTE_BROKEN,
+                f"swap {number} sells {review.symbol(reviewed.token_in)} for {review.symbol(reviewed.token_in)}",
+            )
+        if reviewed.token_out is not None:
+            reached.add(reviewed.token_out)
+        if reviewed.share_ppm is not None:
+            left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
+    if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
+        yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {review.symbol(token_out)}")
+    unknown = {each.token_in for each in swaps if each.share_ppm is None}
+    for token, part in left.items():
+        if (
+            part > 0
+            and token not in unknown
+            and token != token_out
+            and review.call.dialect in (*INTERFACE_DIALECTS, SETTLER)
+        ):
+            yield QuoteWarning(
+                WarningCode.ROUTE_BROKEN,
+                f"{format_percentage(part / PPM)} of the {review.symbol(token)} is not swapped",
+            )
