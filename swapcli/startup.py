@@ -5,21 +5,21 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * `swapcli --version` is answered before anything else of the program is imported (`main`).
 * Completion (`swapcli _complete`) and `swapcli --help` import no Typer.
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
-  collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
+  collecting them would take a fifth of the time. Commands that run for long switch it on
+  (`swapcli.faces.cli.garbage_collection`).
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
   `swapcli.faces.cli.app.run` has flushed the streams by then, and every command closes what it opened.
 * A command line without mistakes and without --help is parsed without Typer (`swapcli.faces.cli.command_app`).
-* Only the module of the command that runs is imported (`load_app`). A command imports inside its functions what only
-  some of its runs need: tables, the web server, the client, simulation.
+* Only the module of the command that runs is imported (`load_app` there). A command imports inside its functions what
+  only some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Embedded markets come in a compiled form as well, which needs no parser (`swapcli.state.markets.compiled`).
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
-* Typer is imported without `uuid` (`import_typer`).
+* Typer is imported without `uuid` (`swapcli.faces.cli.typer_import`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
   would have to be evaluated from their text.
 * Records on the path of a quote are named tuples of `swapcli.core.records`: the standard library generates and compiles
-code
-  for each of its named tuples, and more for a `dataclass`.
+  code for each of its named tuples, and more for a `dataclass`.
 
 `tests/test_startup.py` lists the modules that a one-shot command may not import.
 """
@@ -33,8 +33,6 @@ from swapcli import __version__
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Any, Never
-
-    from swapcli.faces.cli.command_app import CommandApp
 
 _DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma", "inspect")
 """Modules that libraries import at once, and need only in functions that a quote does not call."""
@@ -88,23 +86,6 @@ def _defer_imports() -> None:
     sys.modules["platform"].__dict__.setdefault("architecture", lambda: ("", ""))
 
 
-def import_typer() -> None:
-    """Import Typer without `uuid`, which asks `platform` at once what it runs on.
-
-    Typer only compares the types of options with `uuid.UUID`, and no option here has that type.
-    """
-    from types import ModuleType
-
-    stand_in = ModuleType("uuid")
-    stand_in.__dict__["UUID"] = type("UUID", (), {})
-    is_replaced = sys.modules.setdefault("uuid", stand_in) is stand_in
-    try:
-        import typer  # noqa: F401
-    finally:
-        if is_replaced:
-            del sys.modules["uuid"]
-
-
 def _print_overview() -> bool:
     """Print the page of `swapcli --help`; return False if that fails, which `run` then reports."""
     from swapcli.faces.cli.overview import overview
@@ -134,25 +115,3 @@ def _exit(status: int) -> Never:
     import os
 
     os._exit(status)
-
-
-def enable_garbage_collection() -> None:
-    """Switch the collector on for a command that runs for long, without ever traversing what has been loaded so far.
-
-    Quotes leave no cycles, but routers cache much: with Python's thresholds, full collections would take a tenth of the
-    time, up to 0.2 s each over 10,000 pools. With these they are rare, and a worker takes 53 MB.
-    """
-    import gc
-
-    if not gc.isenabled():
-        gc.freeze()
-        gc.set_threshold(5_000, 10, 50)
-        gc.enable()
-
-
-def load_app(module: str) -> CommandApp:
-    """Import the module of a command, or of a group of commands, and return its records."""
-    from importlib import import_module
-
-    app: CommandApp = import_module(module).app
-    return app

@@ -29,7 +29,6 @@ REMOTE_STATE_MODULES = (
 """Modules that load only when a quote uses a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"startup"}),
     frozenset({"core"}),
     frozenset({"state", "interface", "errors"}),
     frozenset({"payload"}),
@@ -92,7 +91,7 @@ LOADED_ON_DEMAND = (
 
 
 ENTRY_POINTS = ("__init__", "__main__", "startup")
-"""Modules that may import anything. `startup` also has functions for the command line, hence its lowest layer."""
+"""Modules that may import anything."""
 
 
 def layer_index(package: str) -> int:
@@ -230,7 +229,6 @@ def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
 
 
 KNOWN_CYCLES = [
-    {"faces.cli.app", "faces.cli.lazy_group", "faces.cli.root", "startup"},
     {"quoting.market", "quoting.prepared_swap", "quoting.swap_quote"},
     {"quoting.pool_listing", "quoting.sources.in_memory", "quoting.sources.quote_source"},
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from swapcli.faces.cli.root import app
+from swapcli.faces.cli.app import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,9 @@ def run_swapcli(
     unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_", "ETH_RPC_URL"))}
     environment = unset | clean_environment({"COLUMNS": "80", **(env or {})})
     extra: dict[str, Any] = {} if width is None else {"terminal_width": width}
-    runner = CliRunner(charset=encoding)
-    result = runner.invoke(app, list(arguments), input=stdin, env=environment, catch_exceptions=False, **extra)
-    return CommandResult(result.exit_code, result.stdout, result.stderr)
+    with CliRunner(charset=encoding).isolation(input=stdin, env=environment) as (stdout, stderr, _):
+        status = run(arguments, extra)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        written = [stream.getvalue().decode(encoding, "replace") for stream in (stdout, stderr)]
+    return CommandResult(status, *written)

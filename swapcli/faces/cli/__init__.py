@@ -1,3 +1,3 @@
 """The command line: one file per command, and what they share."""
 
-PUBLIC = ("app", "command_app", "completion", "overview", "terminal")
+PUBLIC = ("app", "completion", "overview", "terminal")

@@ -15,12 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.command_app import UsageError, parse_plain
-from swapcli.faces.cli.overview import ALIASES, command_module, command_names
+from swapcli.faces.cli.command_app import UsageError, load_app, parse_plain
+from swapcli.faces.cli.overview import ALIASES, PROGRAM, command_module, command_names
 from swapcli.faces.cli.similar_characters import SIMILAR, replace_with_similar
-from swapcli.startup import import_typer, load_app
-
-PROGRAM = "swapcli"
 
 
 def run(arguments: Sequence[str], context_settings: Mapping[str, Any] = MappingProxyType({})) -> int:
@@ -46,6 +43,8 @@ def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> in
         status = _run_plain(arguments)
         if status is not None:
             return status
+        from swapcli.faces.cli.typer_import import import_typer
+
         import_typer()
         from swapcli.faces.cli.root import invoke
 

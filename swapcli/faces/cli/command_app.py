@@ -205,3 +205,11 @@ def _fill_arguments(values: dict[str, Any], arguments: Sequence[CommandParameter
         elif left and kind in _SINGLE:
             values[argument.name] = left.pop(0)
     return all(words) and not left and ... not in values.values()
+
+
+def load_app(module: str) -> CommandApp:
+    """Import the module of a command, or of a group of commands, and return its records."""
+    from importlib import import_module
+
+    app: CommandApp = import_module(module).app
+    return app

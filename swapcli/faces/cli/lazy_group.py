@@ -27,8 +27,8 @@ from swapcli.faces.cli.command_app import (
     RegisteredCommand,
     UnknownCommand,
     UsageError,
+    load_app,
 )
-from swapcli.startup import load_app
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter

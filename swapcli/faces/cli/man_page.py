@@ -31,7 +31,7 @@ def man_page() -> str:
     """Return the manual page."""
     from typer.main import get_command
 
-    from swapcli.faces.cli.app import PROGRAM
+    from swapcli.faces.cli.overview import PROGRAM
     from swapcli.faces.cli.root import Root, app
 
     root = get_command(app)

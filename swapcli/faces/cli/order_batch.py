@@ -17,13 +17,13 @@ from swapcli.faces.cli.batch_options import BatchOptions
 from swapcli.faces.cli.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
+from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.interface.route import render_no_route
 from swapcli.quoting.plain_amounts import parse_raw_amount
-from swapcli.startup import enable_garbage_collection
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
 LABELS = ("kind", "size", "usd")

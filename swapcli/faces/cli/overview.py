@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+PROGRAM = "swapcli"
+
 PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Quote": {

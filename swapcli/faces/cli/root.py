@@ -11,9 +11,8 @@ from typer.main import get_command
 
 from swapcli import __version__
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.app import PROGRAM, run
 from swapcli.faces.cli.lazy_group import CommandEntry, LazyGroup, new_typer
-from swapcli.faces.cli.overview import ALIASES, PANELS, command_module, overview
+from swapcli.faces.cli.overview import ALIASES, PANELS, PROGRAM, command_module, overview
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -35,25 +34,6 @@ class Root(LazyGroup):
         from swapcli.faces.cli.terminal import terminal_width
 
         return overview(ctx.terminal_width or terminal_width(sys.stdout))
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        """Run a command line as the process does, and exit with its status; or return it, if not `standalone_mode`.
-
-        Replaces Typer's own handling of errors, which knows neither JSON messages nor our exit statuses.
-        """
-        del prog_name, complete_var, windows_expand_args
-        status = run(sys.argv[1:] if args is None else args, extra)
-        if standalone_mode:
-            sys.exit(status)
-        return status
 
 
 app = new_typer(cls=Root)

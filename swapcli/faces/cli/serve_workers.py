@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 
 from swapcli.core.errors import InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.service_sources import ServiceSources, open_app, open_shared_state, read_policy
 from swapcli.faces.cli.session import Session
 from swapcli.faces.service.access_log import AccessLog
@@ -27,7 +28,6 @@ from swapcli.faces.service.shared_stores import SharedStores
 from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
 from swapcli.faces.service.worker_group import GroupMember, WorkerGroup, share_of
 from swapcli.quoting.followers.feed_follower import FollowedFeed
-from swapcli.startup import enable_garbage_collection
 
 _WRITER = "the writer of stores"
 

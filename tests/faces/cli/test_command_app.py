@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from typer import TyperException
 from typer.main import get_command
 
-from swapcli.faces.cli.command_app import CommandApp, OptionText, RegisteredCommand, parse_plain
+from swapcli.faces.cli.command_app import CommandApp, OptionText, RegisteredCommand, load_app, parse_plain
 from swapcli.faces.cli.lazy_group import build_typer
 from swapcli.faces.cli.overview import command_module, command_names
-from swapcli.startup import load_app
 from tests.support.command import run_swapcli
 
 COMMANDS = [command for name in command_names() for command in load_app(command_module(name)).commands]

@@ -96,8 +96,8 @@ def depth(
 
 
 def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount] | None") -> "Depth":
+    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
     from swapcli.quoting.depth import measure_depth
-    from swapcli.startup import enable_garbage_collection
 
     if amounts == []:
         raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")

@@ -117,9 +117,9 @@ def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOp
 
 
 def _watch(context: QuoteContext, words: OrderWords, watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
     from swapcli.faces.cli.quote_watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
     from swapcli.faces.cli.render.watch_view import WatchLines, WatchScreen
-    from swapcli.startup import enable_garbage_collection
 
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)

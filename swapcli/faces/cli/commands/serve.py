@@ -17,12 +17,12 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.service_sources import open_app, read_policy
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.config.source_readers import flag
-from swapcli.startup import enable_garbage_collection
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.service_sources import ServiceSources

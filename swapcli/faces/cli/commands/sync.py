@@ -11,6 +11,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option
 from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.render.sync_view import (
@@ -25,7 +26,6 @@ from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.faces.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.faces.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.quoting.config.source_readers import flag
-from swapcli.startup import enable_garbage_collection
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node

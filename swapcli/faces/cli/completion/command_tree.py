@@ -94,7 +94,7 @@ def command_nodes() -> Iterator[CommandNode]:
     """Yield all commands, the root first, groups before their commands."""
     from typer.main import get_command
 
-    from swapcli.faces.cli.app import PROGRAM
+    from swapcli.faces.cli.overview import PROGRAM
     from swapcli.faces.cli.root import Root, app
 
     root = get_command(app)
