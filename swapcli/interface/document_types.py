@@ -12,8 +12,10 @@ from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from swapcli.interface.json_types import (
     CalldataRouteJson,
+    CallPartsJson,
     MetaJson,
     QuoteFieldsJson,
+    RouteNotFoundJson,
     RouteV1Json,
     RouteV2Json,
     ShortRouteJson,
@@ -96,11 +98,8 @@ class FailedRefreshJson(TypedDict):
     lastQuoteAgeS: float
 
 
-class FailedRouteJson(TypedDict):
+class FailedRouteJson(RouteNotFoundJson):
     """Takes the place of the route of an order of a batch that failed."""
-
-    success: bool
-    errorMessage: str
 
 
 class BatchLineJson(TypedDict):
@@ -255,20 +254,15 @@ class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
     swap: EncodedSwapJson
 
 
-class ExecuteDocumentV1Json(PayloadDocumentJson):
+class ExecuteDocumentV1Json(PayloadDocumentJson, CallPartsJson):
     """`swapcli execute --json`, first generation."""
 
-    route: CalldataRouteJson
-    swap_parameters: list[SwapParameterJson]
     deadline: NotRequired[int]
 
 
-class ExecuteDocumentV2Json(PayloadDocumentJson):
+class ExecuteDocumentV2Json(ExecuteDocumentV1Json):
     """`swapcli execute --json`, second generation."""
 
-    route: CalldataRouteJson
-    swap_parameters: list[SwapParameterJson]
-    deadline: NotRequired[int]
     integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson

@@ -45,6 +45,12 @@ class MetaJson(TypedDict):
     timestamp: str
 
 
+class MetaFieldJson(TypedDict):
+    """What every V2 response has besides its content."""
+
+    meta: MetaJson
+
+
 class AfterFeeJson(TypedDict, total=False):
     """The output after an integrator's fee."""
 
@@ -147,44 +153,34 @@ class QuoteFieldsJson(TypedDict):
     certificate: NotRequired[CertificateJson]
 
 
-class RouteV1Json(TypedDict):
+class RouteEndsJson(TypedDict):
+    """What a route sells and buys."""
+
+    success: bool
+    routeSwapType: int
+    inputToken: TokenJson
+    inputAmount: str
+    outputToken: TokenJson
+    outputAmount: str
+
+
+class RoutePathsJson(TypedDict):
+    """The paths of a route, the time of the search and the gas."""
+
+    time: float
+    estimatedGasUsed: str
+    estimatedGasUsedInUsd: float
+    route: list[RouteSegmentJson]
+    bestQuotesByProtocols: NotRequired[list[str]]
+    initial: NotRequired[bool]
+
+
+class RouteV1Json(RouteEndsJson, RoutePathsJson):
     """A found route, first generation. Amounts in base units, gas in units."""
 
-    success: bool
-    routeSwapType: int
-    inputToken: TokenJson
-    inputAmount: str
-    outputToken: TokenJson
-    outputAmount: str
-    time: float
-    estimatedGasUsed: str
-    estimatedGasUsedInUsd: float
-    route: list[RouteSegmentJson]
-    bestQuotesByProtocols: NotRequired[list[str]]
-    initial: NotRequired[bool]
 
-
-class RouteV2Json(TypedDict):
+class RouteV2Json(RouteEndsJson, AfterFeeJson, RoutePathsJson, MetaFieldJson, IntegratorFieldsJson):
     """A found route, second generation. Amounts in base units, gas in wei."""
-
-    success: bool
-    routeSwapType: int
-    inputToken: TokenJson
-    inputAmount: str
-    outputToken: TokenJson
-    outputAmount: str
-    outputAmountAfterFee: NotRequired[str]
-    time: float
-    estimatedGasUsed: str
-    estimatedGasUsedInUsd: float
-    route: list[RouteSegmentJson]
-    bestQuotesByProtocols: NotRequired[list[str]]
-    initial: NotRequired[bool]
-    meta: MetaJson
-    integratorAddress: NotRequired[str]
-    integratorFeePercentageBps: NotRequired[int]
-    integratorSurplusPercentageBps: NotRequired[int]
-    integratorName: NotRequired[str]
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
@@ -252,10 +248,8 @@ class RouteNotFoundJson(TypedDict):
     errorMessage: str
 
 
-class RouteNotFoundV2Json(RouteNotFoundJson):
+class RouteNotFoundV2Json(RouteNotFoundJson, MetaFieldJson):
     """Takes the place of a V2 route if none was found."""
-
-    meta: MetaJson
 
 
 class CalldataRouteJson(TypedDict):
@@ -285,11 +279,16 @@ class SwapParameterJson(TypedDict):
     extra_data: NotRequired[str]
 
 
-class CalldataJson(TypedDict):
-    """A call of the router before encoding; `integrator_data` encodes the integrator's fee or surplus share."""
+class CallPartsJson(TypedDict):
+    """What a call of the router is built from."""
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
+
+
+class CalldataJson(CallPartsJson):
+    """A call of the router before encoding; `integrator_data` encodes the integrator's fee or surplus share."""
+
     integrator_data: NotRequired[str]
 
 
@@ -299,25 +298,30 @@ class JudgedCallJson(CalldataJson):
     verdict: NotRequired[VerdictJson]
 
 
-class ExecuteJson(TypedDict):
-    """V1 execute: a call and its transaction, on request with the verdict on it."""
+class EncodedCallJson(TypedDict):
+    """An encoded call: its bytes in hex, the router, and the native currency that it pays, in wei."""
 
-    route: CalldataRouteJson
-    swap_parameters: list[SwapParameterJson]
     calldata: str
     to: str
     value: str
-    verdict: NotRequired[VerdictJson]
 
 
-class StarknetExecuteJson(TypedDict):
-    """V1 execute on starknet: `calldata` are the felts of the call, in decimal."""
+class StarknetCallJson(TypedDict):
+    """An encoded call on starknet: its felts in decimal, the router and the value."""
 
-    route: CalldataRouteJson
-    swap_parameters: list[SwapParameterJson]
     calldata: list[str]
     to: str
     value: str
+
+
+class ExecuteJson(CallPartsJson, EncodedCallJson):
+    """V1 execute: a call and its transaction, on request with the verdict on it."""
+
+    verdict: NotRequired[VerdictJson]
+
+
+class StarknetExecuteJson(CallPartsJson, StarknetCallJson):
+    """V1 execute on starknet: `calldata` are the felts of the call, in decimal."""
 
 
 class ShortRouteJson(TypedDict):
@@ -331,27 +335,22 @@ class ShortRouteJson(TypedDict):
     route: list[RouteSegmentJson]
 
 
-class CalldataV1Json(TypedDict):
-    """V1 calldata of an order: a route and its transaction."""
+class FoundCallJson(TypedDict):
+    """A found route in short, and the pools of its call."""
 
     success: bool
     route: ShortRouteJson
     swap_parameters: list[SwapParameterJson]
-    calldata: str
-    to: str
-    value: str
+
+
+class CalldataV1Json(FoundCallJson, EncodedCallJson):
+    """V1 calldata of an order: a route and its transaction."""
+
     verdict: NotRequired[VerdictJson]
 
 
-class StarknetCalldataV1Json(TypedDict):
+class StarknetCalldataV1Json(FoundCallJson, StarknetCallJson):
     """V1 calldata on starknet: `calldata` are the felts of the call, in decimal."""
-
-    success: bool
-    route: ShortRouteJson
-    swap_parameters: list[SwapParameterJson]
-    calldata: list[str]
-    to: str
-    value: str
 
 
 class HyperevmCalldataJson(TypedDict):
@@ -381,12 +380,9 @@ class StarknetCalldataJson(TypedDict):
     calldata: list[str]
 
 
-class CalldataV2Json(TypedDict):
+class CalldataV2Json(CalldataJson):
     """V2 calldata: the call of a posted route."""
 
-    route: CalldataRouteJson
-    swap_parameters: list[SwapParameterJson]
-    integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson
     verdict: NotRequired[VerdictJson]
@@ -450,12 +446,17 @@ class RouteAndCalldataV2Json(TypedDict):
     meta: MetaJson
 
 
-class ExecuteRequestJson(TypedDict):
-    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute reads it."""
+class PostedRouteRequestJson(TypedDict):
+    """A route that is sent back, and the terms of its call."""
 
     route: PostedRouteJson
     slippage: float | str
     destination: str
+
+
+class ExecuteRequestJson(PostedRouteRequestJson):
+    """V1 execute, and V1 calldata with a route. `deadline` is in Unix seconds; only execute reads it."""
+
     deadline: NotRequired[int]
     details: NotRequired[bool]
 
@@ -474,12 +475,9 @@ class CalldataRequestJson(TypedDict):
     details: NotRequired[bool]
 
 
-class CalldataRequestV2Json(TypedDict):
+class CalldataRequestV2Json(PostedRouteRequestJson):
     """V2 calldata of a route."""
 
-    route: PostedRouteJson
-    slippage: float | str
-    destination: str
     dialect: NotRequired[str]
     details: NotRequired[bool]
 
@@ -542,10 +540,8 @@ class DetailedErrorJson(TypedDict):
     hint: NotRequired[str]
 
 
-class DetailedErrorV2Json(DetailedErrorJson):
+class DetailedErrorV2Json(DetailedErrorJson, MetaFieldJson):
     """An error of V2 calldata, with `meta` as in all V2 responses."""
-
-    meta: MetaJson
 
 
 class BriefErrorJson(TypedDict):
@@ -567,10 +563,8 @@ class StatusErrorJson(TypedDict):
     requestId: NotRequired[str]
 
 
-class StatusErrorV2Json(StatusErrorJson):
+class StatusErrorV2Json(StatusErrorJson, MetaFieldJson):
     """An error of any other V2 endpoint, with `meta` as in all V2 responses."""
-
-    meta: MetaJson
 
 
 class VerdictReasonJson(TypedDict):
