@@ -51,19 +51,19 @@ class MetaFieldJson(TypedDict):
     meta: MetaJson
 
 
-class AfterFeeJson(TypedDict, total=False):
+class AfterFeeJson(TypedDict):
     """The output after an integrator's fee."""
 
-    outputAmountAfterFee: str
+    outputAmountAfterFee: NotRequired[str]
 
 
-class IntegratorFieldsJson(TypedDict, total=False):
+class IntegratorFieldsJson(TypedDict):
     """The integrator of a route, with a fee on the output or a share of the surplus in basis points."""
 
-    integratorAddress: str
-    integratorFeePercentageBps: int
-    integratorSurplusPercentageBps: int
-    integratorName: str
+    integratorAddress: NotRequired[str]
+    integratorFeePercentageBps: NotRequired[int]
+    integratorSurplusPercentageBps: NotRequired[int]
+    integratorName: NotRequired[str]
 
 
 class WarningJson(TypedDict):
