@@ -144,22 +144,6 @@ class OrderOptions(NamedTuple):
         option("--integrator-surplus-bps", f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", INTEGRATOR, "BPS"),
     ] = None
 
-    @property
-    def flags(self) -> dict[str, object]:
-        """Return the options that are also settings, by key."""
-        return {
-            "max_hops": self.max_hops,
-            "exclude_protocols": self.exclude_protocols or None,
-            "shares": self.shares,
-            "gas_price": self.gas_price,
-            "slippage": self.slippage,
-            "router_dialect": self.router_dialect,
-            "api_version": self.api_version,
-            "integrator.address": self.integrator_address,
-            "integrator.fee_bps": self.integrator_fee_bps,
-            "integrator.surplus_bps": self.integrator_surplus_bps,
-        }
-
 
 class SourceOptions(NamedTuple):
     """Where quotes come from: a market file, a store, a node or a service."""
@@ -176,20 +160,6 @@ class SourceOptions(NamedTuple):
     api_key_file: ApiKeyFile = None
     timeout: Timeout = None
 
-    @property
-    def flags(self) -> dict[str, object]:
-        """Return the options that are also settings, by key."""
-        return {
-            "market": self.market,
-            "store_dir": flag("--store", self.store),
-            "max_age_s": flag("--max-age", self.max_age),
-            "state": self.state,
-            "live": self.live,
-            "api_url": self.api_url,
-            "api_key_file": self.api_key_file,
-            "timeout_s": flag("--timeout", self.timeout),
-        }
-
 
 class LimitOptions(NamedTuple):
     """How to route the orders of a command that quotes one order in several ways."""
@@ -198,15 +168,6 @@ class LimitOptions(NamedTuple):
     max_hops: MaxHops = None
     exclude_protocols: ExcludedProtocols = None
     gas_price: GasPrice = None
-
-    @property
-    def flags(self) -> dict[str, object]:
-        """Return the options that are also settings, by key."""
-        return {
-            "max_hops": self.max_hops,
-            "exclude_protocols": self.exclude_protocols or None,
-            "gas_price": self.gas_price,
-        }
 
 
 class LocalSourceOptions(NamedTuple):
@@ -221,18 +182,6 @@ class LocalSourceOptions(NamedTuple):
     live: Live = None
     offline: Offline = False
     timeout: Timeout = None
-
-    @property
-    def flags(self) -> dict[str, object]:
-        """Return the options that are also settings, by key."""
-        return {
-            "market": self.market,
-            "store_dir": flag("--store", self.store),
-            "max_age_s": flag("--max-age", self.max_age),
-            "state": self.state,
-            "live": self.live,
-            "timeout_s": flag("--timeout", self.timeout),
-        }
 
 
 class PayloadOptions(NamedTuple):
@@ -282,11 +231,6 @@ class PayloadOptions(NamedTuple):
     ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
-    @property
-    def flags(self) -> dict[str, object]:
-        """Return the options that are also settings, by key."""
-        return {"max_impact": self.max_impact, "max_slippage": self.max_slippage, "check": self.check}
-
 
 class OutputOptions(NamedTuple):
     """How every command prints its result, and which settings file it reads."""
@@ -306,6 +250,40 @@ class OutputOptions(NamedTuple):
         option("--color", "When to use colors; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
     ] = None
     config: ConfigFile = None
+
+
+_KEYS = {
+    "integrator_address": "integrator.address",
+    "integrator_fee_bps": "integrator.fee_bps",
+    "integrator_surplus_bps": "integrator.surplus_bps",
+    "store": "store_dir",
+    "max_age": "max_age_s",
+    "timeout": "timeout_s",
+    "publish": "publish_url",
+    "host": "service.host",
+    "port": "service.port",
+    "workers": "service.workers",
+    "keys_file": "service.keys_file",
+    "feed": "service.feed_url",
+}
+"""The keys of options that are settings of another name."""
+_SETTINGS = frozenset(_KEYS) | {
+    "max_hops", "exclude_protocols", "shares", "gas_price", "slippage", "router_dialect", "api_version", "market",
+    "state", "live", "api_url", "api_key_file", "max_impact", "max_slippage", "check",
+}  # fmt: skip
+"""The options that are settings."""
+
+
+def settings_of(
+    *groups: OrderOptions | SourceOptions | LimitOptions | LocalSourceOptions | PayloadOptions, **options: str | None
+) -> dict[str, object]:
+    """Return the settings that a command line gives, by key: those among the options of `groups`, and `options`."""
+    given: dict[str, object] = {name: value for group in groups for name, value in group._asdict().items()}
+    return {
+        _KEYS.get(name, name): None if value == [] else flag(f"--{name.replace('_', '-')}", value)
+        for name, value in (given | options).items()
+        if name in _SETTINGS
+    }
 
 
 def split_lists(values: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from swapcli.faces.cli.options import (
     OutputOptions,
     PayloadOptions,
     SourceOptions,
+    settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
 from swapcli.faces.cli.payload_checker import open_checker
@@ -65,7 +66,7 @@ def calldata(
     Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.
     If the price impact exceeds --max-impact or the slippage --max-slippage, the command exits with status 7.
     """
-    flags = order.flags | payload.flags | source.flags
+    flags = settings_of(order, payload, source)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, raw=order.raw)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option
+from swapcli.faces.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import open_local_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
@@ -48,7 +48,7 @@ def compare(
     """
     session = open_session(
         output,
-        limits.flags | source.flags | {"api_key_file": api_key_file},
+        settings_of(limits, source, api_key_file=api_key_file),
         rpc_url=source.rpc_url,
         offline=source.offline,
         formats=LIST_FORMATS,

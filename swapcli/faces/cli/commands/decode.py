@@ -15,7 +15,7 @@ from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
-from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option
+from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
@@ -68,7 +68,7 @@ def decode(
     recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
     is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
     """
-    flags = {**source.flags, "slippage": slippage}
+    flags = settings_of(source, slippage=slippage)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if calldata == STDIN:
         if is_stdin_terminal():

@@ -17,6 +17,7 @@ from swapcli.faces.cli.options import (
     LocalSourceOptions,
     OutputOptions,
     option,
+    settings_of,
     split_lists,
 )
 from swapcli.faces.cli.output import LIST_FORMATS, Output, OutputFormat
@@ -75,7 +76,7 @@ def depth(
         raise UsageError("--csv and --format exclude each other")
     session = open_session(
         output._replace(format="csv" if csv else output.format),
-        limits.flags | source.flags,
+        settings_of(limits, source),
         rpc_url=source.rpc_url,
         offline=source.offline,
         formats=LIST_FORMATS,

@@ -23,6 +23,7 @@ from swapcli.faces.cli.options import (
     SourceOptions,
     argument,
     option,
+    settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
 from swapcli.faces.cli.payload_checker import open_checker
@@ -85,7 +86,7 @@ def execute(
     route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact or the
     slippage --max-slippage, with 7.
     """
-    flags = {"slippage": slippage, "router_dialect": router_dialect} | payload.flags | source.flags
+    flags = settings_of(payload, source, slippage=slippage, router_dialect=router_dialect)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")

@@ -8,7 +8,7 @@ from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, U
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import STDIN
-from swapcli.faces.cli.options import OutputOptions, SourceOptions, argument, option
+from swapcli.faces.cli.options import OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.interface.quote_fields import render_state_source
@@ -68,7 +68,7 @@ def health(
         api_key_file=api_key_file,
         timeout=timeout,
     )
-    session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
+    session = open_session(output, settings_of(source), rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     session.reads_public_nodes = False
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]

@@ -9,11 +9,10 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_time
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, argument
+from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat, print_note
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.quoting.config.source_readers import flag
 
 if TYPE_CHECKING:
     from swapcli.faces.service.key_file import ApiKey
@@ -35,7 +34,7 @@ def create(
     \b
     Example: swapcli keys create "Acme Wallet"
     """
-    session = open_session(output, {"service.keys_file": flag("--keys-file", keys_file)})
+    session = open_session(output, settings_of(keys_file=keys_file))
     file = session.keys_file()
     store = _store(file)
     key = store.create(name)
@@ -54,7 +53,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     \b
     Example: swapcli keys list
     """
-    session = open_session(output, {"service.keys_file": flag("--keys-file", keys_file)}, formats=LIST_FORMATS)
+    session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
     _list(session, _store(session.keys_file()).list())
 
 
@@ -70,7 +69,7 @@ def revoke(
     \b
     Example: swapcli keys create Acme && swapcli keys revoke Acme
     """
-    session = open_session(output, {"service.keys_file": flag("--keys-file", keys_file)})
+    session = open_session(output, settings_of(keys_file=keys_file))
     revoked = _store(session.keys_file()).revoke(key)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(_document(revoked))

@@ -12,7 +12,7 @@ from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
 from swapcli.faces.cli.files import STDIN, write_atomically
-from swapcli.faces.cli.options import OutputOptions, argument, option
+from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.store_view import (
     build_export_details,
@@ -23,7 +23,6 @@ from swapcli.faces.cli.render.store_view import (
 )
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.config import networks_from
-from swapcli.quoting.config.source_readers import flag
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.route_document import state_fields
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -49,7 +48,7 @@ def import_(
 
     Quotes on the network use the store from then on. Without --replace, a store that already has pools is not changed.
     """
-    session = open_session(output, {"market": file, "store_dir": flag("--store", store)})
+    session = open_session(output, settings_of(market=file, store=store))
     market = _read(session, network, skip_bad_pools)
     with session.create_store(market.network) as target:
         pools = target.read_summary().pools
@@ -78,7 +77,7 @@ def export(
 
     --market and `swapcli market import` read such files. The file is written completely or not at all.
     """
-    session = open_session(output, {"store_dir": flag("--store", store)})
+    session = open_session(output, settings_of(store=store))
     to_stdout = file is None or file == STDIN
     if to_stdout and (output.plain or output.table):
         raise InvalidOption("a market file is JSON, which excludes --plain and --table", hint="name a FILE")
@@ -108,7 +107,7 @@ def info(
     Depth is about the value in USD that orders could trade in the pools of a protocol.
     """
     formats = LIST_FORMATS if network is None else COMMON_FORMATS
-    session = open_session(output, {"store_dir": flag("--store", store)}, formats=formats)
+    session = open_session(output, settings_of(store=store), formats=formats)
     if network is None:
         return _list(session)
     with session.open_store(network) as stored:
@@ -134,7 +133,7 @@ def remove(
 
     A store that another process has open, such as swapcli sync or serve, is not removed.
     """
-    session = open_session(output, {"store_dir": flag("--store", store)})
+    session = open_session(output, settings_of(store=store))
     name, path, pools = _find_removable(session, network)
     content = "the damaged store" if pools is None else f"{pools:,} stored pools"
     confirm(f"remove {content} of {printable(name)} ({printable(path)})?", yes)

@@ -12,7 +12,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option
+from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.session import open_session
@@ -52,7 +52,7 @@ def pools(
     Liquidity is about the USD value that orders could trade in a pool. A pool that quotes leave out comes with the
     reason. With a node the state is that of the newest block.
     """
-    flags = {"router_dialect": router_dialect} | source.flags
+    flags = settings_of(source, router_dialect=router_dialect)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS)
     network_name, names = split_network(session, [network, token, other])
     if len(names) > MAX_TOKENS:

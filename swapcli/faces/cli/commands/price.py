@@ -9,7 +9,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
+from swapcli.faces.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.session import open_session
@@ -44,7 +44,9 @@ def price(
     Prices are the mid prices of the pools along the path with the deepest pools to a dollar stablecoin, as quotes value
     their amounts. An order gets less: `swapcli route` shows how much. A token that no pool prices has no price.
     """
-    session = open_session(output, source.flags, rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS)
+    session = open_session(
+        output, settings_of(source), rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS
+    )
     network_name, names = split_network(session, [network, *(tokens or [])])
     if not names:
         raise UsageError("no token given: name one or more, as in swapcli price base ETH")

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions
+from swapcli.faces.cli.options import OutputOptions, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.quoting.config.source_readers import flag
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import ProtocolDocumentJson
@@ -35,7 +34,7 @@ def protocols(
     fact is missing. If the network has a store, the list shows the number of pools of each protocol, and names those
     of an unknown version: they changed without an event of their kind, so that they are read at every block.
     """
-    session = open_session(output, {"store_dir": flag("--store", store)}, formats=LIST_FORMATS)
+    session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     listed, pools, unexplained = _load_protocols(session, session.network_name(network))
     counted = () if pools is None else ("pools",)
     session.output.print_list(

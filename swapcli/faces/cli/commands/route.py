@@ -16,6 +16,7 @@ from swapcli.faces.cli.options import (
     PayloadOptions,
     SourceOptions,
     option,
+    settings_of,
 )
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import PictureOptions
@@ -75,7 +76,7 @@ def route(
     """
     session = open_session(
         output,
-        order.flags | source.flags,
+        settings_of(order, source),
         rpc_url=source.rpc_url,
         offline=source.offline,
         formats=COMMON_FORMATS if batch.batch is None else LIST_FORMATS,

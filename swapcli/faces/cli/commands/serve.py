@@ -18,11 +18,10 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import write_atomically
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.options import OutputOptions, option
+from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.service_sources import open_app, read_policy
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.quoting.config.source_readers import flag
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.service_sources import ServiceSources
@@ -85,17 +84,17 @@ def serve(
     nodes where none is set, as often as they allow. Requests on state that is too old
     are answered with 503. `swapcli help service` says more.
     """
-    flags = {
-        "service.host": flag("--host", host),
-        "service.port": flag("--port", port),
-        "service.workers": flag("--workers", workers),
-        "service.keys_file": flag("--keys-file", keys_file),
-        "market": market,
-        "store_dir": flag("--store", store),
-        "service.feed_url": flag("--feed", feed),
-        "max_age_s": flag("--max-age", max_age),
-        "live": live,
-    }
+    flags = settings_of(
+        host=host,
+        port=port,
+        workers=workers,
+        keys_file=keys_file,
+        market=market,
+        store=store,
+        feed=feed,
+        max_age=max_age,
+        live=live,
+    )
     _ignore_hangups()
 
     def read_session() -> Session:

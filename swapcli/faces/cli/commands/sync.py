@@ -12,7 +12,7 @@ from swapcli.core.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.options import OutputOptions, option
+from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.render.sync_view import (
     SyncResult,
@@ -25,7 +25,6 @@ from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.faces.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.faces.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
-from swapcli.quoting.config.source_readers import flag
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node
@@ -109,11 +108,7 @@ def sync(
     """
     if publish is not None and not watch:
         raise InvalidOption("--publish is for --watch", hint="give both")
-    flags = {
-        "store_dir": flag("--store", store),
-        "publish_url": flag("--publish", publish),
-        "timeout_s": flag("--timeout", timeout),
-    }
+    flags = settings_of(store=store, publish=publish, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.network(session.network_name(network))
     names, listed_decimals = tokens, dict[str, int]()

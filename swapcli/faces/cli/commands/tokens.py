@@ -17,11 +17,10 @@ from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, argument
+from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.quoting.config.source_readers import flag
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import TokenDocumentJson, TransfersJson
@@ -53,7 +52,7 @@ def tokens(
 
     Reads the market file if --market names one, else the store of the network, else the embedded market.
     """
-    session = open_session(output, {"market": market, "store_dir": flag("--store", store)}, formats=LIST_FORMATS)
+    session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
     listed = _load_tokens(session, session.network_name(network), skip_bad_pools)
     counted = _count_pools(listed)
     if pattern is not None:

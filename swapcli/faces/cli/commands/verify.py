@@ -8,10 +8,9 @@ from typing import Annotated
 from swapcli.core.errors import SwapDiffers
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, argument
+from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import open_session
-from swapcli.quoting.config.source_readers import flag
 
 app = CommandApp()
 
@@ -37,7 +36,7 @@ def verify(
     block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
     parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7.
     """
-    flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
+    flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     session.start_waiting(network)
     from swapcli.payload.checks.swap_verification import Outcome
