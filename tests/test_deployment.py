@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from configparser import RawConfigParser
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -59,12 +61,43 @@ def test_the_container_serves_as_an_unprivileged_user() -> None:
 
 
 def test_the_health_check_follows_the_readiness(service_url: str) -> None:
-    _, *arguments = last("HEALTHCHECK").command()
-    assert f"'{READY}'" in arguments[-1]
+    assert f"'{READY}'" in last("HEALTHCHECK").command()[-1]
     for port, status in ((service_url.rpartition(":")[2], 0), ("1", 1)):
+        assert health_status("swapcli", "serve", "--networks", "base", port=port) == status
+
+
+def health_status(*command: str, port: str) -> int:
+    """Return the status of the health check in a container whose first process runs the command."""
+    _, *arguments, code = last("HEALTHCHECK").command()
+    with NamedTemporaryFile() as file:
+        file.write(b"".join(word.encode() + b"\0" for word in ("python", *command)))
+        file.flush()
+        own = code.replace("/proc/1/cmdline", file.name)
         env = {"SWAPCLI_SERVICE_PORT": port, "http_proxy": "http://127.0.0.1:1"}
-        ran = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, check=False)
-        assert ran.returncode == status, ran.stderr
+        return subprocess.run([sys.executable, *arguments, own], env=env, capture_output=True, check=False).returncode
+
+
+def test_other_commands_pass_the_health_check() -> None:
+    assert health_status("swapcli", "sync", "base", "--watch", port="1") == 0
+
+
+def test_dependencies_are_a_layer_before_the_sources() -> None:
+    steps = [f"{each.name} {each.text}" for each in DOCKERFILE]
+    dependencies = next(at for at, step in enumerate(steps) if "--requirement" in step)
+    copied = [step for step in steps[:dependencies] if step.startswith("COPY")]
+    assert copied == ["COPY pyproject.toml ./"]
+    assert any(step.startswith("COPY swapcli") for step in steps[dependencies:])
+
+
+def test_the_labels_say_what_the_project_says() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    labels = dict(word.split("=", 1) for word in shlex.split(last("LABEL").text))
+    assert labels == {
+        "org.opencontainers.image.title": project["name"],
+        "org.opencontainers.image.description": project["description"],
+        "org.opencontainers.image.version": project["version"],
+        "org.opencontainers.image.licenses": project["license"],
+    }
 
 
 def test_the_settings_of_the_image_and_the_unit_exist() -> None:

@@ -18,7 +18,7 @@ from typing import IO
 import pytest
 
 from swapcli.core.model.warning import WarningCode
-from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.command_tree import SHELLS, command_nodes
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
@@ -231,6 +231,27 @@ class Picture:
 def test_the_readme_lists_every_command_with_its_summary() -> None:
     rows = re.findall(r"^\| `swapcli (\w+)` \| (.+) \|$", README, re.MULTILINE)
     assert rows == [(name, entry.summary) for name, entry in Root.entries.items()]
+
+
+def test_the_readme_names_every_network() -> None:
+    beginning = README.split("```")[0]
+    assert all(re.search(rf"\b{name}\b", beginning, re.IGNORECASE) for name in network_names())
+
+
+def test_the_library_example_prints_what_the_readme_shows() -> None:
+    """Figures depend on the market and the router; words, digits of the selector and addresses do not."""
+    found = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    code, shown = found.groups()
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"HOME": "/dev/null"}, check=True
+    )
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        file = ROOT / "README.md"
+        file.write_text(file.read_text().replace(shown, ran.stdout))
+        shown = ran.stdout
+    assert len(ran.stdout.splitlines()) == 2
+    assert masked(shown) == masked(ran.stdout)
 
 
 def test_the_readme_is_short() -> None:

@@ -151,7 +151,7 @@ def _execute(instruction: Instruction, stage: Stage, stages: Mapping[str, Stage]
             stage.arguments = instruction.command()
         case "HEALTHCHECK":
             stage.healthcheck = instruction.command()
-        case "VOLUME" | "EXPOSE":
+        case "VOLUME" | "EXPOSE" | "LABEL":
             pass
         case _:
             raise AssertionError(f"unexpected instruction {instruction.name}")
