@@ -53,7 +53,8 @@ types: setup ## Check types.
 
 unit: setup ## Run the tests, and list the 25 slowest.
 # Three processes also on two cores: tests that wait for nodes, servers and pauses leave cores idle.
-	$(RUN) -m pytest -n 3 --durations=25 --durations-min=1
+# A file's tests stay in one process, which makes what they share only once.
+	$(RUN) -m pytest -n 3 --dist loadfile --durations=25 --durations-min=1
 
 check-full: prerequisites lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
 	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
