@@ -8,5 +8,5 @@ signatures, and `signing` adds what only a node knows of a transaction.
 
 PUBLIC = (
     "checks", "decode", "dialects", "evm", "payloads", "payloads_by_reading", "permits", "reading_memory", "review",
-    "signing", "simulation", "starknet", "transaction_requests", "verdict",
+    "signing", "simulation", "transaction_requests", "verdict",
 )  # fmt: skip

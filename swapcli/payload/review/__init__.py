@@ -1,6 +1,6 @@
 """What a payload that somebody gave says, beside what is known: each module asks one question, and warns."""
 
 PUBLIC = (
-    "amount_warnings", "approval_warnings", "call_warnings", "contract_codes", "decoded_replay", "order_warnings",
-    "reviewed_payload", "route_warnings",
+    "amount_warnings", "approval_warnings", "call_warnings", "contract_codes", "decoded_replay", "fee_warnings",
+    "order_warnings", "reviewed_payload", "route_differences", "route_warnings", "transaction_warnings",
 )  # fmt: skip

@@ -7,7 +7,7 @@ depend on the state, must be the same wherever the document has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from math import ceil
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ from swapcli.core.model.router_findings import READINGS
 from swapcli.core.model.router_reading import RateReading
 from swapcli.core.model.swap_terms import after_fee, min_received
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
+from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import planned_steps
 from swapcli.interface.fields import Fields
 from swapcli.interface.route import parse_result, parse_short, raise_if_no_route
@@ -35,10 +35,10 @@ from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.dialects import execution_of, has_readings, interface_dialect, router_dialect
 from swapcli.payload.evm.wrapped_native import build_wrap
 from swapcli.payload.payloads import check_ends, pools_for
+from swapcli.payload.review.transaction_warnings import FindToken
 
 if TYPE_CHECKING:
     from swapcli.core.model.market import MarketState
-    from swapcli.quoting.sources.quote_source import QuoteSource
 
 _PPM_PER_PERCENT = 10_000
 _NAMES = {
@@ -53,8 +53,16 @@ _NAMES = {
 """What people call the fields of a call's route."""
 
 
+class RoutedMarket(NamedTuple):
+    """What is known of the tokens and pools of a route: `open_market` returns all pools, None if they are unknown."""
+
+    network: Network
+    find_token: FindToken
+    open_market: Callable[[], MarketState | None]
+
+
 def find_differences(
-    document: Mapping[str, object], payload: GivenTransaction, call: DecodedCall, source: QuoteSource
+    document: Mapping[str, object], payload: GivenTransaction, call: DecodedCall, market: RoutedMarket
 ) -> Iterator[str]:
     """Yield a sentence for each thing that a document says otherwise than its payload. `payload.to` is canonical.
 
@@ -66,7 +74,7 @@ def find_differences(
         yield "the document has a swap, and its calldata is none"
         return
     try:
-        yield from _Comparison(document, payload, call, call.order, source).differences()
+        yield from _Comparison(document, payload, call, call.order, market).differences()
     except NoRoute as error:
         yield f"the document says that there is no route: {error.message}"
 
@@ -78,10 +86,10 @@ class _Comparison:
         payload: GivenTransaction,
         call: DecodedCall,
         order: DecodedOrder,
-        source: QuoteSource,
+        market: RoutedMarket,
     ) -> None:
         self._document, self._payload, self._call, self._order = document, payload, call, order
-        self._source, self._network = source, source.network
+        self._market, self._network = market, market.network
         self._fields = Fields(document)
 
     def differences(self) -> Iterator[str]:
@@ -230,7 +238,7 @@ class _Comparison:
         for token, sold in ((result.input_token, order.token_in), (result.output_token, order.token_out)):
             if network.to_wrapped(token.address) != sold:
                 yield f"the route trades {token.address}, and the calldata {sold}"
-            known = self._known_token(token.address)
+            known = self._market.find_token(token.address)
             if known is not None and (known.decimals, known.symbol) != (token.decimals, token.symbol):
                 yield f"{token.address} is {known.symbol} with {known.decimals} decimals, and the document differs"
         if result.swap_type is not _swap_type(order):
@@ -258,16 +266,10 @@ class _Comparison:
         if self._order.min_received != minimum and not (is_wrapping and self._order.min_received == left):
             yield f"the minimum is {self._order.min_received}, and the slippage of the document gives {minimum}"
 
-    def _known_token(self, address: str) -> Token | None:
-        try:
-            return self._source.token(address)
-        except InvalidInput:
-            return None
-
     # --- the payload of the route
 
     def _of_pools(self, result: RouteResult, route: RouterRouteParam) -> Iterator[str]:
-        market = self._source.known_market()
+        market = self._market.open_market()
         if market is None:
             yield from self._of_shares(result)
             return

@@ -1,0 +1,71 @@
+"""Are the gas and the fees of the transactions what their work can need?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.swap_terms import DEFAULT_MAX_FEE_USD
+from swapcli.core.model.token import in_tokens
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.decode.documents import PayloadInput
+from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.decode.quantities import parse_quantity
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+_MAX_GAS_FACTOR = 4
+"""Of the estimate in the document. A limit has a quarter more than the estimate after refunds, which is up to 1.7 times
+too low on long splits."""
+_MAX_APPROVAL_GAS = 500_000
+"""Eight times what an approval of a token behind a proxy uses."""
+_MAX_GAS = 60_000_000
+"""More than any known swap needs, where nothing else says how much it may be."""
+
+
+def fee_warnings(
+    review: PayloadReview, given: PayloadInput, native_usd: Callable[[], float | None]
+) -> Iterator[QuoteWarning]:
+    """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
+
+    `native_usd` returns the price of the native token, None if it is unknown.
+    """
+    others = [each for number, each in enumerate(given.listed) if number != given.position]
+    swap = [given.payload]
+    if given.position is not None and given.listed:
+        swap.append(given.listed[given.position])
+    for each in dict.fromkeys((*swap, *others)):
+        yield from map(_unusual, _problems(each, given, review.network, native_usd, is_swap=each in swap))
+
+
+def _problems(
+    transaction: GivenTransaction,
+    given: PayloadInput,
+    network: Network | None,
+    native_usd: Callable[[], float | None],
+    *,
+    is_swap: bool,
+) -> Iterator[str]:
+    gas, max_fee, priority = transaction.gas, transaction.max_fee_wei, transaction.max_priority_fee_wei
+    if gas is not None and gas > (limit := _gas_limit(given, network, is_swap=is_swap)):
+        yield f"the gas limit is {gas:,}, and {limit:,} is more than enough"
+    if max_fee is not None and priority is not None and priority > max_fee:
+        yield "the priority fee is above the maximum fee: no node accepts the transaction"
+    if gas is None or max_fee is None:
+        return
+    usd = native_usd()
+    fees_usd = None if usd is None else gas * max_fee / 1e18 * usd
+    if fees_usd is not None and fees_usd > DEFAULT_MAX_FEE_USD:
+        cost = in_tokens(gas * max_fee, network.native) if network else f"{gas * max_fee} wei"
+        yield f"the transaction may cost {cost} of gas, worth ${fees_usd:,.2f}"
+
+
+def _gas_limit(given: PayloadInput, network: Network | None, *, is_swap: bool) -> int:
+    most = network.block_gas_limit if network and network.block_gas_limit else _MAX_GAS
+    if not is_swap:
+        return _MAX_APPROVAL_GAS
+    estimate = given.document.get("gasUnits")
+    return min(most, _MAX_GAS_FACTOR * parse_quantity(estimate, "gasUnits")) if estimate is not None else most
+
+
+def _unusual(sentence: str) -> QuoteWarning:
+    return QuoteWarning(WarningCode.FEES_UNUSUAL, sentence)

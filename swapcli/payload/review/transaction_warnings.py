@@ -1,0 +1,135 @@
+"""Are the transactions of a document those that its swap needs, for its network, and no others?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
+from swapcli.core.model.network import Network
+from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.transaction import Purpose
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.decode.documents import PayloadInput
+from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.decode.transaction_list import ApprovalList, implied_approvals
+from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
+
+FindToken: TypeAlias = Callable[[str], Token | None]
+"""Returns the token at an address, None if it is unknown."""
+
+
+def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[QuoteWarning]:
+    """Yield where a document is for another network, and what is odd about the form of its transactions."""
+    network = review.network
+    if network is not None:
+        yield from _other_chains(network, given)
+    for each in (given.payload, *given.listed):
+        yield from (QuoteWarning(WarningCode.CALL_UNUSUAL, oddity) for oddity in each.oddities)
+
+
+def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarning]:
+    name = given.network
+    if name is not None and name.lower() not in (network.name.lower(), str(network.chain_id)):
+        yield QuoteWarning(WarningCode.CHAIN_DIFFERS, f"the document is for {name}, and not for {network.name}")
+    for chain_id in given.chain_ids:
+        if chain_id != network.chain_id:
+            yield QuoteWarning(
+                WarningCode.CHAIN_DIFFERS,
+                f"the transaction is for the chain {chain_id}, and {network.name} is {network.chain_id}",
+            )
+
+
+def list_warnings(
+    review: PayloadReview, given: PayloadInput, reviewed: Sequence[ReviewedTransaction], find_token: FindToken
+) -> Iterator[QuoteWarning]:
+    """Compare the transactions with those that the swap needs."""
+    if not reviewed:
+        return
+    position = given.position or 0
+    listed_swap = given.listed[position]
+    yield from map(_differ, _other_swap(review, given.payload, listed_swap))
+    to = given.payload.to or listed_swap.to
+    approvals = implied_approvals(review.call, to)
+    needed = ApprovalList(approvals, review.kind)
+    for number, (each, call) in enumerate(reviewed[:position], start=1):
+        if not needed.accepts(each):
+            yield _differ(f"transaction {number} {_describe(review, each, call, find_token)}: the swap needs no such")
+    for number, (each, call) in enumerate(reviewed[position + 1 :], start=position + 2):
+        yield _differ(f"transaction {number} {_describe(review, each, call, find_token)} after the swap")
+    if "dialect" in given.document:
+        for number, (each, call) in enumerate(reviewed, start=1):
+            if each.purpose not in (None, purpose := _purpose(call)):
+                yield _differ(f"transaction {number} is called {each.purpose}, and is {purpose}")
+    if needed.is_revoked:
+        yield _differ("an approval is revoked and not granted again")
+    is_checked = any(one.sender is not None for one in given.listed)
+    if "dialect" in given.document and not is_checked:
+        for _ in needed.missing(given.listed):
+            yield _differ("an approval that the swap needs is not among the transactions")
+    yield from _sender_warnings(given)
+
+
+def _purpose(call: DecodedCall) -> Purpose:
+    """Return what a transaction among those of a swap is for."""
+    if call.approval is None:
+        return Purpose.SWAP
+    if call.approval.expiration_s is not None:
+        return Purpose.APPROVE_PERMIT2
+    return Purpose.APPROVE if call.approval.amount else Purpose.REVOKE
+
+
+def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTransaction) -> Iterator[str]:
+    """Compare the swap among the transactions with the one that the document shows."""
+    if (listed.calldata, listed.felts, listed.entrypoint) != (shown.calldata, shown.felts, shown.entrypoint):
+        yield "the swap among the transactions has other calldata than the document shows"
+    if listed.to is None or (shown.to is not None and listed.to != shown.to):
+        yield f"the swap among the transactions goes to {_shown(review, listed.to)}, not {_shown(review, shown.to)}"
+    if (listed.value or 0) != (shown.value or 0):
+        yield f"the swap among the transactions sends {listed.value or 0} wei, not {shown.value or 0}"
+
+
+def _sender_warnings(given: PayloadInput) -> Iterator[QuoteWarning]:
+    senders = {each.sender.lower() for each in given.listed if each.sender is not None}
+    if len(senders) > 1:
+        yield _differ("the transactions have several senders")
+    nonces = [each.nonce for each in given.listed if each.nonce is not None]
+    if nonces and nonces != list(range(nonces[0], nonces[0] + len(given.listed))):
+        yield _differ("the nonces of the transactions do not follow each other")
+
+
+def _describe(review: PayloadReview, given: GivenTransaction, call: DecodedCall, find_token: FindToken) -> str:
+    """Return what a transaction does, as the end of a sentence that begins with it."""
+    value = f" and sends {_wei(review, given.value)}" if given.value else ""
+    if call.approval is not None:
+        return _describe_approval(review, given, call.approval, find_token) + value
+    to = "a new contract" if given.to is None else _shown(review, given.to)
+    if not given.has_content:
+        return f"sends {_wei(review, given.value or 0)} to {to}"
+    if call.function:
+        return f"calls {call.function} of {to}{value}"
+    return f"calls an unknown function, {call.selector}, of {to}{value}"
+
+
+def _describe_approval(
+    review: PayloadReview, given: GivenTransaction, approval: DecodedApproval, find_token: FindToken
+) -> str:
+    address = approval.token or given.to or ""
+    token = review.tokens.get(address) or (find_token(address) if address else None)
+    amount = in_tokens(approval.amount, token) if token else f"{approval.amount} units of {_shown(review, address)}"
+    shown = "any amount" if approval.is_unlimited else amount
+    if approval.is_unlimited:
+        shown += f" of {token.symbol if token else _shown(review, address)}"
+    return f"lets {_shown(review, approval.spender)} take {shown}"
+
+
+def _wei(review: PayloadReview, value: int) -> str:
+    return in_tokens(value, review.network.native) if review.network else f"{value} wei"
+
+
+def _shown(review: PayloadReview, address: str | None) -> str:
+    return "no contract" if address is None else review.shown(address)
+
+
+def _differ(sentence: str) -> QuoteWarning:
+    return QuoteWarning(WarningCode.TRANSACTIONS_DIFFER, sentence)
