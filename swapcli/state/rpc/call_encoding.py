@@ -12,6 +12,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD, decode_list, decode_text, decode_word, decode_words, encode_word, to_signed
 from swapcli.core.encoding.abi import to_address as address_of_word
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.networks.address import keccak256
 from swapcli.state.rpc.node import ReturnData
 
 SELECTORS: Final[dict[str, str]] = {
@@ -175,9 +176,9 @@ SELECTORS: Final[dict[str, str]] = {
     "readFromStorage(bytes32)": "b5c736e4",
     "getDexPricesAndExchangePrices(address)": "015f6cfa",
 }
-"""The first four bytes of the Keccak-256 hash of each signature. A table, since hashing costs an import and time."""
+"""The first four bytes of the Keccak-256 hash of signatures that are often called: hashing costs an import and time."""
 
-_SELECTOR_BYTES: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
+_selector_bytes: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
 
 ANY_ADDRESS: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
 """An arbitrary account without tokens: functions that look at an account treat it as everybody."""
@@ -189,13 +190,20 @@ def encode_call(signature: str, *arguments: int | str) -> bytes:
     Arguments are numbers of any sign, booleans, addresses, or 32 bytes in hex.
     Example: `encode_call("balanceOf(address)", "0x" + "12" * 20)`.
     """
-    return _SELECTOR_BYTES[signature] + b"".join(map(encode_word, arguments))
+    return _selector(signature) + b"".join(map(encode_word, arguments))
 
 
 def encode_list_call(signature: str, entries: Sequence[int]) -> bytes:
     """Return the calldata of a function whose only argument is a list of words."""
     words = (encode_word(WORD), encode_word(len(entries)), *map(encode_word, entries))
-    return b"".join((_SELECTOR_BYTES[signature], *words))
+    return b"".join((_selector(signature), *words))
+
+
+def _selector(signature: str) -> bytes:
+    known = _selector_bytes.get(signature)
+    if known is None:
+        known = _selector_bytes[signature] = keccak256(signature.encode())[:4]
+    return known
 
 
 def read_words(data: ReturnData, count: int, name: str) -> tuple[int, ...]:

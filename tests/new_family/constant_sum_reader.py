@@ -1,0 +1,29 @@
+"""Pools of two coins that trade one to one: the balances, and the fee of each pool."""
+
+from __future__ import annotations
+
+from swapcli.core.model.pool import Pool
+from swapcli.state.readers.build_pool import build_pool
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.call_encoding import encode_call, read_address, read_word, read_words
+from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.state.rpc.node import ContractCall
+
+_TOKENS = ("token0()", "token1()")
+_FEE = "feePpm()"
+_RESERVES = "getReserves()"
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in one round."""
+    fee, reserves = yield [ContractCall(ref.address, encode_call(name)) for name in (_FEE, _RESERVES)]
+    return build_pool(ref, read_word(fee, _FEE), {"reserves": read_words(reserves, 2, _RESERVES)})
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the coins of a pool in one round."""
+    answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
+    return factory.new_ref(
+        address, tuple(read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
+    )

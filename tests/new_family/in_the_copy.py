@@ -1,0 +1,148 @@
+"""What runs in a copy of the program that has the new family: `python -m tests.new_family.in_the_copy FOLDER`.
+
+Prints the results as JSON; `test_new_family` says what they must be.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from random import Random
+
+import swapcli
+from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.catalogue import find_network
+from swapcli.core.pools import FAMILIES, family
+from swapcli.faces.cli.app import run
+from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
+from swapcli.state.readers import pool_reader, ref_of_pool
+from swapcli.state.readers.contract_kinds import contract_kinds
+from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import run_batched
+from swapcli.state.rpc.node import ContractCall, ReturnData
+from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
+
+NAME = "constant_sum"
+PROTOCOL = ProtocolInfo(1, "sums", "Sums", NAME)
+SWAPS = 40
+
+
+class PoolChain:
+    """A chain with one pool of the family, and a reader of it."""
+
+    def __init__(self, fee_ppm: int) -> None:
+        self.chain = Chain()
+        token = compile_solidity("kit.sol")["Token"]
+        self.coins = sorted((self.chain.deploy(token, 18) for _ in range(2)), key=lambda coin: coin.address.lower())
+        here = Path(__file__).parent
+        contract = compile_solidity("constant_sum.sol", root=here)["ConstantSum"]
+        self.pool = self.chain.deploy(contract, *(coin.address for coin in self.coins), fee_ppm)
+        for coin in self.coins:
+            coin.send("mint", self.pool.address, 10**24)
+            coin.send("mint", DEPLOYER, 10**30)
+
+    def read(self) -> Pool:
+        """Read the pool as from a node: its reference by a factory, then its state."""
+        kind = ContractKind(NAME)
+        address = self.pool.address.lower()
+        factory, reader = Factory(address, kind, (PROTOCOL,)), pool_reader(kind)
+        (ref,) = run_batched([(address, reader.read_constants(factory, address))], self._send)
+        assert isinstance(ref, PoolRef)
+        (pool,) = run_batched([(address, reader.load(ref._replace(decimals=(18, 18))))], self._send)
+        assert isinstance(pool, Pool), pool
+        return pool
+
+    def sell(self, first: bool, amount_in: int) -> int | None:
+        try:
+            (paid,) = self.pool.call("swap", first, amount_in)
+            self.pool.send("swap", first, amount_in)
+        except RevertedError:
+            return None
+        return int(paid)
+
+    def _send(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        return [self.chain.call(call.to, call.calldata) for call in calls]
+
+
+def compare_swaps(chain: PoolChain, seed: int) -> int:
+    """Swap on the chain and in the read pool, and return how many were paid; amounts and states must be equal."""
+    rng, pool, paid = Random(seed), chain.read(), 0
+    for _ in range(SWAPS):
+        first, amount_in = rng.random() < 0.5, int(10 ** rng.uniform(0, 25))
+        tokens = pool.tokens if first else pool.tokens[::-1]
+        try:
+            amount_out, pool = pool.swap(tokens[0], tokens[1], amount_in)
+        except PoolError:
+            assert chain.sell(first, amount_in) is None
+            continue
+        assert chain.sell(first, amount_in) == amount_out
+        assert chain.read() == pool
+        paid += 1
+    return paid
+
+
+def output_of(*arguments: str) -> str:
+    with redirect_stdout(StringIO()) as printed:
+        status = run(list(arguments))
+    assert status in (0, None), (arguments, printed.getvalue())
+    return printed.getvalue()
+
+
+def market_of(pool: Pool) -> dict[str, object]:
+    """Return a market file with one pool."""
+    network = {
+        "name": "sums", "chain_id": 1, "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
+        "wrapped_native": pool.tokens[0], "router": f"0x{'d0' * 20}",
+        "protocols": [{"id": 1, "amm_name": "sums", "display_name": "Sums", "family": NAME}],
+    }  # fmt: skip
+    identity = pool.identity
+    tokens = [
+        {"address": address, "symbol": symbol, "name": symbol, "decimals": 18, "price_usd": 1.0}
+        for address, symbol in zip(identity.tokens, ("ONE", "TWO"), strict=True)
+    ]
+    entry = {
+        "address": identity.address, "protocol": "sums", "family": NAME, "tokens": list(identity.tokens),
+        "fee_ppm": identity.fee_ppm, **pool.state(),
+    }  # fmt: skip
+    return {
+        "format": "swap-market/1", "network": network, "block": 1, "timestamp": 1, "provenance": "recorded",
+        "source": "a test", "gas_price_wei": "0", "tokens": tokens, "pools": [entry],
+    }  # fmt: skip
+
+
+def main(folder: Path) -> dict[str, object]:
+    """Ask every part of the program about the family."""
+    chain = PoolChain(fee_ppm=2_500)
+    pool = chain.read()
+    file = folder / "market.json"
+    file.write_text(json.dumps(market_of(pool)))
+    order = ("sums", "ONE", "TWO", "1000", "--market", str(file), "--json")
+    network = find_network("base")._replace(protocols=(PROTOCOL,))
+    use = PoolUse(pool, pool.tokens[0], pool.tokens[1], PROTOCOL)
+    ref = ref_of_pool(pool, network)
+    return {
+        "program": str(Path(swapcli.__file__).parent),
+        "is known": NAME in FAMILIES and family(NAME) is type(pool),
+        "kinds": [str(kind) for kind in contract_kinds(PROTOCOL, network)],
+        "kind of a pool": ref and str(ref.kind),
+        "swaps like the contract": compare_swaps(chain, seed=1),
+        "route": json.loads(output_of("route", *order)),
+        "transaction": json.loads(output_of("calldata", *order, "--destination", f"0x{'11' * 20}")),
+        "pools": json.loads(output_of("pools", "sums", "--market", str(file), "--json")),
+        "router kind": BY_FAMILY[NAME].kind_of(()),
+        "extra data": encode_extra_data(use).hex(),
+        "topic": output_of("help", "pools"),
+        "schema": json.loads(output_of("schema", "pools")),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(Path(sys.argv[1]))))

@@ -1,0 +1,82 @@
+"""A family is named in its folders, in the tables to which `test_new_family` adds a row, and hardly anywhere else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from swapcli.core.pools import FAMILIES, family
+from tests.new_family.test_new_family import PACKAGE, ROWS
+
+DIALECTS: Final = {"payload/evm/dialects/settler.py", "payload/evm/dialects/universal_router.py"}
+"""Tables of routers that execute some families only; a new one is not among them."""
+ONLY_WORDS: Final = {
+    "core/model/network.py": {"wrapper"},
+    "core/networks/definition.py": {"bridge", "psm", "vault"},
+    "faces/cli/render/quote_facts.py": {"sampled"},
+    "interface/document_types.py": {"sampled"},
+    "quoting/protocol_support.py": {"sampled"},
+    "quoting/warnings.py": {"sampled"},
+    "state/readers/__init__.py": {"ekubo", "sampled"},
+    "state/readers/pool_ref_text.py": {"vault"},
+    "state/sync/refresh.py": {"sampled"},
+    "state/transfers/transfer_trials.py": {"vault"},
+}
+"""Strings that are equal to the name of a family and mean something else, such as a role, a folder or a label."""
+KNOWN: Final = {
+    # Addresses follow from tokens where a factory uses CREATE2: only the oldest families have such factories.
+    "core/networks/definition.py": {"concentrated"},
+    "core/networks/pool_addresses.py": {"concentrated", "solidly_stable"},
+    # Average prices of the past, which Uniswap V3's pools store.
+    "payload/verdict/price_references.py": {"concentrated"},
+    # Events that hold the state that follows, and the rounding of an exact output.
+    "payload/checks/swap_verification.py": {"Concentrated", "weighted"},
+    # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
+    "state/readers/pool_ref.py": {"Concentrated", "ConstantProduct"},
+    # One factory has pairs of both families.
+    "state/discovery/pair_lookup.py": {"ConstantProduct", "SolidlyStable"},
+    "state/sync/refresh.py": {"ConstantProduct", "SolidlyStable"},
+    # Samples are of one block, so that a snapshot takes them again.
+    "state/block_snapshot.py": {"Sampled"},
+}
+"""Code that knows a family, with the reason. The list may only become shorter."""
+
+
+def names_in(file: Path) -> Iterator[str]:
+    """Yield the names of families and of their classes in a file, but for those in imports."""
+    classes = {family(name).__name__ for name in FAMILIES}
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FAMILIES:
+            yield node.value
+        elif isinstance(node, ast.Name) and node.id in classes:
+            yield node.id
+
+
+def is_of_a_family(file: Path) -> bool:
+    """Return whether a file is in a folder of pool maths or of readers."""
+    return any(file.is_relative_to(folder) and file.parent != folder for folder in FAMILY_FOLDERS)
+
+
+FAMILY_FOLDERS: Final = (PACKAGE / "core/pools", PACKAGE / "state/readers")
+
+
+def test_families_are_named_in_the_tables_only() -> None:
+    found: dict[str, set[str]] = {}
+    for file in PACKAGE.rglob("*.py"):
+        where = str(file.relative_to(PACKAGE))
+        if where not in ROWS and where not in DIALECTS and not is_of_a_family(file):
+            found[where] = set(names_in(file)) - ONLY_WORDS.get(where, set())
+    assert {where: names for where, names in found.items() if names} == KNOWN
+
+
+def test_each_family_has_a_line_in_the_topic() -> None:
+    topic = (PACKAGE / "faces/cli/topics/pools.txt").read_text().splitlines()
+    described = {line.split()[0] for line in topic if line.startswith("  ") and line.strip()}
+    assert set(FAMILIES) <= described
+
+
+def test_folders_of_maths_and_readers_have_the_same_names() -> None:
+    maths, readers = ({each.parent.name for each in folder.glob("*/__init__.py")} for folder in FAMILY_FOLDERS)
+    assert maths == readers
