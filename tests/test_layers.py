@@ -23,8 +23,7 @@ REMOTE_STATE_MODULES = (
     "payload/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/swap_verification.py", "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
-    "faces/cli/commands/sync.py", "faces/cli/sync_filter_options.py", "faces/cli/render/store_view.py",
-    "faces/cli/render/sync_view.py", "faces/cli/sync_publish.py",
+    "faces/cli/commands/sync/", "faces/cli/render/store_view.py",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
 
@@ -81,7 +80,7 @@ HEAVY = {
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "faces/cli/render/terminal_tables.py", "faces/cli/render/progress.py", "faces/cli/serve_workers.py",
+    "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
     "faces/service/", "quoting/config/yaml_parser.py", "quoting/remote/", "state/rpc/", "state/readers/",
     "state/discovery/", "state/sync/", "state/feed/", "state/store/", "state/transfers/", "state/names.py",
     "state/tokens.py", "state/block_snapshot.py", "state/settler_registry.py", "state/json_file.py",

@@ -11,10 +11,12 @@ from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
 from swapcli.core.model.quote_figures import QuoteFigures, SinglePath
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
+from swapcli.core.model.token import Token
 from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 
 if TYPE_CHECKING:
+    from swapcli.interface.document_types import SwapTokenJson
     from swapcli.interface.json_types import (
         BestSinglePathJson,
         CertificateJson,
@@ -101,3 +103,9 @@ def _render_certificate(certificate: Certificate, *, is_complete: bool) -> Certi
 
 def _bound(bound: float, gap_bps: float) -> tuple[str, float] | tuple[None, None]:
     return (str(ceil(bound)), gap_bps) if gap_bps < NO_PROOF_BPS else (None, None)
+
+
+def render_swap_token(token: Token, network: Network) -> SwapTokenJson:
+    """Render a token that is sold or bought."""
+    address = display_address(token.address, network.kind)
+    return {"symbol": token.symbol, "address": address, "decimals": token.decimals}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.order_batch import KEYS
+from swapcli.faces.cli.commands.route.batch import KEYS
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import DAI, LONELY, USDC, WETH
 from tests.support.waiting import until

@@ -13,7 +13,7 @@ import pytest
 
 from swapcli.core.errors import InputOutputError
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.order_processes import answer_in_processes
+from swapcli.faces.cli.commands.route.batch_processes import answer_in_processes
 from tests.support.command import clean_environment
 
 WORKERS = 3

@@ -11,8 +11,8 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.routing.replay import replay
+from swapcli.faces.cli.commands.serve.sources import open_service_sources
 from swapcli.faces.cli.options import OutputOptions
-from swapcli.faces.cli.service_sources import open_service_sources
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.route import parse_result
 from swapcli.payload.dialects import execution_of

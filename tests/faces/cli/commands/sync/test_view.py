@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from swapcli.faces.cli.render.sync_view import (
+from swapcli.faces.cli.commands.sync.view import (
     SyncResult,
     advance_document,
     build_sync_details,

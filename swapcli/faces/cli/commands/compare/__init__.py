@@ -16,6 +16,8 @@ from swapcli.faces.cli.session import Session, open_session
 if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
 
+PUBLIC = ()
+
 app = CommandApp()
 
 
@@ -58,7 +60,7 @@ def compare(
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or ())
-    from swapcli.faces.cli.render.comparison_view import build_comparison_details, comparison_document, csv_documents
+    from swapcli.faces.cli.commands.compare.view import build_comparison_details, comparison_document, csv_documents
     from swapcli.quoting.comparison import compare_alternatives
     from swapcli.state.clock import SYSTEM_CLOCK
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapcli.core.networks.address import display_address
+from swapcli.interface.quote_fields import render_swap_token
 from swapcli.payload.checks.swap_verification import Outcome, VerifiedSwap
 from swapcli.quoting.review.transaction_verification import Verification
 
@@ -76,10 +76,4 @@ def _best_route(found: Verification) -> BestRouteJson | None:
 
 def _token(found: Verification, address: str | None) -> SwapTokenJson | None:
     token = found.tokens.get(address or "")
-    if token is None:
-        return None
-    return {
-        "symbol": token.symbol,
-        "address": display_address(token.address, found.network.kind),
-        "decimals": token.decimals,
-    }
+    return None if token is None else render_swap_token(token, found.network)

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import NoRoute
-from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_usd
-from swapcli.core.model.token import Token, in_tokens, whole_tokens
-from swapcli.core.networks.address import display_address
+from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
-from swapcli.interface.quote_fields import render_state_source, render_warning_list
+from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 from swapcli.quoting.comparison import Alternative, AlternativeKind, Comparison
 
 _NAMES = {
@@ -31,8 +29,8 @@ def comparison_document(found: Comparison) -> dict[str, object]:
     order, figures = found.order, found.figures
     return {
         "network": found.network.name,
-        "inputToken": token_document(order.token_in, found.network),
-        "outputToken": token_document(order.token_out, found.network),
+        "inputToken": render_swap_token(order.token_in, found.network),
+        "outputToken": render_swap_token(order.token_out, found.network),
         "inputAmount": str(order.amount),
         "state": render_state_source(figures.state) if figures else None,
         "warnings": render_warning_list(figures.warnings) if figures else [],
@@ -43,12 +41,6 @@ def comparison_document(found: Comparison) -> dict[str, object]:
 def row_documents(found: Comparison) -> tuple[dict[str, object], ...]:
     """Return the alternatives as JSON objects without nested values, the best first."""
     return tuple(_row_document(found, each) for each in found.alternatives)
-
-
-def token_document(token: Token, network: Network) -> dict[str, object]:
-    """Return a token as JSON."""
-    address = display_address(token.address, network.kind)
-    return {"symbol": token.symbol, "address": address, "decimals": token.decimals}
 
 
 def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:

@@ -11,12 +11,11 @@ from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.number_format import format_percentage, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.token import Token, in_tokens, whole_tokens
-from swapcli.faces.cli.render.comparison_view import token_document
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line, state_columns
-from swapcli.interface.quote_fields import render_state_source, render_warning_list
+from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 
 BAR_TITLE: Final = "log scale"
 MAX_BAR_WIDTH: Final = 24
@@ -34,8 +33,8 @@ def depth_document(depth: Depth) -> dict[str, object]:
     """Return the depth as JSON; amounts are text, in base units, and impacts and levels in percent."""
     return {
         "network": depth.network.name,
-        "inputToken": token_document(depth.token_in, depth.network),
-        "outputToken": token_document(depth.token_out, depth.network),
+        "inputToken": render_swap_token(depth.token_in, depth.network),
+        "outputToken": render_swap_token(depth.token_out, depth.network),
         "state": render_state_source(depth.figures.state),
         "warnings": render_warning_list(depth.figures.warnings),
         "points": list(point_documents(depth)),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_RETRIES = 100
 
+PUBLIC = ()
+
 app = CommandApp()
 
 
@@ -137,7 +139,7 @@ def _print(session: Session, checked: list[Health], nodes: "list[NodeReport]") -
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(list(documents))
     else:
-        from swapcli.faces.cli.render.health_view import build_health_list
+        from swapcli.faces.cli.commands.health.view import build_health_list
 
         session.output.print_list(build_health_list(checked, documents, nodes))
 

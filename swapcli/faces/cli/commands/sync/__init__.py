@@ -11,20 +11,20 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.options import OutputOptions, option, settings_of
-from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
-from swapcli.faces.cli.render.sync_view import (
+from swapcli.faces.cli.commands.sync.filter_options import compare_decimals, parse_sync_filter, read_token_lists
+from swapcli.faces.cli.commands.sync.view import (
     SyncResult,
     advance_document,
     build_sync_details,
     format_advance,
     sync_document,
 )
+from swapcli.faces.cli.commands.sync.watch import MAX_CONSECUTIVE_FAILURES, watch_chain
+from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+from swapcli.faces.cli.options import OutputOptions, option, settings_of
+from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
-from swapcli.faces.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
-from swapcli.faces.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node
@@ -43,6 +43,8 @@ from swapcli.state.sync import sync as fill
 FILTER, FOLLOWING = "Filter", "Following"
 
 _SUBSCRIBED = "the node announces new blocks again"
+
+PUBLIC = ()
 
 app = CommandApp()
 
@@ -215,7 +217,7 @@ def _progress_display(session: Session) -> Iterator[Callable[[Progress], object]
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from swapcli.faces.cli.render.progress import SyncProgressBars
+    from swapcli.faces.cli.commands.sync.progress import SyncProgressBars
 
     with SyncProgressBars(session.output.color) as bars:
         yield bars.show
@@ -247,7 +249,7 @@ def _publishing(session: Session, target: Store) -> Iterator[Callable[[], object
         yield lambda: None
         return
     from swapcli.core.encoding.redis_url import RedisUrl
-    from swapcli.faces.cli.sync_publish import publishing
+    from swapcli.faces.cli.commands.sync.publish import publishing
     from swapcli.state.feed.feed_stream import FeedWriter
     from swapcli.state.store import open_store
 

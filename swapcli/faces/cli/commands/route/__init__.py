@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli import exit_codes, options
-from swapcli.faces.cli.batch_options import BatchOptions
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
+from swapcli.faces.cli.commands.route.batch_options import BatchOptions
 from swapcli.faces.cli.files import write_atomically
 from swapcli.faces.cli.options import (
     OUTPUT,
@@ -26,6 +26,8 @@ from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.quoting.review.payload_checker import PayloadChecker
+
+PUBLIC = ()
 
 app = CommandApp()
 
@@ -100,7 +102,7 @@ def route(
     if sender is not None:
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
     batch.check(words, output, session.settings.market)
-    from swapcli.faces.cli.order_batch import route_batch
+    from swapcli.faces.cli.commands.route.batch import route_batch
 
     return route_batch(lambda: open_quote_context(session, network, order, source), batch)
 
@@ -118,9 +120,9 @@ def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOp
 
 
 def _watch(context: QuoteContext, words: OrderWords, watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+    from swapcli.faces.cli.commands.route.watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
+    from swapcli.faces.cli.commands.route.watch_view import WatchLines, WatchScreen
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-    from swapcli.faces.cli.quote_watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
-    from swapcli.faces.cli.render.watch_view import WatchLines, WatchScreen
 
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)

@@ -16,15 +16,15 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.commands.serve.sources import open_app, read_policy
 from swapcli.faces.cli.files import write_atomically
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import print_to_stderr
-from swapcli.faces.cli.service_sources import open_app, read_policy
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli.faces.cli.service_sources import ServiceSources
+    from swapcli.faces.cli.commands.serve.sources import ServiceSources
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
@@ -33,6 +33,8 @@ _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
 )
+
+PUBLIC = ()
 
 app = CommandApp()
 
@@ -106,7 +108,7 @@ def serve(
         raise InvalidOption("--workers and a number of requests exclude each other: one process counts them")
     if store is not None and session.settings.service.feed_url is not None:
         raise InvalidOption("a feed does not fit --store: its pools come from a Redis server", hint="leave one out")
-    from swapcli.faces.cli.service_sources import open_service_sources
+    from swapcli.faces.cli.commands.serve.sources import open_service_sources
 
     sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
     names = [network.name for network in sources.registry.served_networks]
@@ -119,7 +121,7 @@ def serve(
 
     # With a number of requests, workers of the settings do not count.
     if session.settings.service.workers > 1 and request_limit is None:
-        from swapcli.faces.cli.serve_workers import serve_by_workers
+        from swapcli.faces.cli.commands.serve.workers import serve_by_workers
 
         return serve_by_workers(session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session)
     return _serve(session, sources, request_limit, on_ready, read_session)

@@ -12,6 +12,8 @@ from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import open_session
 
+PUBLIC = ()
+
 app = CommandApp()
 
 
@@ -46,11 +48,11 @@ def verify(
     with closing(session.require_node(where)) as node, closing(session.open_known_pools(network)) as known:
         found = verify_transaction(node, known, transaction, quote_at_block(known, node))
     if session.output.format is OutputFormat.JSON:
-        from swapcli.faces.cli.render.verification_json import verification_document
+        from swapcli.faces.cli.commands.verify.document import verification_document
 
         session.output.print_document(verification_document(found))
     else:
-        from swapcli.faces.cli.render.verification_view import build_verification_view
+        from swapcli.faces.cli.commands.verify.view import build_verification_view
 
         session.output.print_details(build_verification_view(found))
     different = found.count(Outcome.DIFFERENT)

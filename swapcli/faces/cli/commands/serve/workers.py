@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import partial
 
 from swapcli.core.errors import InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.faces.cli.commands.serve.sources import ServiceSources, open_app, open_shared_state, read_policy
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.service_sources import ServiceSources, open_app, open_shared_state, read_policy
 from swapcli.faces.cli.session import Session
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import PolicyReloader

@@ -32,6 +32,8 @@ from swapcli.state.markets.embedded import embedded_names
 if TYPE_CHECKING:
     from swapcli.quoting.market import Market
 
+PUBLIC = ()
+
 app = CommandApp()
 
 
@@ -104,11 +106,11 @@ def decode(
     )
     review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
-        from swapcli.faces.cli.render.decode_json import render_review
+        from swapcli.faces.cli.commands.decode.document import render_review
 
         session.output.print_document(render_review(review))
         return _finish(session, review)
-    from swapcli.faces.cli.render.decode_view import build_decode_view
+    from swapcli.faces.cli.commands.decode.view import build_decode_view
 
     session.output.warn(review.warnings)
     session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))

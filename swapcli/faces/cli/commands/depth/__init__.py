@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 START_USD = 10
 
+PUBLIC = ()
+
 app = CommandApp()
 
 
@@ -127,7 +129,7 @@ def _draw(measured: "Depth", width: int) -> str:
 
 
 def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
-    from swapcli.faces.cli.render.depth_view import build_depth_details, csv_documents, depth_document
+    from swapcli.faces.cli.commands.depth.view import build_depth_details, csv_documents, depth_document
     from swapcli.faces.cli.terminal import terminal_width
 
     if output.format is OutputFormat.JSON:

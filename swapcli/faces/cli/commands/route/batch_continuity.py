@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from swapcli.core.errors import InvalidInput, NoRoute
-from swapcli.faces.cli.batch_results import EarlierResult, Entry
+from swapcli.faces.cli.commands.route.batch_results import EarlierResult, Entry
 
 MAX_REPEATED_ORDERS: Final = 8
 """Earlier orders that are quoted again: most settings change the quotes of some of them."""

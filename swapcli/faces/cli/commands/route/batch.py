@@ -13,8 +13,8 @@ from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.batch_options import BatchOptions
-from swapcli.faces.cli.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
+from swapcli.faces.cli.commands.route.batch_options import BatchOptions
+from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
@@ -82,7 +82,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
 
 def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> None:
     """Skip the orders that have results. Raises `InvalidInput` if these are of other orders, settings or markets."""
-    from swapcli.faces.cli.batch_continuity import check_continuity
+    from swapcli.faces.cli.commands.route.batch_continuity import check_continuity
 
     earlier = file.skip_answered(entries)
     note = check_continuity(name, earlier, partial(_quote_entry, context), is_fixed=_is_in_memory(context))
@@ -110,7 +110,7 @@ def _answer_all(
 
     if worker_count == 1 or isinstance(context.market.source, PublicSource):
         return map(partial(_answer_entry, context), entries)
-    from swapcli.faces.cli.order_processes import answer_in_processes
+    from swapcli.faces.cli.commands.route.batch_processes import answer_in_processes
 
     if _is_in_memory(context):
         return answer_in_processes(
