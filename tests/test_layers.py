@@ -19,9 +19,9 @@ from swapcli.core.model.pool import Pool
 PACKAGE = Path(swapcli.__file__).parent
 REMOTE_STATE_MODULES = (
     "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py", "quoting/followers/",
-    "payload/verdict/swap_rehearsal.py", "quoting/review/transaction_verification.py",
+    "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
-    "payload/checks/swap_verification.py", "payload/simulation/", "payload/permits.py", "quoting/permits.py",
+    "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
     "faces/cli/commands/sync/", "faces/cli/render/store_view.py",
 )  # fmt: skip

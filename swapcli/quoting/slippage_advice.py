@@ -12,7 +12,7 @@ from swapcli.payload.dialects import execution_of
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+    from swapcli.quoting.slippage_measures import SlippageAdvice
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 
@@ -26,7 +26,7 @@ def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> Slippa
     quote = answer.quote
     if all(answer.pools[step.pool].is_wrapper for step in quote.steps):
         return None
-    from swapcli.payload.checks.slippage_advice import advise_slippage, bound_sandwich, measure_movement
+    from swapcli.quoting.slippage_measures import advise_slippage, bound_sandwich, measure_movement
 
     bound = bound_sandwich(quote.steps, answer.pools, quote.amount_in, quote.amount_out, _gas_unit_ppm(answer))
     return advise_slippage(measure_movement(_past_outputs(answer, source), window_s), bound)

@@ -22,10 +22,10 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
-from swapcli.payload.checks.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.payload.evm import build_transactions
-from swapcli.quoting.review.transaction_verification import Verification, quote_at_block, verify_transaction
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.verification.swap_verification import Outcome, VerifiedSwap, verify_swaps
+from swapcli.quoting.verification.transaction_verification import Verification, quote_at_block, verify_transaction
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.discovery.swapped_pools import SwappedPool
 from swapcli.state.readers.contract_kinds import ContractKind

@@ -1,3 +1,3 @@
 """Checks of a payload before it is signed, and what makes it dangerous."""
 
-PUBLIC = ("dangers", "payments", "presign_checks", "recipients", "slippage_advice", "swap_verification")
+PUBLIC = ("dangers", "payments", "presign_checks", "recipients")

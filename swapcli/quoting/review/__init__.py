@@ -1,3 +1,3 @@
-"""Payloads beside a fresh quote of the same order: what they say, whether they are right, and what was mined."""
+"""Payloads beside what a market knows: what was given beside a fresh quote, what was built on a node."""
 
-PUBLIC = ("document_review", "payload_checker", "payload_review", "transaction_verification", "verdict")
+PUBLIC = ("document_review", "payload_checker", "payload_review", "verdict")

@@ -37,7 +37,7 @@ from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warn
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 app = CommandApp()
 

@@ -21,7 +21,7 @@ from swapcli.quoting.route_document import quote_fields
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AdvisedSlippageJson
     from swapcli.payload.checks.presign_checks import Simulation
-    from swapcli.payload.checks.slippage_advice import SlippageAdvice
+    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 
 def calldata_document(

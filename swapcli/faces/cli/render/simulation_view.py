@@ -15,8 +15,8 @@ from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
-    from swapcli.payload.checks.slippage_advice import SlippageAdvice
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 View = TypeVar("View", RouteView, PayloadView)
 

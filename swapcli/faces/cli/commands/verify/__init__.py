@@ -41,8 +41,8 @@ def verify(
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     session.start_waiting(network)
-    from swapcli.payload.checks.swap_verification import Outcome
-    from swapcli.quoting.review.transaction_verification import quote_at_block, verify_transaction
+    from swapcli.quoting.verification.swap_verification import Outcome
+    from swapcli.quoting.verification.transaction_verification import quote_at_block, verify_transaction
 
     where = session.network(network)
     with closing(session.require_node(where)) as node, closing(session.open_known_pools(network)) as known:

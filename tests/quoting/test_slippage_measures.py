@@ -17,7 +17,7 @@ from swapcli.core.model.units import PPM
 from swapcli.core.pools import FAMILIES
 from swapcli.core.routing.replay import Replay, replay, swap_exactly
 from swapcli.interface.slippage import V1_SLIPPAGE
-from swapcli.payload.checks.slippage_advice import (
+from swapcli.quoting.slippage_measures import (
     MAX_BOUND_PPM,
     SandwichBound,
     advise_slippage,

@@ -21,17 +21,17 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.swap_verification import (
+from swapcli.quoting.quote_results import QuoteResult
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.pool_source import PoolSource
+from swapcli.quoting.sources.quote_source import QuoteSource
+from swapcli.quoting.verification.swap_verification import (
     NetSwap,
     Outcome,
     VerifiedSwap,
     find_net_swap,
     verify_swaps,
 )
-from swapcli.quoting.quote_results import QuoteResult
-from swapcli.quoting.sources.live import LiveSource
-from swapcli.quoting.sources.pool_source import PoolSource
-from swapcli.quoting.sources.quote_source import QuoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.discovery.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
 from swapcli.state.readers.swap_events import SwapEvent, find_swaps
