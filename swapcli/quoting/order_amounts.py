@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InsufficientBalance, InvalidAmount, NoRoute
 from swapcli.core.model.market import Provenance
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.rpc.node import BlockId, Node, StateOverrideNode
     from swapcli.state.rpc.rpc_node import RpcNode
-
-T = TypeVar("T")
 
 _PROBED_TOKENS: Final = (1, 10**6)
 """Whole tokens sold to find out a price; a million of a token that is worth next to nothing."""
@@ -90,46 +87,42 @@ class BalancePart(NamedTuple):
     block: int
 
 
-class BalanceQuote(NamedTuple, Generic[T]):
-    """An answer to an order over a part of a balance."""
-
-    answer: T
-    part: BalancePart
-
-
-def quote_balance_part(
-    written: WrittenAmount,
-    order: Order,
-    sender: str,
-    node: RpcNode,
-    request_quote: Callable[[Order], T],
-    quote_of: Callable[[T], QuoteResult],
-) -> BalanceQuote[T]:
-    """Quote a percentage of what `sender` holds of the sold token; `request_quote` answers an order.
+class BalanceOrder:
+    """An order over a percentage of what `sender` holds of the sold token, quoted until its amount holds.
 
     The balance is that at the block of the quote, or at the newest block if the quote's state is not read live. Of
-    native currency enough stays for the most that the gas can cost. Raises `InsufficientBalance` if nothing is left,
-    `UpstreamError`, and as `request_quote`.
+    native currency enough stays for the most that the gas can cost. Raises `UpstreamError`.
     """
-    is_native = order.token_in.address == ZERO_ADDRESS
-    head = node.read_head()
-    block, balance = head.block.number, read_balance(node, head.block, sender, order.token_in)
-    gas_wei = 0
-    for _ in range(_MAX_QUOTES):
-        amount = _part_of(written, balance, gas_wei)
-        if amount <= 0:
-            raise _too_little(order.token_in, balance, gas_wei, block)
-        answer = request_quote(order._replace(amount=amount))
-        quote = quote_of(answer)
+
+    def __init__(self, written: WrittenAmount, order: Order, sender: str, node: RpcNode) -> None:
+        self._written, self._order, self._sender, self._node = written, order, sender, node
+        self._head = node.read_head()
+        block = self._head.block
+        balance = read_balance(node, block, sender, order.token_in)
+        self.part = BalancePart(_part_of(written, balance, 0), balance, 0, block.number)
+        self._quotes = 0
+
+    @property
+    def order(self) -> Order:
+        """The order to quote next. Raises `InsufficientBalance` if nothing is left to sell."""
+        if self.part.amount <= 0:
+            raise _too_little(self._order.token_in, self.part.balance, self.part.gas_wei, self.part.block)
+        return self._order._replace(amount=self.part.amount)
+
+    def settle(self, quote: QuoteResult) -> bool:
+        """Take in a quote of the order, and return whether its amount holds. Raises `UpstreamError`."""
+        token, (amount, balance, gas_wei, block) = self._order.token_in, self.part
+        if token.address == ZERO_ADDRESS:
+            gas_wei = max(gas_wei, max_gas_cost_wei(self._node, quote, self._head.gas_price_wei))
         quoted_block = quote.state_source.block if quote.state_source.provenance is Provenance.LIVE else None
-        needed_wei = max(gas_wei, max_gas_cost_wei(node, quote, head.gas_price_wei)) if is_native else 0
         if quoted_block not in (None, block):
             block = quoted_block or block
-            balance = read_balance(node, block, sender, order.token_in)
-        gas_wei = needed_wei
-        if _part_of(written, balance, gas_wei) == amount:
-            break
-    return BalanceQuote(answer, BalancePart(amount, balance, gas_wei, block))
+            balance = read_balance(self._node, block, self._sender, token)
+        self._quotes += 1
+        left = _part_of(self._written, balance, gas_wei)
+        is_last = left == amount or self._quotes == _MAX_QUOTES
+        self.part = BalancePart(amount if is_last else left, balance, gas_wei, block)
+        return is_last
 
 
 def read_balance(node: StateOverrideNode, at: BlockId, owner: str, token: Token) -> int:

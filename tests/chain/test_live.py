@@ -32,7 +32,7 @@ from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.quoting.amount_notation import parse_notation
-from swapcli.quoting.order_amounts import quote_balance_part, read_balance
+from swapcli.quoting.order_amounts import BalanceOrder, read_balance
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
@@ -390,18 +390,14 @@ def test_random_posted_routes_are_carried_out_live(trader: Trader, node: RpcNode
 
 def test_a_part_of_a_balance_is_that_of_the_quotes_block(trader: Trader, node: RpcNode) -> None:
     source, sender = live(trader.market, node), "0x" + "98" * 20
-    amounts: list[int] = []
     trader.world.give("USDC", sender, 1_000 * 10**6)
-
-    def ask(request: Order) -> LocalQuote:
-        if not amounts:  # the balance grows between its first reading and the quote
-            trader.world.give("USDC", sender, 500 * 10**6)
-        amounts.append(request.amount)
-        return source.quote(QuoteRequest(request, ApiVersion.V1))
-
-    written = parse_notation("50%")
-    answer, part = quote_balance_part(written, order(trader, "USDC", WETH), sender, node, ask, lambda each: each)
-    assert amounts == [500 * 10**6, 750 * 10**6]
+    half = BalanceOrder(parse_notation("50%"), order(trader, "USDC", WETH), sender, node)
+    trader.world.give("USDC", sender, 500 * 10**6)  # the balance grows between its first reading and the quote
+    assert half.order.amount == 500 * 10**6
+    assert not half.settle(source.quote(QuoteRequest(half.order, ApiVersion.V1)))
+    assert half.order.amount == 750 * 10**6
+    answer, part = source.quote(QuoteRequest(half.order, ApiVersion.V1)), half.part
+    assert half.settle(answer)
     assert (part.amount, part.balance, part.gas_wei) == (750 * 10**6, 1_500 * 10**6, 0)
     assert answer.state_source.block == part.block
     assert read_balance(node, part.block, sender, answer.order.token_in) == part.balance

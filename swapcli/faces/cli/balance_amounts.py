@@ -10,7 +10,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.order import Order
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.order_amounts import BalancePart, quote_balance_part
+from swapcli.quoting.order_amounts import BalanceOrder, BalancePart
 from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_results import QuoteResult
 
@@ -31,7 +31,7 @@ def answer_balance_part(
     """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
 
     `open_sender` returns the checker that has the sender and the node. Raises `InvalidOption` without them, and
-    as `quote_balance_part`.
+    as `BalanceOrder`.
     """
     if order.reverse:
         raise InvalidOption(
@@ -45,8 +45,11 @@ def answer_balance_part(
             f"{written.shown} is a part of a balance, so the sender must be known",
             hint="add --from ADDRESS; the balance is read from your node",
         )
-    answer, part = quote_balance_part(written, order, sender, checker.node, request_quote, quote_of)
-    session.output.note(printable(f"{written.shown} is {_describe(part, order.token_in)}"))
+    part_order = BalanceOrder(written, order, sender, checker.node)
+    answer = request_quote(part_order.order)
+    while not part_order.settle(quote_of(answer)):
+        answer = request_quote(part_order.order)
+    session.output.note(printable(f"{written.shown} is {_describe(part_order.part, order.token_in)}"))
     return answer
 
 
