@@ -1,16 +1,16 @@
 """What answers an order: sources of quotes, and the figures, warnings and documents of their answers.
 
-`compose` opens the sources that the settings of `config` name; `sources` quote, each from other pools: in memory, in a
-store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
+`openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
+memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
 `quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined. `market` is
 the public interface of it all for programs.
 """
 
 PUBLIC = (
-    "amounts", "async_market", "comparison", "compose", "config", "depth", "followers", "health", "impact_measures",
-    "live_choice", "market", "open_market", "order_amounts", "permits", "plain_amounts", "pool_listing",
-    "prepared_swap", "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results",
-    "remote.url_document", "resolve", "review", "route_document", "slippage_advice", "slippage_measures",
-    "sources.freshness", "sources.in_memory", "sources.public", "sources.quote_source", "sources.remote",
-    "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",
+    "amounts", "async_market", "comparison", "config", "depth", "followers", "health", "impact_measures", "live_choice",
+    "market", "open_market", "openers", "order_amounts", "permits", "plain_amounts", "pool_listing", "prepared_swap",
+    "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results", "remote.url_document",
+    "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
+    "sources.in_memory", "sources.public", "sources.quote_source", "sources.remote", "swap_quote", "swap_warnings",
+    "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.amounts import ResolvedAmount
-    from swapcli.quoting.compose import QuoteSources
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
+    from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.plain_amounts import Amount, WrittenAmount
     from swapcli.quoting.prepared_swap import CheckedSwap, PreparedSwap
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
@@ -59,10 +61,12 @@ class Market:
     may depend on the orders before, by less than 0.01 basis points.
     """
 
-    def __init__(self, source: QuoteSource, sources: QuoteSources, *, names_state: bool = False) -> None:
+    def __init__(
+        self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, *, names_state: bool = False
+    ) -> None:
         """A market that `names_state` was opened by what its prices are, and builds transactions on modelled ones."""
         self._source, self._names_state = source, names_state
-        self._sources = sources
+        self._nodes, self._routers = nodes, routers
         self._lock = RLock()
         self._finalizer = finalize(self, source.close)
 
@@ -85,7 +89,7 @@ class Market:
         `ModelledState`, unless nodes are excluded. Raises `UnknownNetwork`, `ConfigError`, `MarketError`.
         """
         sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open(network), sources)
+        return cls._opened(sources.open(network), sources)
 
     @classmethod
     def embedded(
@@ -101,7 +105,7 @@ class Market:
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
         sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open_embedded(network), sources, names_state=True)
+        return cls._opened(sources.pools.open_embedded(network), sources, names_state=True)
 
     @classmethod
     def from_file(
@@ -122,7 +126,7 @@ class Market:
         sources = _open_sources(
             {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
         )
-        return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources, names_state=True)
+        return cls._opened(sources.pools.open_file(skip_bad_pools=skip_bad_pools), sources, names_state=True)
 
     @classmethod
     def store(
@@ -142,7 +146,7 @@ class Market:
 
         overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
         sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open_stored(network), sources, names_state=True)
+        return cls._opened(sources.pools.open_stored(network), sources, names_state=True)
 
     @classmethod
     def live(
@@ -167,7 +171,7 @@ class Market:
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
         sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open_live(network), sources)
+        return cls._opened(sources.open_live(network), sources)
 
     @classmethod
     def service(
@@ -178,7 +182,11 @@ class Market:
         Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
         """
         sources = _open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
-        return cls(sources.open_service(network), sources)
+        return cls._opened(sources.open_service(network), sources)
+
+    @classmethod
+    def _opened(cls, source: QuoteSource, sources: SourceChooser, *, names_state: bool = False) -> Self:
+        return cls(source, sources.nodes, sources.networks.routers, names_state=names_state)
 
     @property
     def source(self) -> QuoteSource:
@@ -195,7 +203,7 @@ class Market:
     @property
     def settings(self) -> Settings:
         """The settings that apply where a quote has no option of its own."""
-        return self._sources.settings
+        return self._nodes.setup.settings
 
     @property
     def state(self) -> StateSource:
@@ -331,7 +339,7 @@ class Market:
             terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
             router = self.source.build_payload(quote.answer, terms).to
             swap = PermittedSwap(quote.route, quote.network, router, address, deadline_s)
-            return permit_message(self._sources, swap).document()
+            return permit_message(self._nodes, swap).document()
 
     def _prepare(
         self,
@@ -353,6 +361,7 @@ class Market:
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transaction_requests import render_transactions
         from swapcli.quoting.config import override_settings
+        from swapcli.quoting.live_choice import check_modelled_is_meant
         from swapcli.quoting.prepared_swap import PreparedSwap
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.swap_warnings import swap_warnings
@@ -376,7 +385,7 @@ class Market:
             deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not (self._names_state or simulate):  # a simulation shows what is really paid
-            self._sources.check_modelled_is_meant(quote.state, network)
+            check_modelled_is_meant(quote.state, network, is_meant=self._nodes.rules.excludes_nodes)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         if sender is not None:
             terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
@@ -414,7 +423,7 @@ class Market:
         if network.router is None:
             return terms  # the payload is refused for the same reason
         swap = PermittedSwap(quote.route, network, network.router, owner, terms.deadline_s)
-        return terms._replace(permit=check_permit(self._sources, swap, signature), deadline_in_s=None)
+        return terms._replace(permit=check_permit(self._nodes, swap, signature), deadline_in_s=None)
 
     def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
@@ -425,7 +434,7 @@ class Market:
         pools = answer.pools if isinstance(answer, LocalQuote) else None
         ends = traded_tokens(answer.result, swap.payload, network)
         built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
-        verdict = judge_built(self._sources, built, checker.requested.sender if checker else None)
+        verdict = judge_built(self._nodes, built, checker.requested.sender if checker else None)
         if verdict is not None:
             from swapcli.payload.verdict.verdict_outcomes import check_verdict
 
@@ -440,13 +449,13 @@ class Market:
         from swapcli.quoting.quote_results import LocalQuote
         from swapcli.quoting.review.payload_checker import in_reading, mark_revocations, route_payloads
 
-        answer, find = quote.answer, self._sources.router_findings
+        answer, find = quote.answer, self._routers.findings
         pools = answer.pools if isinstance(answer, LocalQuote) else None
         readings = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
         with self._lock:
             checked = checker.check_quoted(answer, payload, readings) if checker else None
         answer, payload = in_reading(answer, readings, checked, payload)
-        payload = mark_revocations(payload, answer.state_source, self._sources, answer.network, checked)
+        payload = mark_revocations(payload, answer.state_source, self._nodes, answer.network, checked)
         return CheckedSwap(
             quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
         )
@@ -459,13 +468,13 @@ class Market:
         if not network.kind.traits.has_eth_nodes:
             raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
         address = None if sender is None else parse_address_option(sender, network, "sender")
-        node = self._sources.node(network)
+        node = self._nodes.node(network)
         if node is None:
             raise InvalidOption(
-                f"sender and simulate need a node of {network.name}, but {self._sources.node_rules.why_none()}",
+                f"sender and simulate need a node of {network.name}, but {self._nodes.rules.why_none()}",
                 hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
             )
-        return new_checker(self._sources, network, node, options._replace(sender=address))
+        return new_checker(self._nodes, self._routers, network, node, options._replace(sender=address))
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""
@@ -527,7 +536,7 @@ class Market:
         return resolve_options(
             self._with_overrides(**overrides),
             self.network,
-            self._sources.api_key,
+            self._nodes.setup.api_key,
             reverse=exact_output,
             direct=direct,
             certify=certify,
@@ -566,13 +575,11 @@ def _open_sources(
     offline: bool = False,
     warn: Warn = None,
     reuse_searches: bool = False,
-) -> QuoteSources:
+) -> SourceChooser:
     # Importing the settings takes longer than `swapcli` may take.
     from swapcli.quoting.user_settings import open_sources
 
-    sources = open_sources(settings, rpc_url=rpc_url, offline=offline, warn=warn)
-    sources.reuses_searches = reuse_searches
-    return sources
+    return open_sources(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, warn=warn)
 
 
 def closed_market() -> MarketUnavailable:

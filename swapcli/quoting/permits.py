@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.route_result import RouteResult
     from swapcli.payload.evm.typed_data import TypedData
-    from swapcli.quoting.compose import QuoteSources
+    from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.state.rpc.rpc_node import RpcNode
 
 
@@ -42,34 +42,34 @@ class PermittedSwap(NamedTuple):
         return PermitTerms(token, self.owner, self.router, self.result.input_amount, self.deadline_s)
 
 
-def permit_message(sources: QuoteSources, swap: PermittedSwap, label: str = "permit") -> TypedData:
+def permit_message(nodes: NodeOpener, swap: PermittedSwap, label: str = "permit") -> TypedData:
     """Return the message to sign. `label` is the option that asks for it, as the caller knows it.
 
     Raises `InvalidOption` if the router or the token takes no permit, or without a node, and `UpstreamError`.
     """
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
-    with closing(_require_node(sources, swap.network, label)) as node:
+    with closing(_require_node(nodes, swap.network, label)) as node:
         message, _ = read_message(node, kind, swap.terms, swap.network.chain_id)
     return message
 
 
-def check_permit(sources: QuoteSources, swap: PermittedSwap, signature: str, label: str = "signature") -> SignedPermit:
+def check_permit(nodes: NodeOpener, swap: PermittedSwap, signature: str, label: str = "signature") -> SignedPermit:
     """Return the signature of the message of `permit_message`, after a node has checked its signer.
 
     Raises as `permit_message`, and `InvalidOption` for a signature that is malformed or not the owner's.
     """
     parsed = parse_signature(signature, label)
     kind = require_permit_kind(swap.network, is_native=swap.is_native, label=label)
-    with closing(_require_node(sources, swap.network, label)) as node:
+    with closing(_require_node(nodes, swap.network, label)) as node:
         return read_signed_permit(node, kind, swap.terms, swap.network.chain_id, parsed, label=label)
 
 
-def _require_node(sources: QuoteSources, network: Network, label: str) -> RpcNode:
-    node = sources.node(network)
+def _require_node(nodes: NodeOpener, network: Network, label: str) -> RpcNode:
+    node = nodes.node(network)
     if node is None:
         raise InvalidOption(
             f"{label} needs a node of {network.name} for the nonce and the domain of the permit, but "
-            + sources.node_rules.why_none(),
+            + nodes.rules.why_none(),
             hint=missing_node_hint(network),
         )
     return node

@@ -10,7 +10,6 @@ from swapcli.core.errors import ModelledState
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.networks.catalogue import find_network
-from swapcli.quoting.compose import QuoteSources
 from swapcli.quoting.config import Secret, load_settings
 from swapcli.quoting.live_choice import (
     NamedHosts,
@@ -117,16 +116,3 @@ def test_a_folder_that_cannot_be_written_changes_nothing() -> None:
     hosts = NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0)
     assert [hosts.is_new("a.example"), hosts.is_new("a.example")] == [True, False]
     assert NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0).is_new("a.example")
-
-
-@pytest.mark.parametrize(
-    ("live", "own", "expected"),
-    [("auto", False, None), ("never", True, None), ("auto", True, OWN), ("require", True, OWN), ("require", False, "")],
-)
-def test_a_service_follows_public_nodes_only_where_required(
-    tmp_path: Path, live: str, own: bool, expected: str | None
-) -> None:
-    sources = QuoteSources(rules(live, own=own).settings, tmp_path, warn=lambda _: None)
-    lasting = sources.service_node(BASE)
-    found = None if lasting is None else lasting.node.redacted_url
-    assert found == (BASE.public_nodes[0].url if expected == "" else expected)

@@ -26,8 +26,10 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
     """
     if not is_name(text):
         return parse_address_option(text, network, label)
+    from swapcli.quoting.openers.account_names import resolve_account_name
+
     try:
-        found = session.resolve_name(text, network)
+        found = resolve_account_name(session.nodes, session.networks, text, network)
     except InvalidInput as error:
         message = f"{label}: {printable(error.message)}"
         raise type(error)(message, hint=error.hint, details=error.details) from None

@@ -24,12 +24,12 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
-    node = session.node(network)
+    node = session.nodes.node(network)
     if node is None:
-        problem = session.node_rules.why_none()
+        problem = session.nodes.rules.why_none()
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
     from swapcli.payload.checks.presign_checks import CheckOptions
 
     max_fee_usd = session.settings.max_fee_usd
     requested = CheckOptions(options.simulate, sender, max_fee_usd, allows_fees=options.allow_fees)
-    return new_checker(session, network, node, requested)
+    return new_checker(session.nodes, session.routers, network, node, requested)

@@ -40,7 +40,7 @@ def print_permit(
     from swapcli.quoting.permits import permit_message
 
     swap = _permitted_swap(network, options, route, router)
-    message = permit_message(session, swap, "--permit")
+    message = permit_message(session.nodes, swap, "--permit")
     if session.output.format not in COMMON_FORMATS:
         raise InvalidOption(
             f"--permit prints a message, which has no format {session.output.format}", hint="leave out --format"
@@ -62,7 +62,7 @@ def with_signature(
     from swapcli.quoting.permits import check_permit
 
     swap = _permitted_swap(network, options, route, network.router)
-    return terms._replace(permit=check_permit(session, swap, signature, "--signature"))
+    return terms._replace(permit=check_permit(session.nodes, swap, signature, "--signature"))
 
 
 def _permitted_swap(

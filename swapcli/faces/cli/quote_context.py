@@ -105,7 +105,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
     options = resolve_options(
         session.settings,
         found,
-        session.api_key,
+        session.setup.api_key,
         recipient=recipient,
         reverse=order.reverse,
         direct=order.direct,
@@ -117,7 +117,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
 def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
     """Open the market that quotes in this process, also if the settings name a service. Raises `InvalidInput`."""
     market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
-    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.api_key))
+    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.setup.api_key))
 
 
 def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
@@ -159,7 +159,7 @@ def read_order(words: Sequence[str], *, raw: bool, hint: str = "") -> OrderWords
 
 def _is_network(session: Session, word: str) -> bool:
     try:
-        session.network(word)
+        session.networks.find(word)
     except UnknownNetwork:
         return False
     return True

@@ -1,4 +1,4 @@
-"""The session of a command: its settings, its output, and the sources of quotes that the settings name."""
+"""The session of a command: its settings, its output, and what opens nodes, markets and sources as the settings say."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
-from swapcli.quoting.compose import REMOTE_RETRIES, QuoteSources
-from swapcli.quoting.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
+from swapcli.quoting.config import Settings, config_file_path, data_folder, home_folder, load_settings, node_url
+from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, SourceChooser
+from swapcli.quoting.openers.markets import MarketOpener
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
+from swapcli.quoting.openers.user_setup import UserSetup
 
 if TYPE_CHECKING:
     from swapcli.quoting.market import Market
@@ -25,38 +29,36 @@ __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 KEYS_FILE = "keys.json"
 
 
-class Session(QuoteSources):
-    """The sources of quotes of a command, and its output. Warnings go to the output.
+class Session:
+    """What a command opens things with: `networks`, `nodes`, `markets` and `sources`, as its settings say, its output.
 
-    `account_names` are the names that options gave instead of addresses, by option; a batch `prints_lines`.
+    Warnings go to the output. `account_names` are the names that options gave instead of addresses, by option; a batch
+    `prints_lines`.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        output: Output,
-        config_file: Path,
-        data_dir: Path,
-        *,
-        rpc_url: Secret | None = None,
-        is_offline: bool = False,
-    ) -> None:
-        super().__init__(
-            settings,
-            data_dir,
-            warn=output.note,
-            read=read_file,
-            environ=os.environ,
-            rpc_url=rpc_url,
-            is_offline=is_offline,
-        )
+    def __init__(self, setup: UserSetup, output: Output, config_file: Path) -> None:
+        self.setup = setup
         self.output = output
+        self.config_file = config_file
         self.account_names: dict[str, str] = {}
         self.prints_lines = False
-        self.config_file = config_file
+        self.routers = RouterMemory(setup.stores_folder)
+        self.networks = KnownNetworks(setup.settings, self.routers)
+        self.nodes = NodeOpener(setup)
+        self.markets = MarketOpener(setup, self.networks)
+        self.sources = SourceChooser(self.markets, self.nodes, on_fall_back=self._report_fall_back)
 
-    def report_fall_back(self, sentence: str) -> None:
-        """As `QuoteSources.report_fall_back`: a document has its warnings in fields, which may be overlooked."""
+    @property
+    def settings(self) -> Settings:
+        """The settings of the command."""
+        return self.setup.settings
+
+    def with_settings(self, settings: Settings) -> Session:
+        """Return a session with other settings and the same output."""
+        return Session(self.setup._replace(settings=settings), self.output, self.config_file)
+
+    def _report_fall_back(self, sentence: str) -> None:
+        """Warn where a document has its warnings in fields, which may be overlooked."""
         if self.output.format is OutputFormat.JSON or self.prints_lines:
             self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
 
@@ -71,22 +73,24 @@ class Session(QuoteSources):
         from swapcli.faces.cli.waiting import start_waiting
 
         own = self.settings.networks.get(network.lower())
-        node = None if self.is_offline else self.rpc_url or (own and own.rpc_url)
+        node = None if self.setup.is_offline else self.setup.rpc_url or (own and own.rpc_url)
         source = self.settings.api_url or (node and node.redacted)
         start_waiting(f"waiting for {printable(source)} ..." if source else "searching for the best route ...")
 
     def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
-        """Return the market that the settings name for `network`. Raises as `QuoteSources.open`."""
+        """Return the market that the settings name for `network`. Raises as `SourceChooser.open`."""
         self.start_waiting(network)
         from swapcli.quoting.market import Market
 
-        return Market(self.open(network, skip_bad_pools=skip_bad_pools, retries=retries), self)
+        source = self.sources.open(network, skip_bad_pools=skip_bad_pools, retries=retries)
+        return Market(source, self.nodes, self.routers)
 
     def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
-        """Return the market that quotes in this process. Raises as `QuoteSources.open_local`."""
+        """Return the market that quotes in this process. Raises as `SourceChooser.open_local`."""
         from swapcli.quoting.market import Market
 
-        return Market(self.open_local(network, skip_bad_pools=skip_bad_pools), self)
+        source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
+        return Market(source, self.nodes, self.routers)
 
     def network_name(self, name: str | None) -> str:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
@@ -105,11 +109,13 @@ def open_session(
     *,
     rpc_url: str | None = None,
     offline: bool = False,
+    reads_public_nodes: bool = True,
+    reuses_searches: bool = False,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print.
+    `formats` are those that the command can print; `UserSetup` describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -121,11 +127,16 @@ def open_session(
     )
     requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
     output_format = choose_format(requested, settings.output, formats)
-    return Session(
+    printed = Output(output_format, settings.color, [], output.get)
+    setup = UserSetup(
         settings,
-        Output(output_format, settings.color, [], output.get),
-        config_file_path(config_path, os.environ, home_folder()),
         data_folder(os.environ, home_folder()),
+        printed.note,
+        read_file,
+        os.environ,
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
         is_offline=offline,
+        reads_public_nodes=reads_public_nodes,
+        reuses_searches=reuses_searches,
     )
+    return Session(setup, printed, config_file_path(config_path, os.environ, home_folder()))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from swapcli.payload.reading_memory import ReadingMemory
     from swapcli.payload.signing.signing_fields import SigningPlan
     from swapcli.payload.verdict.verdict import Verdict
-    from swapcli.quoting.compose import QuoteSources
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
@@ -171,7 +172,7 @@ class PayloadChecker(NamedTuple):
 def mark_revocations(
     payload: UnsignedTransaction,
     state: StateSource,
-    sources: QuoteSources,
+    nodes: NodeOpener,
     network: Network,
     checked: PayloadCheck | None = None,
 ) -> UnsignedTransaction:
@@ -187,7 +188,7 @@ def mark_revocations(
     from swapcli.payload.simulation.allowance_probe import must_be_revoked_first
 
     with suppress(UpstreamError):
-        node = sources.node(network)
+        node = nodes.node(network)
         if node is None:
             return payload
         with closing(node):
@@ -198,12 +199,14 @@ def mark_revocations(
     return payload
 
 
-def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:
+def new_checker(
+    nodes: NodeOpener, routers: RouterMemory, network: Network, node: RpcNode, requested: CheckOptions
+) -> PayloadChecker:
     """Return the checker of transactions on a node, which remembers readings of routers beside the stores."""
     from swapcli.payload.reading_memory import ReadingMemory
 
-    second_node = sources.second_node(network) if requested.sender else None
-    return PayloadChecker(requested, node, network, ReadingMemory(sources.router_findings_file()), second_node)
+    second_node = nodes.second_node(network) if requested.sender else None
+    return PayloadChecker(requested, node, network, ReadingMemory(routers.file()), second_node)
 
 
 def _wei_usd(answer: RemoteQuote) -> float | None:
@@ -262,9 +265,9 @@ class BuiltSwap(NamedTuple):
     source: QuoteSource
 
 
-def judge_built(sources: QuoteSources, built: BuiltSwap, sender: str | None) -> Verdict | None:
+def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verdict | None:
     """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
-    if not sources.checks_swaps(built.network):
+    if not nodes.checks_swaps(built.network):
         return None
     from swapcli.payload.checks.presign_checks import TradedTokens
     from swapcli.payload.verdict.swap_rehearsal import JudgedSwap
@@ -273,7 +276,7 @@ def judge_built(sources: QuoteSources, built: BuiltSwap, sender: str | None) -> 
     payload, result, pools, network, ends, origin, source = built
     tokens = TradedTokens(*ends, network.native)
     known = source.known_pools({payload.call.route.token_in, payload.call.route.token_out}) or {}
-    return judge(sources, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
+    return judge(nodes, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:

@@ -13,12 +13,10 @@ from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.quoting.compose import QuoteSources
+    from swapcli.quoting.openers.nodes import NodeOpener
 
 
-def judge(
-    sources: QuoteSources, swap: JudgedSwap, sender: str | None, known_pools: Mapping[str, Pool]
-) -> Verdict | None:
+def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: Mapping[str, Pool]) -> Verdict | None:
     """Return the verdict on a swap by `sender`, None if the settings name no node for it.
 
     `known_pools` (by key) trade its two tokens; those outside its route may give prices to compare with.
@@ -27,10 +25,10 @@ def judge(
     """
     swap = swap._replace(known_tokens=catalogue_tokens(swap.network))
     try:
-        with sources.checking_node(swap.network) as node:
+        with nodes.checking_node(swap.network) as node:
             if node is None:
                 return None
-            settings, now_s = sources.settings, int(SYSTEM_CLOCK.now_s())
+            settings, now_s = nodes.setup.settings, int(SYSTEM_CLOCK.now_s())
             limits = (settings.price_guard_ppm, settings.max_price_loss_ppm)
             return judge_swap(node, swap, sender, price_guard(swap, known_pools, now_s, limits))
     except UpstreamError as error:

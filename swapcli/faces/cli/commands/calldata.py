@@ -30,6 +30,7 @@ from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, re
 from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.payload_checker import BuiltSwap, judge_built, traded_tokens
@@ -84,7 +85,7 @@ def calldata(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
     if not payload.simulate:  # which shows what is really paid
-        session.check_modelled_is_meant(quote.state, quote.network)
+        check_modelled_is_meant(quote.state, quote.network, is_meant=session.nodes.rules.excludes_nodes)
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
@@ -95,7 +96,7 @@ def calldata(
     pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
     ends = traded_tokens(quote.route, transaction, quote.network)
     built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
-    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
     prepared = PreparedPayload(transaction, quote.network, checked, readings=readings, verdict=verdict)
     warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)

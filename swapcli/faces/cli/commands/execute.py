@@ -39,6 +39,7 @@ from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.quote_figures import compute_payload_figures
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.review.payload_checker import (
@@ -105,7 +106,9 @@ def execute(
         terms = with_signature(session, quote_source.network, payload, route, signature)
     transaction = quote_source.build(route.result, terms)
     if not payload.simulate:  # which shows what is really paid
-        session.check_modelled_is_meant(quote_source.state_source, quote_source.network)
+        check_modelled_is_meant(
+            quote_source.state_source, quote_source.network, is_meant=session.nodes.rules.excludes_nodes
+        )
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
@@ -121,12 +124,12 @@ def execute(
     check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
     pools = quote_source.route_pools(route.result)
     readings = route_payloads(
-        session.router_findings, quote_source.network, route.result, pools, terms, transaction.gas_units
+        session.routers.findings, quote_source.network, route.result, pools, terms, transaction.gas_units
     )
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
-    transaction = mark_revocations(transaction, state_source, session, quote_source.network, checked)
+    transaction = mark_revocations(transaction, state_source, session.nodes, quote_source.network, checked)
     now_s = int(SYSTEM_CLOCK.now_s())
     figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
     warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
@@ -135,7 +138,7 @@ def execute(
         network_read = network_read._replace(router_reading=checked.read_payload.reading)
     ends = traded_tokens(route.result, transaction, network_read)
     built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source, quote_source)
-    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
     prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings, verdict=verdict)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
@@ -181,7 +184,7 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
         if option or session.settings.network:
             return session.network_name(option)
         raise InvalidOption("the route does not name its network", hint="add --network NAME")
-    if option and option.lower() != name.lower() and option != str(session.chain_id(name)):
+    if option and option.lower() != name.lower() and option != str(session.networks.chain_id(name)):
         raise InvalidOption(f"the route is for {name}, not for {option}", hint="leave out --network")
     return name
 

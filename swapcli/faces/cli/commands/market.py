@@ -50,7 +50,7 @@ def import_(
     """
     session = open_session(output, settings_of(market=file, store=store))
     market = _read(session, network, skip_bad_pools)
-    with session.create_store(market.network) as target:
+    with session.markets.create_store(market.network) as target:
         pools = target.read_summary().pools
         if pools and not replace:
             raise InvalidInput(
@@ -110,7 +110,7 @@ def info(
     session = open_session(output, settings_of(store=store), formats=formats)
     if network is None:
         return _list(session)
-    with session.open_store(network) as stored:
+    with session.markets.open_store(network) as stored:
         summary = stored.read_summary()
     _print_summary(session, summary.network, summary)
     return exit_codes.OK
@@ -147,23 +147,23 @@ def remove(
 def _find_removable(session: Session, network: str) -> tuple[str, str, int | None]:
     """Return the name, the path and the number of pools of the store of a network, None if it is damaged."""
     try:
-        with session.open_store(network) as stored:
+        with session.markets.open_store(network) as stored:
             return stored.network.name, stored.path, stored.read_summary().pools
     except MarketError:
-        return session.network(network).name, str(session.store_file(network)), None
+        return session.networks.find(network).name, str(session.markets.store_file(network)), None
 
 
 def _read(session: Session, network: str | None, skip_bad_pools: bool) -> MarketState:
     """Read the market file, which the settings name at this point."""
     if network is not None:
-        return session.market(network, skip_bad_pools=skip_bad_pools)
-    market = session.file_market(skip_bad_pools=skip_bad_pools)
+        return session.markets.market(network, skip_bad_pools=skip_bad_pools)
+    market = session.markets.file_market(skip_bad_pools=skip_bad_pools)
     assert market is not None
     return market
 
 
 def _load(session: Session, network: str) -> MarketState:
-    store = session.stored(network)
+    store = session.markets.find_store(network)
     if store is None:
         return open_market(network, networks_from(session.settings)).market
     with store:
@@ -173,14 +173,14 @@ def _load(session: Session, network: str) -> MarketState:
 def _list(session: Session) -> int:
     """Print all stores that can be read, then raise the error of the first that cannot."""
     summaries, failures = [], []
-    for file in session.store_files():
+    for file in session.markets.store_files():
         try:
-            with open_store(str(file), session.network) as stored:
+            with open_store(str(file), session.networks.find) as stored:
                 summaries.append(stored.read_summary())
         except SwapcliError as error:
             failures.append(error)
     if not summaries and not failures:
-        session.output.note(f"no store in {session.stores_folder}; swapcli sync creates one")
+        session.output.note(f"no store in {session.setup.stores_folder}; swapcli sync creates one")
     session.output.print_list(build_store_list(summaries, SYSTEM_CLOCK.now_s()))
     if failures:
         raise failures[0]

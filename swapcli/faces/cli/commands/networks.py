@@ -45,7 +45,7 @@ def networks(
         return _probe(session, network)
     if network is not None:
         raise InvalidOption("NETWORK is only for --probe", hint="swapcli networks lists all networks")
-    all_networks = [session.network(name) for name in network_names_from(session.settings)]
+    all_networks = [session.networks.find(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(
             columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
@@ -60,8 +60,10 @@ def networks(
 def _probe(session: Session, name: str | None) -> int:
     from swapcli.faces.cli.render.node_view import build_node_list
 
-    network = session.network(session.network_name(name))
-    reports = session.check_public_nodes(network)
+    network = session.networks.find(session.network_name(name))
+    from swapcli.quoting.openers.node_reports import check_public_nodes
+
+    reports = check_public_nodes(session.nodes, network)
     session.output.print_list(build_node_list(network.name, reports))
     if not reports:
         raise UnhealthyError(

@@ -66,8 +66,12 @@ def pools(
     selection = market.source.select_pools(tokens, count)
     listed = list_pools(selection, tokens)
     total, known = selection.total, dict(selection.source.market.tokens)
-    if session.service_url is None and session.settings.market is None and (count is None or len(listed) < count):
-        store = session.stored(network_name)
+    if (
+        session.sources.service_url is None
+        and session.settings.market is None
+        and (count is None or len(listed) < count)
+    ):
+        store = session.markets.find_store(network_name)
         if store is not None:
             with store:
                 skipped = list_skipped(store, tokens)

@@ -55,9 +55,9 @@ def _load_protocols(
     """
     from swapcli.quoting.protocol_support import describe_protocols
 
-    store = session.stored(name)
+    store = session.markets.find_store(name)
     if store is None:
-        return describe_protocols(session.network(name)), None, {}
+        return describe_protocols(session.networks.find(name)), None, {}
     with store:
         pools: Counter[str] = Counter()
         for holding in store.read_summary().protocols:

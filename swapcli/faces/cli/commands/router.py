@@ -28,7 +28,7 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     from swapcli.payload.evm.router import build_deployment as payload_of
 
     session = open_session(output)
-    where = session.network(network)
+    where = session.networks.find(network)
     payload = payload_of(where)
     document = {
         "network": where.name,

@@ -79,12 +79,12 @@ class _TokenList(NamedTuple):
 
 
 def _load_tokens(session: Session, name: str, skip_bad_pools: bool) -> _TokenList:
-    store = session.stored(name) if session.settings.market is None else None
+    store = session.markets.find_store(name) if session.settings.market is None else None
     if store is not None:
         with store:
             tokens, pools, network = store.read_tokens(), store.inventory.pool_counts_by_token(), store.network
             return _TokenList(network, tokens, pools, {**store.read_transfers(tokens), **network.transfers})
-    market = session.market(name, skip_bad_pools=skip_bad_pools)
+    market = session.markets.market(name, skip_bad_pools=skip_bad_pools)
     counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
     return _TokenList(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
 

@@ -85,11 +85,11 @@ def compare(
 
 
 def _service_urls(session: Session, given: "tuple[str, ...] | list[str]") -> list[str]:
-    if session.is_offline and given:
+    if session.setup.is_offline and given:
         raise InvalidOption(
             "a service is reached over the network, so --offline does not fit --api-url", hint="give one of them"
         )
-    configured = [session.settings.api_url] if session.settings.api_url and not session.is_offline else []
+    configured = [session.settings.api_url] if session.settings.api_url and not session.setup.is_offline else []
     return list(dict.fromkeys(given or configured))
 
 
@@ -98,6 +98,6 @@ def _open_services(session: Session, network: str, urls: list[str]) -> "list[tup
     opened = []
     for url in urls:
         sends_key = len(urls) == 1 or url == session.settings.api_url
-        service = session.open_service(network, url, sends_key=sends_key)
+        service = session.sources.open_service(network, url, sends_key=sends_key)
         opened.append((service.state_source.service_url or url, service))
     return opened

@@ -102,7 +102,7 @@ def decode(
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
     review = review_payload(
-        call, fresh_source, signing, now_s, limits, is_modelled_meant=session.node_rules.excludes_nodes
+        call, fresh_source, signing, now_s, limits, is_modelled_meant=session.nodes.rules.excludes_nodes
     )
     review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
@@ -130,11 +130,15 @@ def _for_dialect(session: Session, market: "Market", call: DecodedCall, *, skip_
     """Return the market as the router of the call trades it; the same if that router is not known there."""
     network = market.network
     is_same = call.dialect in (None, network.router_dialect)
-    if is_same or {call.dialect, network.router_dialect} == {*INTERFACE_DIALECTS} or session.service_url is not None:
+    if (
+        is_same
+        or {call.dialect, network.router_dialect} == {*INTERFACE_DIALECTS}
+        or session.sources.service_url is not None
+    ):
         return market
-    session.settings = override_settings(session.settings, {"router_dialect": call.dialect})
+    other = session.with_settings(override_settings(session.settings, {"router_dialect": call.dialect}))
     with suppress(InvalidOption):
-        return _open_market(session, network.name, skip_bad_pools=skip_bad_pools)
+        return _open_market(other, network.name, skip_bad_pools=skip_bad_pools)
     return market
 
 
@@ -147,17 +151,17 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
             raise
     from swapcli.quoting.market import Market
 
-    return Market(session.open_without_pools(name), session)
+    return Market(session.sources.pools.open_without_pools(name), session.nodes, session.routers)
 
 
 def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
     """Return the review with a warning for each contract without code, if the user has named a node."""
     network = review.network
-    if network is None or session.node_rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
+    if network is None or session.nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review
     from swapcli.payload.review.contract_codes import warn_of_codeless
 
-    node = session.node(network)
+    node = session.nodes.node(network)
     if node is None:
         return review
     with closing(node):
@@ -166,7 +170,7 @@ def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
 
 def _market_for_guess(session: Session, name: str) -> MarketState:
     """Return what is known of a network without reading a node or a store."""
-    return session.market(name) if name in embedded_names() else session.without_pools(name)
+    return session.markets.market(name) if name in embedded_names() else session.markets.without_pools(name)
 
 
 def _choose_network(session: Session, given: PayloadInput, option: str | None) -> str | None:
@@ -175,7 +179,7 @@ def _choose_network(session: Session, given: PayloadInput, option: str | None) -
     A market file has one network, which is meant.
     """
     if session.settings.market is not None and option is None:
-        market = session.file_market()
+        market = session.markets.file_market()
         return market.network.name if market else None
     name = option or given.network or _named_by_chain(session, given) or session.settings.network
     if name is not None:
@@ -190,7 +194,7 @@ def _named_by_chain(session: Session, given: PayloadInput) -> str | None:
     """Return the network with the first chain id of the transactions; None if no network has it."""
     for chain_id in given.chain_ids[:1]:
         with suppress(UnknownNetwork):
-            return session.network(str(chain_id)).name
+            return session.networks.find(str(chain_id)).name
     return None
 
 

@@ -70,14 +70,15 @@ def health(
         api_key_file=api_key_file,
         timeout=timeout,
     )
-    session = open_session(output, settings_of(source), rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
-    session.reads_public_nodes = False
+    session = open_session(
+        output, settings_of(source), rpc_url=rpc_url, offline=offline, reads_public_nodes=False, formats=LIST_FORMATS
+    )
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
         raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
     checked = [_check(session, name, attempts) for name in names]
-    nodes = [] if rpc_url is None else [*session.check_named_nodes(session.network(names[0]))]
+    nodes = [] if rpc_url is None else _check_nodes(session, names[0])
     _print(session, checked, nodes)
     unhealthy = [health for health in checked if not health.is_healthy]
     if missing := [check for node in nodes if not node.can_quote for check in node.missing]:
@@ -106,13 +107,13 @@ def _all_names(session: Session, retries: int) -> tuple[str, ...]:
     Raises `UnhealthyError` if the service does not list its networks.
     """
     try:
-        served = session.service_networks(retries)
+        served = session.sources.service_networks(retries)
     except UpstreamError as error:
         raise UnhealthyError(f"not healthy: {error.message}", hint=error.hint, details={"networks": []}) from None
     if served is not None:
         return served
-    if session.service_url is None and str(session.settings.market) != STDIN:
-        market = session.file_market()
+    if session.sources.service_url is None and str(session.settings.market) != STDIN:
+        market = session.markets.file_market()
         if market is not None:
             return (market.network.name,)
     return network_names_from(session.settings)
@@ -125,7 +126,13 @@ def _check(session: Session, name: str, retries: int) -> Health:
     except (MarketError, UpstreamError, MarketUnavailable) as error:
         if session.settings.market is not None:
             raise
-        return Health(session.network(name).name, UNHEALTHY, error.message, 0.0)
+        return Health(session.networks.find(name).name, UNHEALTHY, error.message, 0.0)
+
+
+def _check_nodes(session: Session, name: str) -> "list[NodeReport]":
+    from swapcli.quoting.openers.node_reports import check_named_nodes
+
+    return [*check_named_nodes(session.nodes, session.networks.find(name))]
 
 
 def _print(session: Session, checked: list[Health], nodes: "list[NodeReport]") -> None:

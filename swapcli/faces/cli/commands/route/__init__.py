@@ -81,6 +81,7 @@ def route(
         settings_of(order, source),
         rpc_url=source.rpc_url,
         offline=source.offline,
+        reuses_searches=watch is not None,
         formats=COMMON_FORMATS if batch.batch is None else LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
@@ -91,7 +92,6 @@ def route(
             raise InvalidOption("--watch and --batch exclude each other")
         written = read_order(words, raw=order.raw)
         _check_watch_alone(written, sender, picture, session)
-        session.reuses_searches = True
         return _watch(open_quote_context(session, network, order, source), written, watch, picture, output)
     if batch.batch is None:
         written = read_order(words, raw=order.raw, hint=", or --batch")

@@ -14,7 +14,7 @@ from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.payload.dialects import router_dialect
-from swapcli.quoting.compose import choose_service_pools
+from swapcli.quoting.openers.service_pools import choose_service_pools
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
     """
     from swapcli.faces.service.market_registry import MarketRegistry
 
-    pools = choose_service_pools(session, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=_log_node_warning)
+    pools = choose_service_pools(
+        session.markets, session.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=_log_node_warning
+    )
     for network in pools.networks:
         _check_dialect(network)
     settings = session.settings

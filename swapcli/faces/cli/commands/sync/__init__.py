@@ -112,7 +112,7 @@ def sync(
         raise InvalidOption("--publish is for --watch", hint="give both")
     flags = settings_of(store=store, publish=publish, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
-    target_network = session.network(session.network_name(network))
+    target_network = session.networks.find(session.network_name(network))
     names, listed_decimals = tokens, dict[str, int]()
     if tokens is not None:
         names, listed_decimals, notes = read_token_lists(tokens, target_network, session.settings.timeout_s)
@@ -125,14 +125,14 @@ def sync(
         require_redis()
     enable_garbage_collection()
     with graceful_interrupts() as interruption:
-        node, heads = session.any_lasting_node(target_network)
+        node, heads = session.nodes.any_lasting_node(target_network)
         with closing(node), closing(heads):
             _show_connecting(node)
             # Before the store: an unusable node should not leave an empty store behind.
             _check_from_block(sync_filter, node)
             for difference in compare_decimals(node, target_network, listed_decimals) if listed_decimals else ():
                 session.output.note(difference)
-            with session.create_store(target_network) as target:
+            with session.markets.create_store(target_network) as target:
                 target.check_can_append()
                 had_pools = target.inventory.has_pools()
                 filled = _fill(session, target, node, sync_filter, accept_losses=accept_losses)
@@ -254,7 +254,7 @@ def _publishing(session: Session, target: Store) -> Iterator[Callable[[], object
     from swapcli.state.store import open_store
 
     def reopen() -> Store:
-        return open_store(target.path, session.find_network)
+        return open_store(target.path, session.networks.find)
 
     writer = FeedWriter(RedisUrl.parse(url.reveal()), target.network.name, session.settings.timeout_s)
     with publishing(reopen, writer, print_note) as on_block:

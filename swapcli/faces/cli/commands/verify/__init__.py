@@ -44,8 +44,11 @@ def verify(
     from swapcli.quoting.verification.swap_verification import Outcome
     from swapcli.quoting.verification.transaction_verification import quote_at_block, verify_transaction
 
-    where = session.network(network)
-    with closing(session.require_node(where)) as node, closing(session.open_known_pools(network)) as known:
+    where = session.networks.find(network)
+    with (
+        closing(session.nodes.require_node(where)) as node,
+        closing(session.sources.pools.open_known(network)) as known,
+    ):
         found = verify_transaction(node, known, transaction, quote_at_block(known, node))
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.verify.document import verification_document

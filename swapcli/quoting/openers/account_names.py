@@ -1,0 +1,63 @@
+"""The addresses behind ENS names and Basenames, which a node resolves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.url import is_http_url
+from swapcli.core.errors import ConfigError, InvalidAddress, InvalidOption
+from swapcli.core.model.network import Network
+from swapcli.core.networks.name_services import NameService, find_name_service
+from swapcli.quoting.config import Secret
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.router_memory import KnownNetworks
+
+if TYPE_CHECKING:
+    from swapcli.state.names import ResolvedName
+
+
+def resolve_account_name(nodes: NodeOpener, networks: KnownNetworks, name: str, network: Network) -> ResolvedName:
+    """Return the address on `network` of an ENS name or Basename, read from a node.
+
+    Raises `InvalidAddress` for a name without an address or that could deceive, `InvalidOption` and `ConfigError`
+    without a node that knows it, and `UpstreamError`.
+    """
+    if not network.kind.traits.has_eth_nodes:
+        raise InvalidAddress(f"{name} is not an address, and names of {network.name} are not resolved")
+    if nodes.setup.is_offline:
+        raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
+    service = find_name_service(name)
+    setting = "names_rpc_url" if service.network is None else f"networks.{service.network}.rpc_url"
+    urls, headers = _name_nodes(nodes, networks, service, network)
+    if not urls:
+        where = service.network or "Ethereum"
+        raise InvalidOption(
+            f"{name} is a name of {service.title}, which a node of {where} resolves, but none is set",
+            hint=f"set {setting} in the settings, or give the address",
+            details={"name": name, "setting": setting},
+        )
+    http_urls = [url for url in urls if is_http_url(url.reveal())]
+    if not http_urls:
+        raise ConfigError(
+            f"{urls[0].redacted} is not an http node: names are resolved over http",
+            hint=f"set an http or https address as {setting}",
+            details={"key": setting},
+        )
+    from swapcli.state.names import resolve_name
+
+    with closing(nodes.connector.connect_eth(http_urls, service.chain_id, headers)) as node:
+        return resolve_name(node, service, name, network.chain_id)
+
+
+def _name_nodes(
+    nodes: NodeOpener, networks: KnownNetworks, service: NameService, network: Network
+) -> tuple[Sequence[Secret], Mapping[str, str]]:
+    """Return the nodes that resolve the names of a service, and the headers of requests to them."""
+    if service.network is None:
+        return [url for url in [nodes.setup.settings.names_rpc_url] if url], {}
+    # --rpc-url is a node of the order's network.
+    uses_option = network.name == service.network
+    named = nodes.rules.named_nodes(networks.find(service.network), uses_option=uses_option)
+    return (named.urls, named.headers) if named else ((), {})

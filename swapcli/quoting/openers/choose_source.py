@@ -1,0 +1,216 @@
+"""Choose what answers orders: a remote service, a market file, a store or the embedded market, with or without a node.
+
+This is the one place that decides it, for commands and for the library. Nothing is printed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import InvalidOption, UnknownNetwork, UpstreamError
+from swapcli.quoting.config.source_readers import FLAG_ORIGIN
+from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint
+from swapcli.quoting.openers.markets import MarketOpener
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.pool_sources import PoolSourceOpener
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.quoting.openers.node_connections import AnyNode
+    from swapcli.quoting.sources.live import LiveSource
+    from swapcli.quoting.sources.pool_source import PoolSource
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+REMOTE_RETRIES = 2
+
+
+def _say_nothing(sentence: str) -> None:
+    del sentence
+
+
+class SourceChooser:
+    """Opens the source that answers orders, from what `markets` and `nodes` open.
+
+    `on_fall_back` is told why quotes are not live from now on; each of them has this sentence among its warnings.
+    """
+
+    def __init__(
+        self,
+        markets: MarketOpener,
+        nodes: NodeOpener,
+        *,
+        on_fall_back: Callable[[str], object] = _say_nothing,
+    ) -> None:
+        self.nodes = nodes
+        self.networks = markets.networks
+        self.pools = PoolSourceOpener(markets)
+        self._markets = markets
+        self._setup = markets.setup
+        self._settings = markets.setup.settings
+        self._on_fall_back = on_fall_back
+
+    @property
+    def service_url(self) -> str | None:
+        """The remote service that answers, None if this process answers.
+
+        If both a service and a market file are set, the one from the command line wins. Raises `InvalidOption` if both
+        come from the command line, or both do not.
+        """
+        settings = self._settings
+        if self._setup.is_offline:
+            if settings.origin("api_url") == FLAG_ORIGIN:
+                raise InvalidOption(
+                    "a service is reached over the network, so --offline does not fit --api-url",
+                    hint="give one of them",
+                )
+            return None
+        if settings.api_url is None or settings.market is None:
+            return settings.api_url
+        by_flag = [settings.origin(key) == FLAG_ORIGIN for key in ("api_url", "market")]
+        if by_flag[0] == by_flag[1]:
+            raise InvalidOption(
+                "a service quotes on its own market, so --api-url and --market do not fit together",
+                hint="give one of them",
+            )
+        return settings.api_url if by_flag[0] else None
+
+    def open(self, name: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> QuoteSource:
+        """Return the source that answers orders on the network called `name`.
+
+        That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
+        with the pools of an order read from nodes: those that are set, else public ones. Raises `InvalidInput`,
+        `UnknownNetwork`.
+        """
+        if self.service_url is None:
+            return self.open_local(name, skip_bad_pools=skip_bad_pools)
+        if skip_bad_pools:
+            raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
+        if self._setup.rpc_url is not None:
+            raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
+        if self._settings.origin("state") == FLAG_ORIGIN:
+            raise InvalidOption("--state has no effect with --api-url: the service uses its own node")
+        return self.open_service(name, retries=retries)
+
+    def open_service(
+        self, name: str, url: str | None = None, *, retries: int = REMOTE_RETRIES, sends_key: bool = True
+    ) -> QuoteSource:
+        """Return the source of the remote service at `url`, by default that of the settings.
+
+        The API key of the settings goes with its requests if it `sends_key`. Raises as `open`, and without a service.
+        """
+        from swapcli.quoting.sources.remote import RemoteSource
+
+        url = url or self._settings.api_url
+        if url is None:
+            raise InvalidOption("no service is set", hint="give --api-url URL")
+        key, timeout_s = self._setup.api_key() if sends_key else None, self._settings.timeout_s
+        network = self.networks.find(name)
+        return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+
+    def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
+        """Return the names of the service's networks that are known here; None if there is no service, or it does not
+        list its networks.
+
+        Raises `UpstreamError` for an invalid response, `UnknownNetwork` if none of its networks is known.
+        """
+        url = self.service_url
+        if url is None:
+            return None
+        from swapcli.quoting.sources.remote import served_networks
+
+        key, timeout_s = self._setup.api_key(), self._settings.timeout_s
+        names = served_networks(url, api_key=key, timeout_s=timeout_s, retries=retries)
+        known = None if names is None else tuple(name for name in names if self.networks.chain_id(name) is not None)
+        if names and not known:
+            raise UnknownNetwork(f"the service serves {', '.join(names)}, but none of them is known here")
+        return known
+
+    def open_live(self, name: str) -> QuoteSource:
+        """Return the source that reads the pools of the store, else of the embedded market, from nodes.
+
+        Its quotes raise `UpstreamError` if none answers. Raises `ConfigError` for the URL of a node, and
+        `InvalidOption` without a node.
+        """
+        pool_source = self.pools.open_known(name)
+        live = self._live_source(pool_source, may_fall_back=False)
+        if live is None:
+            network = pool_source.network
+            raise InvalidOption(f"no node of {network.name} is set", hint=missing_node_hint(network, "rpc_url"))
+        return live
+
+    def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
+        """Return the source that quotes in this process, also if a service is set. Raises as `open`."""
+        live = None
+        if self._settings.market is not None:
+            if self._setup.rpc_url is not None:
+                raise InvalidOption(
+                    "a market file is quoted as it is, so --rpc-url does not fit --market", hint="give one of them"
+                )
+            pool_source = self.pools.over_market(self._markets.market(name, skip_bad_pools=skip_bad_pools))
+        else:
+            pool_source = self.pools.open_known(name)
+            live = self._live_source(pool_source)
+        if live is not None:
+            return live
+        if self._settings.origin("state") == FLAG_ORIGIN:
+            raise self._state_needs_node(pool_source.network)
+        return self.pools.check_age(pool_source)
+
+    def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
+        """Return the source that reads the pools from nodes; None if there are none to read.
+
+        Where the user has named none, it quotes on the pool source's own state if the others fail and it
+        `may_fall_back`; `live` and a block tag of the command line exclude that. Raises as `open_live`.
+        """
+        network, rules, nodes = pool_source.network, self._setup.node_rules, self.nodes
+        choices = list(rules.quoted_nodes(network))
+        if not choices:
+            if rules.requires_node:
+                raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+            return None
+        if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
+            return self._live_on(pool_source, nodes.open_choice(choices[0], network))
+        from swapcli.quoting.sources.public import PublicSource
+
+        can_fall_back = may_fall_back and not rules.requires_node and self._settings.origin("state") != FLAG_ORIGIN
+
+        return PublicSource(
+            pool_source,
+            lambda: self._live_on(pool_source, nodes.open_first(choices, network)),
+            may_fall_back=lambda: can_fall_back and nodes.has_opened_public_node,
+            explain=lambda error: self._explain_fall_back(pool_source, error),
+            answered=lambda: nodes.name_public_host(network),
+            max_age_s=self._settings.max_age_s,
+        )
+
+    def _live_on(self, pool_source: PoolSource, node: AnyNode) -> LiveSource:
+        from swapcli.quoting.sources.live import LiveSource
+
+        return LiveSource(
+            pool_source,
+            node,
+            SYSTEM_CLOCK,
+            max_age_s=self._settings.max_age_s,
+            route_ttl_s=self._settings.route_ttl_s,
+            tag=self._settings.state,
+            close_node=node.close,
+        )
+
+    def _explain_fall_back(self, pool_source: PoolSource, error: UpstreamError) -> str:
+        """Return what a quote warns of that could read no node: why, which state it is on, and what to do."""
+        network, state = pool_source.network, pool_source.state_source
+        ways = missing_node_hint(network)
+        sentence = f"no live prices of {network.name}, so the state is {state.provenance}: {error.message}; {ways}"
+        self._on_fall_back(sentence)
+        return sentence
+
+    def _state_needs_node(self, network: Network) -> InvalidOption:
+        """Return the error for a block tag without a node that could read it."""
+        if self._settings.market is not None:
+            return InvalidOption("a market file is quoted as it is, so --state does not fit --market")
+        return InvalidOption(
+            f"--state is read from a node of {network.name}, but {self._setup.node_rules.why_none()}",
+            hint=missing_node_hint(network),
+        )

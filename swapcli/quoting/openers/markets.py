@@ -1,0 +1,160 @@
+"""Open markets and stores: market files, the folder of the stores, and the markets that come with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import ConfigError, InvalidPoolState, MarketError, UnknownNetwork
+from swapcli.core.model.network import Network
+from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
+from swapcli.quoting.config.source_readers import FLAG_ORIGIN
+from swapcli.quoting.openers.router_memory import KnownNetworks
+from swapcli.quoting.openers.user_setup import UserSetup, may_exist
+
+if TYPE_CHECKING:
+    from swapcli.core.model.market import MarketState, ParsedMarket
+    from swapcli.state.store import Store
+
+STDIN = "-"
+"""The name of a market file that is read from the standard input."""
+
+
+class MarketOpener:
+    """Opens markets and stores of the `networks`, as the settings say."""
+
+    def __init__(self, setup: UserSetup, networks: KnownNetworks) -> None:
+        self.setup = setup
+        self.networks = networks
+
+    def market(self, name: str, *, skip_bad_pools: bool = False) -> MarketState:
+        """Return the market of the network called `name`: the market file of the settings, else the embedded market.
+
+        Warns of skipped pools. Raises `InvalidInput` for an invalid file.
+        """
+        from swapcli.quoting.open_market import open_market
+
+        find = self.networks.find
+        if self.setup.settings.market is not None:
+            return self._read_market(
+                lambda document: open_market(name, find, document=document, skip_bad_pools=skip_bad_pools)
+            )
+        return open_market(name, find).market
+
+    def embedded_market(self, name: str) -> MarketState:
+        """Return the embedded market of the network called `name`. Raises `UnknownNetwork`, `MarketUnavailable`."""
+        from swapcli.quoting.open_market import open_market
+
+        return open_market(name, self.networks.find).market
+
+    def file_market(self, *, skip_bad_pools: bool = False) -> MarketState | None:
+        """Return the market of the market file, of any network; None if no file is set.
+
+        Warns and raises as `market`.
+        """
+        if self.setup.settings.market is None:
+            return None
+        from swapcli.state.markets.format import parse_market
+
+        find = self.networks.find
+        return self._read_market(lambda document: parse_market(document, networks=find, skip_bad_pools=skip_bad_pools))
+
+    def without_pools(self, name: str) -> MarketState:
+        """Return a market of the network called `name` with the tokens of the catalogue and the settings alone."""
+        from swapcli.core.model.market import MarketState, Provenance
+
+        network = self.networks.find(name)
+        tokens = {token.address: token for token in network.tokens}
+        return MarketState(network, tokens, {}, Provenance.RECORDED, "the settings", network.gas_price_wei)
+
+    def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> MarketState:
+        file = str(self.setup.settings.market)
+        try:
+            parsed = parse(self.setup.read(file))
+        except MarketError as error:
+            error.place = "stdin" if file == STDIN else file
+            if isinstance(error, InvalidPoolState):
+                error.hint = "--skip-bad-pools goes on without it"
+            raise
+        for bad in parsed.skipped:
+            self.setup.warn(f"skipped {bad.message}")
+        return parsed.market
+
+    def store_file(self, name: str) -> Path:
+        """Return the path of the store of the network called `name`."""
+        try:
+            stem = self.networks.find(name).name
+        except UnknownNetwork:
+            # Only a store may know the network, and its name may be no file name.
+            from urllib.parse import quote
+
+            stem = quote(name.lower(), safe="")
+        return self.setup.stores_folder / f"{stem}.sqlite"
+
+    def store_files(self) -> list[Path]:
+        """Return the paths of all stores in alphabetical order. Raises `ConfigError` as `find_store`."""
+        self._check_named_folder()
+        return sorted(self.setup.stores_folder.glob("*.sqlite"))
+
+    def find_store(self, name: str) -> Store | None:
+        """Open the store of the network called `name`; return None if there is none, or it has no pools.
+
+        Raises `ConfigError` if it cannot be opened or belongs to another network, or the user has named a folder that
+        does not exist; `MarketError` if it is damaged.
+        """
+        self._check_named_folder()
+        file = self.store_file(name)
+        if not may_exist(file):
+            return None
+        from swapcli.state.store import open_store
+
+        store = open_store(str(file), self.networks.find, name)
+        if store.inventory.has_pools():
+            return store
+        store.close()
+        return None
+
+    def open_store(self, name: str) -> Store:
+        """Open the store of the network called `name`. Raises as `find_store`, and `ConfigError` if there is none."""
+        store = self.find_store(name)
+        if store is not None:
+            return store
+        from swapcli.state.store import open_store
+
+        # An unknown network raises its own error.
+        return open_store(str(self.store_file(self.networks.find(name).name)), self.networks.find, name)
+
+    def create_store(self, network: Network) -> Store:
+        """Open the store of a network; create it and its folder if necessary.
+
+        Raises `ConfigError` if that fails or the store belongs to another network, `MarketError` if it is damaged.
+        """
+        from swapcli.state.store import create_store
+
+        file = self.store_file(network.name)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(
+                f"cannot make the folder {file.parent}: {reason}",
+                hint="name one that can be written to with --store",
+                details={"folder": str(file.parent)},
+            ) from None
+        return create_store(str(file), network, self.networks.find)
+
+    def _check_named_folder(self) -> None:
+        """Raise `ConfigError` if the call at hand names a folder of stores that does not exist: it is mistyped.
+
+        A folder of the settings may be one that the first sync makes.
+        """
+        settings = self.setup.settings
+        folder = settings.store_dir
+        is_named = settings.origin("store_dir") in (FLAG_ORIGIN, ARGUMENT_ORIGIN)
+        if folder is not None and is_named and not folder.is_dir():
+            raise ConfigError(
+                f"there is no folder {folder}",
+                hint=f"swapcli sync NETWORK --store {folder} makes it",
+                details={"folder": str(folder)},
+            )

@@ -1,0 +1,238 @@
+"""Open the nodes that the command line, the settings and the environment name, else public ones.
+
+`live_choice` has the order of precedence; `node_connections` connects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from swapcli.core.encoding.url import is_http_url
+from swapcli.core.errors import InvalidOption, UpstreamError
+from swapcli.core.model.live_mode import CheckMode
+from swapcli.core.model.network import Network
+from swapcli.quoting.config.source_readers import FLAG_ORIGIN
+from swapcli.quoting.live_choice import (
+    ETH_RPC_URL,
+    NamedHosts,
+    NodeChoice,
+    NodeOrigin,
+    NodeRules,
+    missing_node_hint,
+)
+from swapcli.quoting.openers.user_setup import UserSetup, Warn
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.node_connections import AnyNode, LastingNode, NodeConnector
+    from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicRpcNode
+    from swapcli.state.rpc.rpc_node import RpcNode
+
+_NAMED_HOSTS_FILE = "named-hosts.json"
+_CHECK_REQUESTS = 3
+"""Requests of a check to a public node: what it prepares, the rehearsal, and one more for tokens that keep balances
+unusually."""
+
+
+class NodeOpener:
+    """Opens nodes for quotes, for checks of swaps, and for commands that last."""
+
+    def __init__(self, setup: UserSetup) -> None:
+        self.setup = setup
+        self._named_hosts = NamedHosts(setup.data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
+        self._public_node: AnyPublicNode | None = None
+
+    @property
+    def rules(self) -> NodeRules:
+        """What decides which nodes are read."""
+        return self.setup.node_rules
+
+    @cached_property
+    def connector(self) -> NodeConnector:
+        """What connects to nodes by their URLs."""
+        # Offline orders load no code for nodes.
+        from swapcli.quoting.openers.node_connections import NodeConnector
+
+        return NodeConnector(self.setup)
+
+    def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
+        """Return the node of an EVM network that quotes read; None if there is none to read.
+
+        If there are several, each replaces the one before it when that fails, and `warn` says why. Raises
+        `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
+        interface, and `UpstreamError`.
+        """
+        choices = list(self.rules.quoted_nodes(network))
+        if not choices:
+            return None
+        check_has_eth_nodes(network)
+        if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
+            return self._connect_named(choices[0], network, warn)
+        return cast("RpcNode", self.open_first(choices, network))
+
+    def require_node(self, network: Network) -> RpcNode:
+        """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
+        check_has_eth_nodes(network)
+        node = self.node(network)
+        if node is None:
+            raise InvalidOption(
+                f"this needs a node of {network.name}, but {self.rules.why_none()}",
+                hint=missing_node_hint(network),
+            )
+        self.name_public_host(network)
+        return node
+
+    def second_node(self, network: Network) -> RpcNode | None:
+        """Return a node that can deny what the one of `node` says: the next one of the settings, None without one.
+
+        Raises `ConfigError` for an invalid URL.
+        """
+        first = self.rules.named_nodes(network)
+        named = self.rules.named_nodes(network, uses_option=False)
+        if first is None or named is None:
+            return None
+        used = next((url for url in first.urls if is_http_url(url.reveal())), None)
+        others = [url for url in named.urls if is_http_url(url.reveal()) and url != used]
+        return self.connector.connect_eth(others[:1], network.chain_id, named.headers) if others else None
+
+    def checks_swaps(self, network: Network) -> bool:
+        """Return whether a node rehearses swaps before they are signed.
+
+        Raises `InvalidOption` if that is asked for and impossible.
+        """
+        settings, rules = self.setup.settings, self.rules
+        mode = settings.check
+        if mode is CheckMode.NEVER:
+            return False
+        is_possible = network.kind.traits.has_eth_nodes
+        if not is_possible or rules.excludes_nodes:
+            if mode is CheckMode.ALWAYS and settings.origin("check") == FLAG_ORIGIN:
+                why = f"but {rules.why_none()}" if is_possible else f"not on {network.name}"
+                raise InvalidOption(f"--check asks a node of an EVM network, {why}", hint="leave out --check")
+            return False
+        return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None
+
+    @contextmanager
+    def checking_node(self, network: Network) -> Iterator[RpcNode | None]:
+        """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
+
+        A public node takes `_CHECK_REQUESTS`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
+        """
+        if not self.checks_swaps(network):
+            yield None
+            return
+        named = self.rules.named_nodes(network)
+        if named is not None:
+            with closing(self._connect_named(named, network)) as node:
+                yield node
+            return
+        if self.rules.public_nodes(network) is None:
+            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network))
+        try:
+            public.prepare_check(_CHECK_REQUESTS)
+            yield public
+        finally:
+            if public is not self._public_node:
+                public.close()
+
+    def lasting_node(
+        self, network: Network, warn: Warn | None = None, *, is_followed: bool = True, shares_load: bool = False
+    ) -> LastingNode | None:
+        """Return the node of a network for a command that lasts; None if none is set, or offline.
+
+        Besides those of `node` it uses WebSocket and IPC nodes: the first of these announces new blocks unless nothing
+        `is_followed`, and all replace http nodes that fail, or are read if there are none. With `shares_load`, all
+        nodes share large reads, each within its limits. Raises as `node`.
+        """
+        named = self.rules.named_nodes(network)
+        if named is None:
+            return None
+        return self.connector.connect_lasting(
+            named.urls, network, named.headers, warn, is_followed=is_followed, shares_load=shares_load
+        )
+
+    def any_lasting_node(self, network: Network) -> LastingNode:
+        """Return the lasting node of a network, else the public nodes of the catalogue, with a warning.
+
+        Its nodes share large reads. Raises as `node`, and `InvalidOption` if there is no node at all.
+        """
+        lasting = self.lasting_node(network, shares_load=True)
+        if lasting is not None:
+            return lasting
+        public = self.rules.public_nodes(network)
+        if public is None:
+            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        lasting = self.connector.connect_lasting(public.urls, network, {}, shares_load=True)
+        shown = lasting.node.redacted_url
+        self.setup.warn(
+            f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}"
+        )
+        return lasting
+
+    def service_node(self, network: Network, warn: Warn | None = None) -> LastingNode | None:
+        """Return the lasting node that a service follows: that of the settings, and a public one only if the setting
+        `live` requires one. None if there is none, or if no node may be read. Raises as `node`."""
+        if self.rules.excludes_nodes:
+            return None
+        lasting = self.lasting_node(network, warn)
+        if lasting is None and self.rules.requires_node:
+            return self.any_lasting_node(network)
+        return lasting
+
+    def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
+        """Return the node of a choice. Raises `ConfigError` if none of its URLs is of http."""
+        from swapcli.quoting.openers.node_connections import http_only
+
+        return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
+
+    def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
+        """Return the node of the first of the choices that is of this network. Raises `UpstreamError`."""
+        for choice in choices:
+            if choice.origin is NodeOrigin.CATALOGUE:
+                self._public_node = self.connector.connect_public(network)
+                return self._public_node
+            node = self._open_variable(choice, network)
+            if node is not None:
+                return node
+        raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
+
+    @property
+    def has_opened_public_node(self) -> bool:
+        """Return whether `open_first` has come to the public nodes."""
+        return self._public_node is not None
+
+    def name_public_host(self, network: Network) -> None:
+        """Say once a day that a public node has been read."""
+        if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
+            self.setup.warn(
+                f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
+                " --offline reads none"
+            )
+
+    def _connect_named(self, choice: NodeChoice, network: Network, warn: Warn | None = None) -> RpcNode:
+        from swapcli.quoting.openers.node_connections import http_only
+
+        return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers, warn)
+
+    def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
+        """Return the node of `ETH_RPC_URL`; None if it is of another network or does not answer."""
+        node = self.open_choice(choice, network)
+        try:
+            node.read_head()
+        except UpstreamError as error:
+            node.close()
+            if "found" not in error.details:
+                self.setup.warn(f"{ETH_RPC_URL} is left out: {error.message}")
+            return None
+        self.setup.warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
+        return node
+
+
+def check_has_eth_nodes(network: Network) -> None:
+    """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
+    if not network.kind.traits.has_eth_nodes:
+        raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")

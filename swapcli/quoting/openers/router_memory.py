@@ -1,0 +1,81 @@
+"""How routers read their calls, as simulations have shown it, and the networks with what is remembered of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import UnknownNetwork
+from swapcli.core.model.network import Network
+from swapcli.payload.dialects import has_readings
+from swapcli.quoting.config import Settings, networks_from
+from swapcli.quoting.openers.user_setup import may_exist
+
+if TYPE_CHECKING:
+    from swapcli.core.model.router_findings import RouterFindings
+    from swapcli.state.router_findings_file import RouterFindingsFile
+
+_FILE: Final = "router-readings.json"
+
+
+class RouterMemory:
+    """What simulations have shown of how routers read their calls, in a file in the folder of the stores."""
+
+    def __init__(self, stores_folder: Path) -> None:
+        self._path = stores_folder / _FILE
+
+    def file(self) -> RouterFindingsFile:
+        """Return the file, to add to it."""
+        from swapcli.state.router_findings_file import RouterFindingsFile
+
+        return RouterFindingsFile(self._path)
+
+    def findings(self, network: Network) -> RouterFindings:
+        """Return what is remembered of how the router reads its calls; nothing if its code has changed."""
+        from swapcli.core.model.router_findings import NO_FINDINGS
+
+        return self._load(network) if network.router_code_hash else NO_FINDINGS
+
+    def with_reading(self, network: Network) -> Network:
+        """Return the network with the reading of its router that simulations have shown."""
+        if not self._may_know(network):
+            return network
+        findings = self._load(network)
+        if not findings.protocols:
+            return network
+        return network._replace(router_reading=findings.reading(), router_code_hash=findings.code_hash)
+
+    def _load(self, network: Network) -> RouterFindings:
+        from swapcli.core.model.router_findings import NO_FINDINGS
+
+        if network.router is None or not self._may_know(network):
+            return NO_FINDINGS
+        return self.file().load(network.chain_id, network.router)
+
+    def _may_know(self, network: Network) -> bool:
+        return network.router is not None and has_readings(network) and may_exist(self._path)
+
+
+class KnownNetworks:
+    """The networks of the catalogue and of the settings, with what is remembered of their routers."""
+
+    def __init__(self, settings: Settings, routers: RouterMemory) -> None:
+        self.routers = routers
+        self._settings = settings
+
+    def find(self, name: str) -> Network:
+        """Return the network called `name`, a name or a chain id. Raises `UnknownNetwork`."""
+        return self.routers.with_reading(self._find(name))
+
+    @cached_property
+    def _find(self) -> Callable[[str], Network]:
+        return networks_from(self._settings)
+
+    def chain_id(self, name: str) -> int | None:
+        """Return the chain id of the network called `name`, None for an unknown network."""
+        try:
+            return self.find(name).chain_id
+        except UnknownNetwork:
+            return None

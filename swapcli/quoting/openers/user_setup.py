@@ -1,0 +1,74 @@
+"""What a user has set: settings, environment and command line, as all that opens nodes and markets shares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from swapcli.core.encoding.byte_order_mark import to_plain_utf8
+from swapcli.core.errors import InvalidInput
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config import Secret, Settings
+from swapcli.quoting.live_choice import NodeRules
+
+Warn = Callable[[str], object]
+"""Receives a warning as a sentence."""
+
+
+def read_file(name: str) -> bytes:
+    """Return the contents of a file. Raises `InvalidInput` if it cannot be read."""
+    try:
+        return to_plain_utf8(Path(name).read_bytes())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
+
+
+class UserSetup(NamedTuple):
+    """What a user has set for one command, service or market.
+
+    `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
+    returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
+    replaces the nodes of the settings; `is_offline` forbids all connections; without `reads_public_nodes`, quotes read
+    only nodes that the user has named. With `reuses_searches`, sources start searches from those of similar orders
+    before, which a service decides itself.
+    """
+
+    settings: Settings
+    data_dir: Path
+    warn: Warn
+    read: Callable[[str], bytes] = read_file
+    environ: Mapping[str, str] = MappingProxyType({})
+    rpc_url: Secret | None = None
+    is_offline: bool = False
+    reads_public_nodes: bool = True
+    reuses_searches: bool = False
+
+    @property
+    def node_rules(self) -> NodeRules:
+        """What decides which nodes are read."""
+        return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ, self.reads_public_nodes)
+
+    @property
+    def stores_folder(self) -> Path:
+        """The folder of the stores, one file a network."""
+        return self.settings.store_dir or self.data_dir
+
+    def api_key(self) -> Secret | None:
+        """Return the API key from the settings or from the file that they name. Raises `InvalidInput`."""
+        if self.settings.api_key is not None or self.settings.api_key_file is None:
+            return self.settings.api_key
+        key = self.read(str(self.settings.api_key_file)).decode(errors="replace").strip()
+        return Secret(key) if key else None
+
+
+def may_exist(file: Path) -> bool:
+    """Return whether a file exists; True also if its folder may not be read, so that opening it raises the error."""
+    try:
+        file.stat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

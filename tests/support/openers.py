@@ -1,0 +1,26 @@
+"""What opens networks, markets, nodes and sources as settings say, without any other settings of the developer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from swapcli.quoting.config import load_settings
+from swapcli.quoting.openers.choose_source import SourceChooser
+from swapcli.quoting.openers.markets import MarketOpener
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
+from swapcli.quoting.openers.user_setup import UserSetup
+
+
+def user_setup(folder: Path, warnings: list[str] | None = None, **flags: object) -> UserSetup:
+    """The setup of a command with these flags, whose folder of stores is `folder`."""
+    settings = load_settings(flags=flags, environ={}, config_path=None, home=folder)
+    return UserSetup(settings, folder, ([] if warnings is None else warnings).append)
+
+
+def market_opener(setup: UserSetup) -> MarketOpener:
+    return MarketOpener(setup, KnownNetworks(setup.settings, RouterMemory(setup.stores_folder)))
+
+
+def source_chooser(setup: UserSetup) -> SourceChooser:
+    return SourceChooser(market_opener(setup), NodeOpener(setup))
