@@ -1,0 +1,1 @@
+"""Each question about a payload that somebody gave, without a market."""
