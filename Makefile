@@ -7,7 +7,7 @@ CONTRACTS := tests/contracts
 MINUTES ?= 10
 INSTALL ?=
 
-.PHONY: help prerequisites setup test lint types unit check-full fuzz bench scale contracts markets completions exactness snapshots clean
+.PHONY: help prerequisites setup test lint types unit check-full fuzz bench docs scale contracts markets completions exactness snapshots clean
 
 # The programs come before what is installed with them.
 .NOTPARALLEL:
@@ -23,6 +23,10 @@ setup: $(VENV)/.installed $(VENV)/generators/requirements.txt $(CONTRACTS)/node_
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.installed
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(VENV)/generators/requirements.txt: tests/faces/service/generated_clients/requirements.txt $(VENV)/.installed
@@ -56,7 +60,7 @@ unit: setup ## Run the tests, and list the 25 slowest.
 # A file's tests stay in one process, which makes what they share only once.
 	$(RUN) -m pytest -n 3 --dist loadfile --durations=25 --durations-min=1
 
-check-full: prerequisites lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
+check-full: prerequisites lint types $(VENV)/.docs ## Run all checks, with the slow tests and the full number of examples. For releases.
 	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
 
 fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS are passed on.
@@ -64,6 +68,9 @@ fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS a
 
 bench: setup ## Run the benchmark, and write BENCHMARKS.md. ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)
+
+docs: $(VENV)/.docs ## Build the documents as a site, into build/docs/html.
+	$(RUN) -m tests.generate.site build/docs
 
 scale: setup ## Kill replicas, Redis and the feeder at random under load. Needs redis-server and nginx. ARGS are passed on.
 	$(RUN) -m tests.bench.scale $(ARGS)
