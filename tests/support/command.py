@@ -39,13 +39,15 @@ def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a user without settings, with `env` on top.
 
     Commands ask no public node, unless `env` brings a node of its own or sets `SWAPCLI_LIVE`. Not even root can create
-    files in the home directory, so that no test depends on what others left there.
+    files in the home directory, so that no test depends on what others left there. Searches have no limit of time, so
+    that none depends on how busy the machine is.
     """
     own = dict(env or {})
     dropped = ("SWAPCLI_", "XDG_", "ETH_RPC_URL")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     live = "auto" if _brings_node(own) else "never"
-    return clean | {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null", "SWAPCLI_LIVE": live} | own
+    unlimited = {"SWAPCLI_SOLVE_TIME_S": "0", "SWAPCLI_SERVICE_SOLVE_TIME_S": "0"}
+    return clean | {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null", "SWAPCLI_LIVE": live} | unlimited | own
 
 
 def _brings_node(env: Mapping[str, str]) -> bool:

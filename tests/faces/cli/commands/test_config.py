@@ -46,7 +46,8 @@ def test_init_writes_the_example_once_for_its_owner_only(tmp_path: Path) -> None
     assert run_swapcli("config", "init", env=env).stdout == f"{file}\n"
     assert file.read_text() == example_config()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    shown_settings = shown(env={**env, "SWAPCLI_LIVE": ""})
+    unset = {"SWAPCLI_LIVE": "", "SWAPCLI_SOLVE_TIME_S": "", "SWAPCLI_SERVICE_SOLVE_TIME_S": ""}
+    shown_settings = shown(env={**env, **unset})
     assert {origin for _, origin in shown_settings.values()} <= {"default", f"file {file}"}
 
 
