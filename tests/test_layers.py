@@ -23,7 +23,7 @@ REMOTE_STATE_MODULES = (
     "payload/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
-    "faces/cli/commands/sync/", "faces/cli/render/store_view.py",
+    "faces/cli/commands/sync/", "faces/cli/commands/verify/", "faces/cli/render/store_view.py",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
 
@@ -82,8 +82,8 @@ HEAVY = {
 LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
     "faces/service/", "quoting/config/yaml_parser.py", "quoting/remote/", "state/rpc/", "state/readers/",
-    "state/discovery/", "state/sync/", "state/feed/", "state/store/", "state/transfers/", "state/names.py",
-    "state/tokens.py", "state/block_snapshot.py", "state/settler_registry.py", "state/json_file.py",
+    "state/discovery/", "state/mined/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
+    "state/names.py", "state/tokens.py", "state/block_snapshot.py", "state/settler_registry.py", "state/json_file.py",
     "state/router_findings_file.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""

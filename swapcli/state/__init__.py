@@ -1,17 +1,17 @@
 """The state of chains: the pools of a market with their source, from nodes, stores, files and feeds.
 
 `rpc` talks to nodes, with one policy for limits and failures. `readers` have one module per kind of pool contract,
-`discovery` finds the pools of a network, and those of a mined transaction; `transfers` tests how tokens transfer, and
-`block_snapshot` is what was read at one block. `store` is a market in SQLite, which `sync` fills and follows; `markets`
-are files, and `feed` carries them over a Redis server. Nothing here computes an amount: the families of
-`swapcli.core.pools` check and own the state.
+`discovery` finds the pools of a network, `mined` verifies the swaps of a transaction, `transfers` tests how tokens
+transfer, and `block_snapshot` is what was read at one block. `store` is a market in SQLite, which `sync` fills and
+follows; `markets` are files, and `feed` carries them over a Redis server. Amounts are computed, and states checked, by
+the families of `swapcli.core.pools`.
 """
 
 PUBLIC = (
-    "backoff", "block_snapshot", "clock", "discovery", "environment", "feed", "json_file", "markets", "names",
-    "readers.contract_kinds", "readers.pool_change_events", "readers.sampled.sampled_discovery", "readers.swap_events",
-    "router_findings_file", "rpc.block_view", "rpc.call_encoding", "rpc.head_source", "rpc.http_proxy",
-    "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node", "rpc.node_checks", "rpc.node_limits_file",
-    "rpc.node_records", "rpc.nodes_by_kind", "rpc.public_nodes", "rpc.receipt", "rpc.rpc_node", "rpc.starknet_node",
-    "rpc.subscribed_connection", "store", "sync", "tokens", "transfers", "user_folders",
+    "backoff", "block_snapshot", "clock", "discovery", "environment", "feed", "json_file", "markets", "mined", "names",
+    "readers.sampled.sampled_discovery", "router_findings_file", "rpc.block_view", "rpc.call_encoding",
+    "rpc.head_source", "rpc.http_proxy", "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node",
+    "rpc.node_checks", "rpc.node_limits_file", "rpc.node_records", "rpc.nodes_by_kind", "rpc.public_nodes",
+    "rpc.receipt", "rpc.rpc_node", "rpc.starknet_node", "rpc.subscribed_connection", "store", "sync", "tokens",
+    "transfers", "user_folders",
 )  # fmt: skip

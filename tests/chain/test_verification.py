@@ -24,12 +24,12 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.evm import build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.verification.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.quoting.verification.transaction_verification import Verification, quote_at_block, verify_transaction
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.discovery.swapped_pools import SwappedPool
+from swapcli.state.mined.swap_events import find_swaps
+from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_swaps
+from swapcli.state.mined.swapped_pools import SwappedPool
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.swap_events import find_swaps
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import create_store
 from tests.chain.anvil import CHAIN_ID, AnvilChain

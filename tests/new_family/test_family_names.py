@@ -32,7 +32,7 @@ KNOWN: Final = {
     # Average prices of the past, which Uniswap V3's pools store.
     "payload/verdict/price_references.py": {"concentrated"},
     # Events that hold the state that follows, and the rounding of an exact output.
-    "payload/checks/swap_verification.py": {"Concentrated", "weighted"},
+    "state/mined/swap_verification.py": {"Concentrated", "weighted"},
     # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
     "state/readers/pool_ref.py": {"Concentrated", "ConstantProduct"},
     # One factory has pairs of both families.

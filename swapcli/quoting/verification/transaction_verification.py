@@ -25,16 +25,16 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.pool_source import PoolSource
 from swapcli.quoting.sources.quote_source import QuoteSource
-from swapcli.quoting.verification.swap_verification import (
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.mined.swap_events import SwapEvent, find_swaps
+from swapcli.state.mined.swap_verification import (
     NetSwap,
     Outcome,
     VerifiedSwap,
     find_net_swap,
     verify_swaps,
 )
-from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.discovery.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
-from swapcli.state.readers.swap_events import SwapEvent, find_swaps
+from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
 from swapcli.state.rpc.block_view import BlockView
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter

@@ -21,7 +21,7 @@ from swapcli.state.rpc.node import Log
 
 PUBLIC = (
     "build_pool", "contract_kinds", "ekubo", "factory", "l1_fee_params", "manager_storage", "pool_change_events",
-    "pool_constants", "pool_ref", "pool_ref_text", "sampled", "swap_events", "uniswap",
+    "pool_constants", "pool_ref", "pool_ref_text", "sampled", "uniswap",
 )  # fmt: skip
 
 _BATCH_SIZE = 250

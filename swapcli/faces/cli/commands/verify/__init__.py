@@ -41,8 +41,8 @@ def verify(
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     session.start_waiting(network)
-    from swapcli.quoting.verification.swap_verification import Outcome
     from swapcli.quoting.verification.transaction_verification import quote_at_block, verify_transaction
+    from swapcli.state.mined.swap_verification import Outcome
 
     where = session.networks.find(network)
     with (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.interface.quote_fields import render_swap_token
-from swapcli.quoting.verification.swap_verification import Outcome, VerifiedSwap
 from swapcli.quoting.verification.transaction_verification import Verification
+from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import (

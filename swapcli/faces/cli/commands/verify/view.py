@@ -8,8 +8,8 @@ from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.quoting.verification.swap_verification import Outcome, VerifiedSwap
 from swapcli.quoting.verification.transaction_verification import Verification
+from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
 
 _COLUMNS = ("pool", "sold", "paid", "quote", "note")
 
