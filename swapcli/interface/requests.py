@@ -1,5 +1,10 @@
 """Requests of the interface: parsed from a query or a body, and rendered for another service.
 
+What arrives is read in four steps, each in one place: `faces/service/request_io.py` has the bytes of HTTP,
+`EndpointRequest` decodes them to pairs or JSON, `RequestParameters` reads one parameter by its name, and the functions
+here know which parameters a request has. Each body is read once. What a request may ask for on a network, with which
+key, is decided by the endpoint.
+
 Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the interface's name of the
 parameter in `details["field"]`; fee and surplus together are an `IntegratorError`.
 """
