@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from swapcli.core.encoding.url import is_http_url
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network, PublicNode
-from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, node_url
 from swapcli.quoting.openers.user_setup import UserSetup, Warn
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.head_source import HeadSource, SubscribedHeads
+    from swapcli.state.rpc.head_source import SubscribedHeads
     from swapcli.state.rpc.public_nodes import AnyPublicNode
     from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
     from swapcli.state.rpc.starknet_node import StarknetNode
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
 _LIMITS_FILE = "node-limits.json"
 _QUOTE_REQUESTS = 30
 """Requests of a quote, which need not wait for a rate that was learned under load."""
-
-
-class LastingNode(NamedTuple):
-    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
-
-    node: AnyNode
-    heads: HeadSource
 
 
 class NodeConnector:
@@ -67,38 +59,11 @@ class NodeConnector:
             )
         )
 
-    def connect_eth(
-        self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str], warn: Warn | None = None
-    ) -> RpcNode:
+    def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
         """Return a node with an EVM interface that the user has named: as `connect`, without documented limits."""
         from swapcli.state.rpc.rpc_node import RpcNode
 
-        return RpcNode(**self._node_arguments(urls, chain_id, headers, warn))
-
-    def connect_lasting(
-        self,
-        urls: Sequence[Secret],
-        network: Network,
-        headers: Mapping[str, str],
-        warn: Warn | None = None,
-        *,
-        is_followed: bool = True,
-        shares_load: bool = False,
-    ) -> LastingNode:
-        """Return a node that lasts, http nodes first; a WebSocket or IPC node announces blocks if it `is_followed`."""
-        from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
-        from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
-
-        of_kind = nodes_of_kind(network.kind)
-        if not of_kind.announce_blocks:
-            urls = http_only(urls, network)
-        poll_s = poll_interval_s(network.block_time_s)
-        has_live = any(not is_http_url(url.reveal()) for url in urls)
-        heads = SubscribedHeads(poll_s) if has_live and is_followed else None
-        in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
-        node = self.connect(in_order, network, headers, warn, heads, shares_load=shares_load)
-        hint = POLLING_HINT if of_kind.announce_blocks else None
-        return LastingNode(node, heads or PollingHeads(poll_s, hint=hint))
+        return RpcNode(**self._node_arguments(urls, chain_id, headers))
 
     def connect_public(self, network: Network) -> AnyPublicNode:
         """Return a node over the public nodes of the catalogue, which are asked at the same time."""
@@ -131,7 +96,7 @@ class NodeConnector:
         urls: Sequence[Secret],
         chain_id: int,
         headers: Mapping[str, str],
-        warn: Warn | None,
+        warn: Warn | None = None,
         heads: SubscribedHeads | None = None,
         *,
         shares_load: bool = False,

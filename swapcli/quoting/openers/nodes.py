@@ -1,6 +1,6 @@
 """Open the nodes that the command line, the settings and the environment name, else public ones.
 
-`live_choice` has the order of precedence; `node_connections` connects.
+`live_choice` has the order of precedence, and `node_connections` connects. Commands that last have `lasting_nodes`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from swapcli.quoting.live_choice import (
     NodeRules,
     missing_node_hint,
 )
-from swapcli.quoting.openers.user_setup import UserSetup, Warn
+from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.quoting.openers.node_connections import AnyNode, LastingNode, NodeConnector
+    from swapcli.quoting.openers.node_connections import AnyNode, NodeConnector
     from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -38,7 +38,7 @@ unusually."""
 
 
 class NodeOpener:
-    """Opens nodes for quotes, for checks of swaps, and for commands that last."""
+    """Opens nodes for quotes and for checks of swaps."""
 
     def __init__(self, setup: UserSetup) -> None:
         self.setup = setup
@@ -58,10 +58,10 @@ class NodeOpener:
 
         return NodeConnector(self.setup)
 
-    def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
+    def node(self, network: Network) -> RpcNode | None:
         """Return the node of an EVM network that quotes read; None if there is none to read.
 
-        If there are several, each replaces the one before it when that fails, and `warn` says why. Raises
+        If there are several, each replaces the one before it when that fails, with a warning. Raises
         `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
         interface, and `UpstreamError`.
         """
@@ -70,7 +70,7 @@ class NodeOpener:
             return None
         check_has_eth_nodes(network)
         if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
-            return self._connect_named(choices[0], network, warn)
+            return self._connect_named(choices[0], network)
         return cast("RpcNode", self.open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
@@ -139,50 +139,6 @@ class NodeOpener:
             if public is not self._public_node:
                 public.close()
 
-    def lasting_node(
-        self, network: Network, warn: Warn | None = None, *, is_followed: bool = True, shares_load: bool = False
-    ) -> LastingNode | None:
-        """Return the node of a network for a command that lasts; None if none is set, or offline.
-
-        Besides those of `node` it uses WebSocket and IPC nodes: the first of these announces new blocks unless nothing
-        `is_followed`, and all replace http nodes that fail, or are read if there are none. With `shares_load`, all
-        nodes share large reads, each within its limits. Raises as `node`.
-        """
-        named = self.rules.named_nodes(network)
-        if named is None:
-            return None
-        return self.connector.connect_lasting(
-            named.urls, network, named.headers, warn, is_followed=is_followed, shares_load=shares_load
-        )
-
-    def any_lasting_node(self, network: Network) -> LastingNode:
-        """Return the lasting node of a network, else the public nodes of the catalogue, with a warning.
-
-        Its nodes share large reads. Raises as `node`, and `InvalidOption` if there is no node at all.
-        """
-        lasting = self.lasting_node(network, shares_load=True)
-        if lasting is not None:
-            return lasting
-        public = self.rules.public_nodes(network)
-        if public is None:
-            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
-        lasting = self.connector.connect_lasting(public.urls, network, {}, shares_load=True)
-        shown = lasting.node.redacted_url
-        self.setup.warn(
-            f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}"
-        )
-        return lasting
-
-    def service_node(self, network: Network, warn: Warn | None = None) -> LastingNode | None:
-        """Return the lasting node that a service follows: that of the settings, and a public one only if the setting
-        `live` requires one. None if there is none, or if no node may be read. Raises as `node`."""
-        if self.rules.excludes_nodes:
-            return None
-        lasting = self.lasting_node(network, warn)
-        if lasting is None and self.rules.requires_node:
-            return self.any_lasting_node(network)
-        return lasting
-
     def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
         """Return the node of a choice. Raises `ConfigError` if none of its URLs is of http."""
         from swapcli.quoting.openers.node_connections import http_only
@@ -213,10 +169,10 @@ class NodeOpener:
                 " --offline reads none"
             )
 
-    def _connect_named(self, choice: NodeChoice, network: Network, warn: Warn | None = None) -> RpcNode:
+    def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:
         from swapcli.quoting.openers.node_connections import http_only
 
-        return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers, warn)
+        return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
         """Return the node of `ETH_RPC_URL`; None if it is of another network or does not answer."""

@@ -11,6 +11,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, network_names_from
+from swapcli.quoting.openers.lasting_nodes import named_lasting_node, service_node
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
 
@@ -93,7 +94,7 @@ def _check_node(nodes: NodeOpener, network: Network, warn_of_node: Callable[[str
     """Return the node for balance checks on a network, None if there is none."""
     if not network.kind.traits.has_eth_nodes or nodes.rules.excludes_nodes:
         return None
-    lasting = nodes.lasting_node(network, partial(warn_of_node, network.name), is_followed=False)
+    lasting = named_lasting_node(nodes, network, partial(warn_of_node, network.name), is_followed=False)
     return lasting and cast("RpcNode", lasting.node)
 
 
@@ -109,7 +110,7 @@ def _choose_by_network(
         pools_of_service.networks.append(network)
         market = partial(markets.market, network.name) if network.name in embedded_names() else None
         warn = partial(warn_of_node, network.name)
-        pools, lasting = store_file or market, nodes.service_node(network, warn)
+        pools, lasting = store_file or market, service_node(nodes, network, warn)
         if pools is None:
             continue  # the service lists its tokens and protocols, and refuses orders
         if not isinstance(pools, Path) and lasting is None:

@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.errors import ConfigError, InvalidOption
-from swapcli.quoting.config import load_settings
-from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
-from swapcli.quoting.config.source_readers import RawValue
 from swapcli.quoting.openers.pool_sources import PoolSourceOpener
 from swapcli.quoting.sources.in_memory import InMemorySource
 from tests.support.openers import market_opener, user_setup
@@ -25,10 +22,9 @@ def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
 
 def test_a_mistyped_folder_of_stores_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "stroes"
-    flags = {"store_dir": RawValue(str(folder), ARGUMENT_ORIGIN, "store_dir")}
-    settings = load_settings(flags=flags, environ={}, config_path=None, home=tmp_path)
+    markets = market_opener(user_setup(tmp_path, store_dir=str(folder)))
     with pytest.raises(ConfigError, match=f"there is no folder {folder}"):
-        market_opener(user_setup(tmp_path)._replace(settings=settings)).find_store("base")
+        markets.find_store("base")
 
 
 def test_a_market_without_pools_knows_the_tokens(tmp_path: Path) -> None:

@@ -4,52 +4,16 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import PublicNode
-from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
-from swapcli.quoting.config import load_settings
+from swapcli.quoting.config import Secret, load_settings
 from swapcli.quoting.openers.nodes import NodeOpener
-from swapcli.state.rpc.json_rpc_client import RpcRequest
-from swapcli.state.rpc.rpc_node import RpcNode
-from tests.chain.node.server import serving
 from tests.support.openers import user_setup
 
 BASE = find_network("base")
-
-
-def test_public_nodes_in_long_use_keep_to_their_limits(tmp_path: Path) -> None:
-    def answer(request: dict[str, Any]) -> object:
-        return hex(BASE.chain_id) if request["method"] == "eth_chainId" else "0x7"
-
-    with serving(answer) as server:
-        public = PublicNode(f"http://127.0.0.1:{server.server_port}", batch_requests=3)
-        lasting = NodeOpener(user_setup(tmp_path)).any_lasting_node(BASE._replace(public_nodes=(public,)))
-        with closing(lasting.node) as node:
-            assert isinstance(node, RpcNode)
-            balance = RpcRequest("eth_getBalance", (ZERO_ADDRESS, "latest"))
-            assert node.send_optional([balance] * 10) == ["0x7"] * 10
-    assert max(server.exchanges) == 3
-
-
-@pytest.mark.parametrize(
-    ("live", "own", "expected"),
-    [
-        ("auto", False, None), ("never", True, None), ("auto", True, "http://127.0.0.1:1"),
-        ("require", True, "http://127.0.0.1:1"), ("require", False, BASE.public_nodes[0].url),
-    ],
-)  # fmt: skip
-def test_a_service_follows_public_nodes_only_where_required(
-    tmp_path: Path, live: str, own: bool, expected: str | None
-) -> None:
-    named = {"networks.base.rpc_url": "http://127.0.0.1:1"} if own else {}
-    settings = load_settings(flags={"live": live, **named}, environ={}, config_path=None, home=tmp_path)
-    lasting = NodeOpener(user_setup(tmp_path)._replace(settings=settings)).service_node(BASE)
-    assert (lasting and lasting.node.redacted_url) == expected
 
 
 def test_a_node_that_is_needed_and_excluded_is_an_error(tmp_path: Path) -> None:
@@ -60,3 +24,33 @@ def test_a_node_that_is_needed_and_excluded_is_an_error(tmp_path: Path) -> None:
         nodes.require_node(BASE)
     with pytest.raises(InvalidOption, match="not an EVM network"):
         nodes.require_node(find_network("starknet"))
+
+
+def test_the_second_node_is_another_one_of_the_settings(tmp_path: Path) -> None:
+    first, second = "http://127.0.0.1:1", "http://127.0.0.1:2"
+    config = tmp_path / "config.yaml"
+    config.write_text(f"networks: {{base: {{rpc_url: '{first}', rpc_urls: ['{second}']}}}}")
+    setup = user_setup(tmp_path)._replace(
+        settings=load_settings(flags={}, environ={}, config_path=config, home=tmp_path)
+    )
+    for rpc_url, expected in ((None, second), (Secret(first, first), second), (Secret(second, second), first)):
+        node = NodeOpener(setup._replace(rpc_url=rpc_url)).second_node(BASE)
+        assert node is not None
+        with closing(node):
+            assert node.redacted_url == expected
+
+
+@pytest.mark.parametrize(("check", "expected"), [("never", False), ("auto", False), ("always", True)])
+def test_a_swap_is_checked_as_the_settings_say(tmp_path: Path, check: str, expected: bool) -> None:
+    settings = load_settings(flags={}, environ={"SWAPCLI_CHECK": check}, config_path=None, home=tmp_path)
+    setup = user_setup(tmp_path)._replace(settings=settings)
+    assert NodeOpener(setup).checks_swaps(BASE) is expected
+    assert not NodeOpener(setup).checks_swaps(find_network("starknet"))
+    with NodeOpener(setup._replace(is_offline=True)).checking_node(BASE) as node:
+        assert node is None
+
+
+def test_an_option_to_check_without_nodes_is_refused(tmp_path: Path) -> None:
+    nodes = NodeOpener(user_setup(tmp_path, check="always")._replace(is_offline=True))
+    with pytest.raises(InvalidOption, match="--offline excludes it"):
+        nodes.checks_swaps(BASE)

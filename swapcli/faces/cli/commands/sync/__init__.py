@@ -25,6 +25,7 @@ from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
+from swapcli.quoting.openers.lasting_nodes import any_lasting_node
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node
@@ -125,7 +126,7 @@ def sync(
         require_redis()
     enable_garbage_collection()
     with graceful_interrupts() as interruption:
-        node, heads = session.nodes.any_lasting_node(target_network)
+        node, heads = any_lasting_node(session.nodes, target_network)
         with closing(node), closing(heads):
             _show_connecting(node)
             # Before the store: an unusable node should not leave an empty store behind.

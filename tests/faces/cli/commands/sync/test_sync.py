@@ -9,6 +9,7 @@ import pytest
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.session import open_session
+from swapcli.quoting.openers.lasting_nodes import any_lasting_node
 from swapcli.state.rpc.head_source import FollowMode
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
@@ -116,7 +117,7 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
 @pytest.mark.parametrize("name", [name for name in network_names() if find_network(name).rpc_urls])
 def test_without_a_node_a_public_one_is_used_and_reported(name: str) -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
-    node, heads = session.nodes.any_lasting_node(find_network(name))
+    node, heads = any_lasting_node(session.nodes, find_network(name))
     assert heads.mode is FollowMode.POLLING
     assert find_network(name).rpc_urls[0].startswith(node.redacted_url.removesuffix("…"))
     assert session.output.deferred == [

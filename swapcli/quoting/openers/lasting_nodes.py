@@ -1,0 +1,104 @@
+"""Open nodes for commands that last: syncs and services, which WebSocket and IPC nodes tell of new blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.url import is_http_url
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config import Secret
+from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.quoting.openers.node_connections import http_only
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.user_setup import Warn
+
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.node_connections import AnyNode
+    from swapcli.state.rpc.head_source import HeadSource
+
+
+class LastingNode(NamedTuple):
+    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
+
+    node: AnyNode
+    heads: HeadSource
+
+
+def named_lasting_node(
+    nodes: NodeOpener,
+    network: Network,
+    warn: Warn | None = None,
+    *,
+    is_followed: bool = True,
+    shares_load: bool = False,
+) -> LastingNode | None:
+    """Return the node that the user has named for a network; None if none is named, or offline.
+
+    Besides the http nodes that quotes read, it uses WebSocket and IPC nodes: the first of these announces new blocks
+    unless nothing `is_followed`, and all replace http nodes that fail, or are read if there are none. With
+    `shares_load`, all nodes share large reads, each within its limits. Raises as `NodeOpener.node`.
+    """
+    named = nodes.rules.named_nodes(network)
+    if named is None:
+        return None
+    return _connect(nodes, named.urls, network, named.headers, warn, is_followed=is_followed, shares_load=shares_load)
+
+
+def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
+    """Return the named node of a network, else the public nodes of the catalogue, with a warning.
+
+    Its nodes share large reads. Raises as `NodeOpener.node`, and `InvalidOption` if there is no node at all.
+    """
+    lasting = named_lasting_node(nodes, network, shares_load=True)
+    if lasting is not None:
+        return lasting
+    public = nodes.rules.public_nodes(network)
+    if public is None:
+        raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+    lasting = _connect(nodes, public.urls, network, {}, shares_load=True)
+    shown = lasting.node.redacted_url
+    nodes.setup.warn(
+        f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}"
+    )
+    return lasting
+
+
+def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) -> LastingNode | None:
+    """Return the node that a service follows: the named one, and a public one only if the setting `live` requires one.
+
+    None if there is none, or if no node may be read. Raises as `NodeOpener.node`.
+    """
+    if nodes.rules.excludes_nodes:
+        return None
+    lasting = named_lasting_node(nodes, network, warn)
+    if lasting is None and nodes.rules.requires_node:
+        return any_lasting_node(nodes, network)
+    return lasting
+
+
+def _connect(
+    nodes: NodeOpener,
+    urls: Sequence[Secret],
+    network: Network,
+    headers: Mapping[str, str],
+    warn: Warn | None = None,
+    *,
+    is_followed: bool = True,
+    shares_load: bool = False,
+) -> LastingNode:
+    from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
+    from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
+
+    of_kind = nodes_of_kind(network.kind)
+    if not of_kind.announce_blocks:
+        urls = http_only(urls, network)
+    poll_s = poll_interval_s(network.block_time_s)
+    has_live = any(not is_http_url(url.reveal()) for url in urls)
+    heads = SubscribedHeads(poll_s) if has_live and is_followed else None
+    in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
+    node = nodes.connector.connect(in_order, network, headers, warn, heads, shares_load=shares_load)
+    hint = POLLING_HINT if of_kind.announce_blocks else None
+    return LastingNode(node, heads or PollingHeads(poll_s, hint=hint))
