@@ -21,6 +21,7 @@ REMOTE_STATE_MODULES = (
     "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py", "quoting/followers/",
     "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
+    "payload/checks/simulated_readings.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
     "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
     "faces/cli/commands/sync/", "faces/cli/commands/verify/", "faces/cli/render/store_view.py",

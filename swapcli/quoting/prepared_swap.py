@@ -9,7 +9,8 @@ from swapcli.core.records import NamedTuple
 if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
-    from swapcli.payload.checks.presign_checks import PayloadCheck, Simulation
+    from swapcli.payload.checks.presign_checks import PayloadCheck
+    from swapcli.payload.checks.simulated_readings import Simulation
     from swapcli.payload.payloads_by_reading import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.swap_quote import SwapQuote

@@ -21,7 +21,8 @@ from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.routing.replay import replay
-from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
+from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, check_payload
+from swapcli.payload.checks.simulated_readings import TradedTokens
 from swapcli.payload.evm import build_transactions, router
 from swapcli.payload.evm.router import build_deployment, read_artifact
 from swapcli.payload.payloads_by_reading import RoutePayloads

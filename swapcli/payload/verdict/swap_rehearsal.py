@@ -27,7 +27,8 @@ from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.payload.checks.presign_checks import TradedTokens, expected_output, proven_block
+from swapcli.payload.checks.presign_checks import proven_block
+from swapcli.payload.checks.simulated_readings import TradedTokens, expected_output
 from swapcli.payload.dialects import execution_of, router_dialect
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
 from swapcli.payload.evm.token_powers import TokenPowers, powers_in

@@ -94,7 +94,8 @@ class PayloadChecker(NamedTuple):
         readings: RoutePayloads | None = None,
         wei_usd: float | None = None,
     ) -> PayloadCheck:
-        from swapcli.payload.checks.presign_checks import TradedTokens, check_payload
+        from swapcli.payload.checks.presign_checks import check_payload
+        from swapcli.payload.checks.simulated_readings import TradedTokens
 
         with closing(self.node):
             ends = TradedTokens(*tokens, self.network.native)
@@ -269,7 +270,7 @@ def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verd
     """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
     if not nodes.checks_swaps(built.network):
         return None
-    from swapcli.payload.checks.presign_checks import TradedTokens
+    from swapcli.payload.checks.simulated_readings import TradedTokens
     from swapcli.payload.verdict.swap_rehearsal import JudgedSwap
     from swapcli.quoting.review.verdict import judge
 

@@ -20,7 +20,7 @@ from swapcli.quoting.route_document import quote_fields
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AdvisedSlippageJson
-    from swapcli.payload.checks.presign_checks import Simulation
+    from swapcli.payload.checks.simulated_readings import Simulation
     from swapcli.quoting.slippage_measures import SlippageAdvice
 
 
