@@ -66,7 +66,7 @@ check-full: prerequisites lint types $(VENV)/.docs ## Run all checks, with the s
 fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS are passed on.
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-bench: setup ## Run the benchmark, and write BENCHMARKS.md. ARGS are passed on.
+bench: setup ## Run the benchmark, and write BENCHMARKS.md and bench/HISTORY.md. ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documents as a site, into build/docs/html.

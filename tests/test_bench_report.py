@@ -26,7 +26,7 @@ from tests.bench.chain.one_sync import Synced
 from tests.bench.chain.received import Mined
 from tests.bench.feed_figures import FeedFigures
 from tests.bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
-from tests.bench.plan import Plan, parse_plan
+from tests.bench.plan import PAGE, Plan, parse_plan
 from tests.bench.report.chain import (
     announced_section,
     following_section,
@@ -35,16 +35,17 @@ from tests.bench.report.chain import (
     sync_section,
 )
 from tests.bench.report.feed import feed_section
+from tests.bench.report.files import join_report, read_report, rewrite_report, split_report, tables_file
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
-from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
+from tests.bench.report.page import OTHERS, Circumstances, Findings, build_sections, refresh_page, render_page
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.select import ratio
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.store import store_section
-from tests.bench.report.summary import Counts, read_summary, summary_section
+from tests.bench.report.summary import Counts, format_figure, read_summary, shown_checks, summary_section
 from tests.bench.report.tables import MISSED, Section, bps, format_limit, number
 from tests.bench.report.workers import workers_section
 from tests.bench.results import Exactness, Judged, Measured, Times
@@ -231,8 +232,8 @@ def test_missed_thresholds_are_marked_and_listed(findings: Findings, tmp_path: P
     bad = made_up_measured(100, 9, tmp_path, out=998_700_000)
     text = written(parse_plan([]), replace(findings, made_up=[*findings.made_up, bad]))
     summary = text.split("## How it was measured")[0]
-    assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in summary
-    assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in summary
+    assert f"| gap, 100 pools, seed 9, small orders, median | 13{MISSED} | ≤ 0.05 |" in summary
+    assert f"| bps ahead of Tines, 100 pools, small orders, worst order | -3{MISSED} | ≥ -2 |" in summary
     assert f"13.000{MISSED} / 13.000{MISSED}" in text
 
 
@@ -394,7 +395,7 @@ def test_refreshing_with_equal_figures_adds_only_a_method_line(findings: Finding
 def test_new_sections_replace_old_ones_also_in_the_summary(findings: Findings) -> None:
     bad = replace(findings, store=(store_result(1_000, 0.2), store_result(100_000, 0.9)))
     text = written(parse_plan([]), bad)
-    row = "| One-shot quotes from a store | quote from a store of 100,000 pools, ratio | 4.500 | ≤ 2.000 |"
+    row = f"quote from a store of 100,000 pools, ratio | 4.5{MISSED} | ≤ 2 |"
     assert row in text
     good = refresh_page(text, Findings(store=findings.store), circumstances())
     assert MISSED not in good.split("\n## ", 1)[1]
@@ -445,12 +446,52 @@ def test_a_whole_run_keeps_the_sections_that_it_does_not_measure(findings: Findi
     for title in ("Hostile markets", "Feed", "By hand"):
         section = before.split(f"\n## {title}\n")[1].split("\n## ")[0]
         assert after.split(f"\n## {title}\n")[1].split("\n## ")[0].strip() == section.strip()
-    assert "| Hostile markets | 3 | 3 |" in after
-    assert "| Feed | 1 | 1 |" in after
+    assert "| Hostile markets | 3 of 3 |" in after
+    assert "| Feed | 1 of 1 |" in after
     assert "* measured again (Hostile markets, Feed): 2030-01-03" in after
     assert after.count("\n## ") == before.count("\n## ")
     assert after.rindex("\n## Remarks") > after.index("\n## By hand")
     assert render_page(parse_plan([]), findings, circumstances(), after) == after
+
+
+def test_the_summary_shows_misses_and_what_is_nearest() -> None:
+    checks = [Check("time, 100 pools, large orders", 1, 4), Check("time, 1,000 pools, small orders", 3, 4)]
+    checks += [Check("rate", 300, 200, is_floor=True), Check("wrong", 0, 0), Check("lost", 3, 2), Check("lost", 1, 2)]
+    assert shown_checks(checks) == [checks[number] for number in (1, 2, 3, 4)]
+    behind = [Check(f"bps ahead, {pools} pools", value, -2, is_floor=True) for pools, value in ((10, 4), (20, -1))]
+    assert shown_checks(behind) == behind[1:]
+    many = [Check(f"kind {'abcdefgh'[number]}", number, 10) for number in range(8)]
+    assert shown_checks(many) == many[5:]
+
+
+@given(st.floats(1e-4, 1e9))
+def test_a_figure_of_the_summary_has_three_digits(value: float) -> None:
+    assert isclose(float(format_figure(value).replace(",", "")), value, rel_tol=0.051 if value < 0.001 else 0.006)
+    assert format_figure(-value) == f"-{format_figure(value)}"
+
+
+def test_a_report_is_the_same_after_it_was_two_files(findings: Findings, tmp_path: Path) -> None:
+    text = written(parse_plan([]), findings)
+    others = f"## {OTHERS}\n\n| figure |\n| --- |\n| 1 |\n\n"
+    text = text.replace("## Remarks", f"## By hand\n\nA table.\n\n{others}## Remarks")
+    current, tables = split_report(text)
+    assert join_report(current, tables) == text
+    titles = [line.removeprefix("## ") for line in current.splitlines() if line.startswith("## ")]
+    assert titles == ["Summary", OTHERS, "How it was measured", "Remarks"]
+    assert "\n## By hand\n" in tables
+    page = tmp_path / "BENCHMARKS.md"
+    rewrite_report(page, lambda _: text)
+    assert (page.read_text(), tables_file(page).read_text()) == (current, tables)
+    rewrite_report(page, lambda same: same)
+    assert read_report(page) == text
+
+
+def test_the_committed_report_is_in_its_form_and_two_pages() -> None:
+    text = read_report(PAGE)
+    assert split_report(text) == (PAGE.read_text(), tables_file(PAGE).read_text())
+    summary = text.split("\n## Summary\n")[1].split("\n## ")[0]
+    assert f"## Summary\n{summary}".strip() == summary_section(read_summary(summary)).text
+    assert len(PAGE.read_text().splitlines()) <= 120
 
 
 def bench(*arguments: object) -> str:
@@ -460,10 +501,10 @@ def bench(*arguments: object) -> str:
 @pytest.mark.slow
 def test_the_command_replaces_one_part(findings: Findings, tmp_path: Path) -> None:
     page_file = tmp_path / "page.md"
-    page_file.write_text(written(parse_plan([]), findings))
-    before = page_file.read_text().split("\n## ")
+    rewrite_report(page_file, lambda _: written(parse_plan([]), findings))
+    before = read_report(page_file).split("\n## ")
     bench("--only", "process", "--quick", "--out", page_file)
-    after = page_file.read_text().split("\n## ")
+    after = read_report(page_file).split("\n## ")
     changed = [new.partition("\n")[0] for old, new in zip(before, after, strict=True) if old != new]
     assert set(changed) - {"Summary"} == {"How it was measured", "Whole process"}
 

@@ -321,7 +321,13 @@ def test_every_file_named_for_contributors_exists() -> None:
 
 
 def test_links_between_the_pages_for_contributors_lead_somewhere() -> None:
-    for page in (ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *DECISIONS):
+    for page in (
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "BENCHMARKS.md",
+        *DECISIONS,
+    ):
         for target in re.findall(r"\]\((?!https:)([^)#]+)[^)]*\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 

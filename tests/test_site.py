@@ -44,7 +44,7 @@ def test_a_topic_becomes_headings_code_and_references() -> None:
 
 
 def test_every_document_is_a_page() -> None:
-    files = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    files = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")]
     assert {file.relative_to(ROOT).as_posix() for file in files} <= set(documents())
 
 

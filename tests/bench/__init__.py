@@ -1,7 +1,9 @@
-"""The benchmark, `python -m tests.bench`: measures the program against its thresholds and writes BENCHMARKS.md.
+"""The benchmark, `python -m tests.bench`: measures the program against its thresholds.
+
+It writes the current figures into BENCHMARKS.md, and their tables into bench/HISTORY.md.
 
 A whole run takes half an hour. `--only chain,store` prints the sections of these parts only; with
-`--out BENCHMARKS.md` they replace those of the page.
+`--out BENCHMARKS.md` they replace those of the report.
 
 The baselines (markets, certified optimum, exact replay, the peer) are a folder of programs outside this repository;
 they run as processes of their own, in environments of their own.

@@ -17,6 +17,7 @@ from tests.bench.cases import copy_real_case, generated_case
 from tests.bench.chain.measure import measure_chain
 from tests.bench.measure import measure_made_up, measure_real
 from tests.bench.plan import Plan, parse_plan
+from tests.bench.report.files import rewrite_report
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
 from tests.bench.running import BenchmarkFailed
@@ -74,10 +75,9 @@ def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
     if plan.out is None:
         print("\n\n".join(section.text for section in build_sections(found)))
     elif plan.is_whole:
-        previous = plan.out.read_text() if plan.out.is_file() else ""
-        plan.out.write_text(render_page(plan, found, circumstances, previous))
+        rewrite_report(plan.out, lambda previous: render_page(plan, found, circumstances, previous))
     else:
-        plan.out.write_text(refresh_page(plan.out.read_text(), found, circumstances))
+        rewrite_report(plan.out, lambda previous: refresh_page(previous, found, circumstances))
 
 
 def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:

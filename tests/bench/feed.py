@@ -37,6 +37,7 @@ from swapcli.state.store import Store, create_store
 from tests.bench.baselines import find_folder
 from tests.bench.cases import Case, generated_case
 from tests.bench.feed_figures import FeedFigures
+from tests.bench.report.files import rewrite_report
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from tests.bench.running import BenchmarkFailed, run
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     minutes, loads = (time.monotonic() - started_s) / 60, (load, os.getloadavg()[0])
     circumstances = Circumstances(started, minutes, loads, (revision_before, revision()), {})
-    options.out.write_text(refresh_page(options.out.read_text(), findings, circumstances))
+    rewrite_report(options.out, lambda previous: refresh_page(previous, findings, circumstances))
 
 
 def measure(case: Case, blocks: int, seconds: float) -> FeedFigures:

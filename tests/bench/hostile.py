@@ -31,6 +31,7 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.bench.cases import orders_beside
 from tests.bench.hostile_figures import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes
+from tests.bench.report.files import rewrite_report
 from tests.bench.report.machine import revision
 from tests.bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from tests.bench.thresholds import MAX_DUST_LOSS_BPS, MAX_SOLVE_S
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     minutes, loads = (time.monotonic() - started_s) / 60, (load, os.getloadavg()[0])
     circumstances = Circumstances(started, minutes, loads, (revision_before, revision()), {})
-    options.out.write_text(refresh_page(options.out.read_text(), findings, circumstances))
+    rewrite_report(options.out, lambda previous: refresh_page(previous, findings, circumstances))
 
 
 def measure(file: Path, random_orders: int) -> HostileFigures:

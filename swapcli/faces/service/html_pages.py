@@ -1,7 +1,7 @@
 """The HTML pages: a form for quotes at `/`, and at `/docs` a viewer of `openapi.json` that can send requests.
 
 Each page is one document that contains its style and its script, so that it works without a network. The policy in its
-headers allows nothing else: no other script or style, and connections only to this service. `BENCHMARKS.md` compares
+headers allows nothing else: no other script or style, and connections only to this service. `bench/HISTORY.md` compares
 the viewer with maintained ones.
 """
 

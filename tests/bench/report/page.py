@@ -9,7 +9,7 @@ from datetime import datetime
 from tests.bench.chain.measure import ChainFigures
 from tests.bench.feed_figures import FeedFigures
 from tests.bench.hostile_figures import HostileFigures
-from tests.bench.plan import FEW_PASSES, Plan
+from tests.bench.plan import FEW_PASSES, PARTS, Plan
 from tests.bench.report.chain import chain_sections
 from tests.bench.report.feed import feed_section
 from tests.bench.report.hostile import hostile_section
@@ -29,8 +29,10 @@ from tests.bench.store import StoreFigures
 from tests.bench.whole_process import WholeProcess
 from tests.bench.workers_figures import WorkersFigures
 
-_METHOD, _NOTES = "How it was measured", "Remarks"
-_BREAK = "\n## "
+METHOD, NOTES = "How it was measured", "Remarks"
+OTHERS = "Measured by other commands"
+"""The section of figures that people copy from the tables of other commands."""
+BREAK = "\n## "
 _AGAIN = "measured again"
 
 
@@ -92,19 +94,21 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
     Commands of their own measure those, so that a run of `make bench` has no figures of them.
     """
     parts = build_sections(found)
-    old_sections = _split_sections(previous)
+    old_sections = split_sections(previous)
     old_counts = read_summary(old_sections.get(SUMMARY, ""))
     counts = count_checks(parts)
-    rewritten = {SUMMARY, _METHOD, _NOTES, *(part.title for part in parts)}
+    rewritten = {SUMMARY, METHOD, NOTES, *(part.title for part in parts)}
     others = [title for title in old_sections if title not in rewritten]
     counts |= {title: old_counts[title] for title in others if title in old_counts}
     old = ["## " + old_sections[title].rstrip("\n") for title in others]
     head = [
         "# Benchmarks",
-        "Written by `make bench`: every figure of one run beside its threshold, and beside the figure of the peer if "
-        f"there is one. A figure that misses its threshold is marked{MISSED}.",
+        "Each line of the summary is a kind of figure, with the value that comes nearest to its bar over all markets "
+        f"and sizes of orders; every value that misses its bar is there, marked{MISSED}. `make bench` writes this page "
+        "and, into [bench/HISTORY.md](bench/HISTORY.md), the tables of all values.",
+        _measured(),
         summary_section(counts).text,
-        _method(plan, circumstances, _lines_on(others, old_sections.get(_METHOD, ""))),
+        _method(plan, circumstances, _lines_on(others, old_sections.get(METHOD, ""))),
     ]
     return "\n\n".join([*head, *(part.text for part in parts), *old, _notes()]) + "\n"
 
@@ -112,18 +116,18 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
 def refresh_page(text: str, found: Findings, circumstances: Circumstances) -> str:
     """Return a page whose sections are replaced by those of `found`; new sections come last."""
     parts = build_sections(found)
-    head, blocks = text.partition(_BREAK)[0], _split_sections(text)
-    notes = blocks.pop(_NOTES)
+    head, blocks = text.partition(BREAK)[0], split_sections(text)
+    notes = blocks.pop(NOTES)
     blocks |= {part.title: _block(part) for part in parts}
-    blocks[_METHOD] = _with_line(blocks[_METHOD], parts, circumstances)
+    blocks[METHOD] = _with_line(blocks[METHOD], parts, circumstances)
     counts = read_summary(blocks[SUMMARY]) | count_checks(parts)
     blocks[SUMMARY] = _block(summary_section({title: counts[title] for title in blocks if title in counts}))
-    return _BREAK.join([head, *blocks.values(), notes])
+    return BREAK.join([head, *blocks.values(), notes])
 
 
-def _split_sections(text: str) -> dict[str, str]:
+def split_sections(text: str) -> dict[str, str]:
     """Return the sections of a page by title, each without the `## ` before its title."""
-    return {block.partition("\n")[0]: block for block in text.split(_BREAK)[1:]}
+    return {block.partition("\n")[0]: block for block in text.split(BREAK)[1:]}
 
 
 def _block(section: Section) -> str:
@@ -157,7 +161,7 @@ def _revision(circumstances: Circumstances) -> str:
 
 def _method(plan: Plan, circumstances: Circumstances, lines: Sequence[str]) -> str:
     """Return the section on the method; `lines` are facts on sections that this run did not measure."""
-    section = Section(_METHOD)
+    section = Section(METHOD)
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     fewer = f" ({FEW_PASSES} on real markets and those of more than 1,000 pools)" if plan.passes > FEW_PASSES else ""
     facts = [
@@ -173,13 +177,30 @@ def _method(plan: Plan, circumstances: Circumstances, lines: Sequence[str]) -> s
         "`gen_market.py` generates markets without arbitrage, and orders for five pairs in four sizes (a fraction of "
         "the depth of the thinner token: small 0.01%, medium 0.3%, large 3%, huge 20%). `dual_bound.py` proves an "
         "upper bound on the output of any router. `score.py` replays routes. `run_tines.mjs` runs the peer, Sushi's "
-        "Tines, on the same files. numpy, scipy and the peer are installed into the user's cache folder."
+        "Tines, on the same files. numpy, scipy and the peer are installed into the user's cache folder. "
+        '`make bench ARGS="--only process,service --out BENCHMARKS.md"` measures some parts again, of '
+        f"{', '.join(PARTS)}; all but routes need no baselines."
     )
     return section.text
 
 
+def _measured() -> str:
+    """Return what is measured, in words."""
+    return "\n".join(
+        f"* {each}"
+        for each in (
+            "**Exactness**: each quote replayed in integers by another program, or mined on a chain of real contracts.",
+            "**Gap**: what the output lacks to a proven upper bound on any routing, in basis points (bps).",
+            "**Tines**: the same gaps of a peer, and ours ahead of it order by order, on made-up and on real markets.",
+            "**Times**: in the core and of whole commands, in turn with the peer or with a bare start of Python.",
+            "**Service**: routes a second, what HTTP adds, overload, abusive clients, and requests lost on the way.",
+            "**State**: first syncs, quotes from stores and nodes, following a chain, and the delay of new blocks.",
+        )
+    )
+
+
 def _notes() -> str:
-    section = Section(_NOTES)
+    section = Section(NOTES)
     section.add_list(
         [
             "Bounds are real numbers. Our gap includes integer rounding in the pools, whole percents for segments "

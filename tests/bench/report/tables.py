@@ -30,9 +30,10 @@ class Section:
         """Add a list."""
         self.parts.append("\n".join(f"* {item}" for item in items))
 
-    def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Add a table; the first column is text, the others are figures."""
-        lines = [_row(header), _row(["---", *["---:"] * (len(header) - 1)]), *map(_row, rows)]
+    def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
+        """Add a table; the first columns are text, the others are figures."""
+        aligned = ["---" if column < text_columns else "---:" for column in range(len(header))]
+        lines = [_row(header), _row(aligned), *map(_row, rows)]
         self.parts.append("\n".join(lines))
 
     def check(self, shown: str, *checks: Check) -> str:

@@ -289,7 +289,7 @@ def test_the_tokens_of_a_store_are_offered(tmp_path: Path) -> None:
 
 
 def test_a_completion_loads_nothing_slow(tmp_path: Path) -> None:
-    """Its modules are few; BENCHMARKS.md has the times."""
+    """Its modules are few; bench/HISTORY.md has the times."""
     env = {**shell_environment(tmp_path, settings_in(tmp_path)), "PYTHONPROFILEIMPORTTIME": "1"}
     for _ in range(2):  # the first one remembers the settings
         ran = subprocess.run(

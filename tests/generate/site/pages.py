@@ -35,6 +35,7 @@ changelog
 architecture
 contributing
 decisions/index
+history
 ```
 """
 _LINK = re.compile(r"(!?)\[((?:[^][]|\[[^][]*\])*)\]\(([^)\s]+)\)")
@@ -48,6 +49,7 @@ def documents() -> dict[str, str]:
         **{f"{TOPICS.relative_to(ROOT).as_posix()}/{topic}.txt": f"topics/{topic}" for topic in ORDER},
         "docs/exactness.md": "exactness",
         "BENCHMARKS.md": "benchmarks",
+        "bench/HISTORY.md": "history",
         "CHANGELOG.md": "changelog",
         "ARCHITECTURE.md": "architecture",
         "CONTRIBUTING.md": "contributing",
