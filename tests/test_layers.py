@@ -18,7 +18,8 @@ from swapcli.core.model.pool import Pool
 
 PACKAGE = Path(swapcli.__file__).parent
 REMOTE_STATE_MODULES = (
-    "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py", "quoting/followers/",
+    "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py",
+    "quoting/sources/live_reading.py", "quoting/sources/probed_transfers.py", "quoting/followers/",
     "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/reading_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/simulated_readings.py",
@@ -230,7 +231,6 @@ def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
 
 KNOWN_CYCLES = [
     {"quoting.market", "quoting.prepared_swap", "quoting.swap_quote"},
-    {"quoting.pool_listing", "quoting.sources.in_memory", "quoting.sources.quote_source"},
 ]
 """Modules that import each other, at any level. The list may only become shorter."""
 

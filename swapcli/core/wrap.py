@@ -23,11 +23,6 @@ UNWRAP_GAS_UNITS = 78_300
 """The gas of whole transactions with only this call, measured as `core.routing.gas` describes."""
 
 
-def is_wrapping(order: Order, network: Network) -> bool:
-    """Return whether an order exchanges the native token and its wrapped form."""
-    return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, network.wrapped_native_address}
-
-
 def terms_of_payload(payload: UnsignedTransaction, terms: SwapTerms) -> SwapTerms:
     """Return the terms of a payload: without slippage for a wrap or unwrap whose minimum is all of its output."""
     route = payload.call.route

@@ -11,6 +11,6 @@ PUBLIC = (
     "market", "open_market", "openers", "order_amounts", "permits", "plain_amounts", "pool_listing", "prepared_swap",
     "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results", "remote.url_document",
     "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
-    "sources.in_memory", "sources.public", "sources.quote_source", "sources.remote", "swap_quote", "swap_warnings",
-    "token_prices", "verification", "warnings",
+    "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source",
+    "sources.remote", "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -280,9 +280,11 @@ class Market:
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
-        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote_and_build`."""
+        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+        from swapcli.quoting.sources.quote_source import quote_and_build
+
         with self._lock:
-            answer, payload = self.source.quote_and_build(options.build_request(order), terms)
+            answer, payload = quote_and_build(self.source, options.build_request(order), terms)
             return self.bind(answer, options.terms._replace(deadline_s=terms.deadline_s)), payload
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
@@ -337,7 +339,7 @@ class Market:
         deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
         with self._lock:
             terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
-            router = self.source.build_payload(quote.answer, terms).to
+            router = self.source.build(quote.answer, terms).to
             swap = PermittedSwap(quote.route, quote.network, router, address, deadline_s)
             return permit_message(self._nodes, swap).document()
 
@@ -364,6 +366,7 @@ class Market:
         from swapcli.quoting.live_choice import check_modelled_is_meant
         from swapcli.quoting.prepared_swap import PreparedSwap
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
+        from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
         from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
         from swapcli.state.clock import SYSTEM_CLOCK
@@ -378,7 +381,7 @@ class Market:
         recipient, option = terms.required_recipient, "allow_recipient"
         allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
         with self._lock:
-            check_recipient(recipient, self.source.known_contract(recipient), network, allowed, option)
+            check_recipient(recipient, known_contract(self.source, recipient), network, allowed, option)
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
@@ -392,7 +395,7 @@ class Market:
         with self._lock:
             if signature is not None:
                 terms = self._with_signature(quote, terms, signature)
-            payload = self.source.build_payload(quote.answer, terms)
+            payload = self.source.build(quote.answer, terms)
             needs_node = sender is not None or simulate
             checker = None
             if needs_node:
@@ -522,11 +525,13 @@ class Market:
         return self.source.token(token) if isinstance(token, str) else token
 
     def _known_market(self) -> MarketState:
-        with self._lock:
-            market = self.source.known_market()
-        if market is None:
+        from swapcli.quoting.sources.quote_source import known_market
+
+        known = known_market(self.source)
+        if known is None:
             raise InvalidOption(f"the service of {self.network.name} does not list its pools")
-        return market
+        with self._lock:
+            return known.whole()
 
     def _resolve(
         self, exact_output: bool, *, direct: bool = False, certify: bool = False, **overrides: Any

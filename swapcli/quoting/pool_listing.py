@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from itertools import combinations
-from math import exp
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.market import MarketState
@@ -12,12 +11,15 @@ from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.order_market import SLICE_FRACTION, pays_for_slice
-from swapcli.core.selection.depth_ranking import pool_legs
 from swapcli.payload.dialects import router_dialect
+from swapcli.quoting.pool_liquidity import PairFigures, UnitPrices, liquidity_usd, pair_figures, without_own_token
+from swapcli.quoting.sources.market_prices import unit_prices
+from swapcli.quoting.sources.quote_source import require_pools
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.quoting.transfer_rules import unroutable_reason
 
 if TYPE_CHECKING:
-    from swapcli.quoting.sources.in_memory import InMemorySource
+    from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.store import Store
 
 DUST_ORDER_USD = 1_000.0
@@ -29,18 +31,15 @@ _BROKEN = "its state is so extreme that computations on it fail"
 _NO_LIQUIDITY = "it has no liquidity"
 _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 
-UnitPrices = Mapping[str, float]
-"""USD per base unit by address of a token."""
-
 
 class PoolSelection(NamedTuple):
     """The deepest `pools`, by key, of the `total` with some tokens.
 
-    `source` has their state, as far as it could be read, and the pools that give the prices of their tokens. `pools`
-    have the state before any reading, `placeholders` are the keys of those that cannot be read.
+    `searchable` has their state, as far as it could be read, and the pools that give the prices of their tokens.
+    `pools` have the state before any reading, `placeholders` are the keys of those that cannot be read.
     """
 
-    source: InMemorySource
+    searchable: SearchableMarket
     pools: Mapping[str, Pool]
     total: int
     placeholders: Set[str] = frozenset()
@@ -64,25 +63,24 @@ class ListedPool(NamedTuple):
     left_out: str
 
 
-class _PairFigures(NamedTuple):
-    """The mid price of a pair, in base units of the second token per unit of the first, and its depth in USD."""
+def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None) -> PoolSelection:
+    """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
 
-    pair: tuple[str, str]
-    rate: float
-    depth_usd: float | None
-
-
-def select_in_memory(source: InMemorySource, matching: Mapping[str, Pool], limit: int | None) -> PoolSelection:
-    """Return the `limit` deepest of the `matching` pools; all of them if it is None."""
-    prices = source.unit_prices()
-    by_depth = sorted(matching, key=lambda key: -(liquidity_usd(matching[key], prices) or 0.0))
-    return PoolSelection(source, {key: matching[key] for key in by_depth[:limit]}, len(matching))
+    Raises `InvalidOption` for a service, `UpstreamError`.
+    """
+    access = require_pools(source)
+    known = access.known()
+    pools, total = known.deepest(tokens, limit)
+    addresses = {token for pool in pools.values() for token in pool.tokens}
+    part = known.for_prices(addresses, pools)
+    read = access.read(part, pools, addresses)
+    return PoolSelection(read, pools, total, part.market.placeholder_pools)
 
 
 def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[ListedPool]:
     """Return the selected pools, the deepest first; the price of each is between `tokens`, as far as they are named."""
-    source = selection.source
-    market, prices, reason_of = source.market, source.unit_prices(), exclusion_rule(source.market)
+    market, prices = selection.searchable.market, unit_prices(selection.searchable)
+    reason_of = exclusion_rule(market)
     listed = []
     for key, known in selection.pools.items():
         pool = market.pools.get(key)
@@ -136,40 +134,14 @@ def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
     return reason_of
 
 
-def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
-    """Return about the value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
-    depths = [figures.depth_usd for figures in _without_own_token(pool, _pair_figures(pool, prices))]
-    known = [depth for depth in depths if depth is not None]
-    return sum(known) if known else None
-
-
-def _pair_figures(pool: Pool, prices: UnitPrices) -> list[_PairFigures]:
-    """Return the figures of the pairs that the pool trades in both directions; the depth is the thinner side."""
-    figures = []
-    for leg in pool_legs(0, pool, range(len(pool.tokens))):
-        if leg.up is None or leg.down is None:
-            continue
-        low, high = pool.tokens[leg.low], pool.tokens[leg.high]
-        sides = [
-            amount * prices[token] for token, amount in ((low, leg.in_low), (high, leg.in_high)) if token in prices
-        ]
-        figures.append(_PairFigures((low, high), exp((leg.up - leg.down) / 2), min(sides) if sides else None))
-    return figures
-
-
-def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network: Network) -> _PairFigures | None:
+def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network: Network) -> PairFigures | None:
     """Return the figures of the deepest pair with all of `tokens`, in the direction in which people read its price."""
-    pairs = [figures for figures in _pair_figures(pool, prices) if set(tokens).issubset(figures.pair)]
+    pairs = [figures for figures in pair_figures(pool, prices) if set(tokens).issubset(figures.pair)]
     if not pairs:
         return None
-    deepest = max(_without_own_token(pool, pairs), key=lambda figures: figures.depth_usd or 0.0)
+    deepest = max(without_own_token(pool, pairs), key=lambda figures: figures.depth_usd or 0.0)
     pair = _orient(deepest.pair, tokens, network)
     return deepest if pair == deepest.pair else deepest._replace(pair=pair, rate=1 / deepest.rate)
-
-
-def _without_own_token(pool: Pool, pairs: list[_PairFigures]) -> list[_PairFigures]:
-    """Return the pairs without the pool's own token, which stands for the other tokens; all pairs if all have it."""
-    return [figures for figures in pairs if pool.address not in figures.pair] or pairs
 
 
 def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) -> tuple[str, str]:

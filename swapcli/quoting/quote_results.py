@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
@@ -16,7 +16,9 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
-from swapcli.core.wrap import is_wrapping
+
+if TYPE_CHECKING:
+    from swapcli.core.model.transaction import UnsignedTransaction
 
 
 class LocalQuote(NamedTuple):
@@ -24,6 +26,7 @@ class LocalQuote(NamedTuple):
 
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
+    `payload` is that of the route, if the quote was requested with terms.
     """
 
     order: Order
@@ -36,12 +39,13 @@ class LocalQuote(NamedTuple):
     pools: Mapping[str, Pool]
     placeholder_pools: frozenset[str]
     transfers: Mapping[str, TransferBehaviour]
+    payload: UnsignedTransaction | None = None
 
 
 class RemoteQuote(NamedTuple):
     """A quote of a remote service: its route, without exact steps and pool states.
 
-    `tokens` by address include the route's tokens.
+    `tokens` by address include the route's tokens. `payload` is as in `LocalQuote`.
     """
 
     order: Order
@@ -50,14 +54,20 @@ class RemoteQuote(NamedTuple):
     tokens: Mapping[str, Token]
     state_source: StateSource
     timestamp_ms: int
+    payload: UnsignedTransaction | None = None
 
 
 QuoteResult: TypeAlias = LocalQuote | RemoteQuote
 
 
+def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
+    """Return the route of a quote, or the route itself."""
+    return quoted if isinstance(quoted, RouteResult) else quoted.result
+
+
 def terms_of_answer(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
     """Return the terms of a quote: without slippage for a wrap or unwrap that is built here, which pays one for one."""
-    has_slippage = not isinstance(answer, LocalQuote) or not is_wrapping(answer.order, answer.network)
+    has_slippage = not isinstance(answer, LocalQuote) or not answer.network.wraps(answer.order)
     return terms if has_slippage else terms._replace(slippage_ppm=0)
 
 

@@ -10,6 +10,7 @@ from swapcli.core.model.units import PPM
 from swapcli.core.routing.replay import replay
 from swapcli.payload.dialects import execution_of
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.sources.quote_source import known_market
 
 if TYPE_CHECKING:
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -36,8 +37,9 @@ def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, in
     """Return the outputs of the route on earlier states of its pools, by Unix time."""
     quote, execution, outputs = answer.quote, execution_of(answer.network), []
     wrappers = {step.pool for step in quote.steps if answer.pools[step.pool].is_wrapper}
+    known = known_market(source)
     with suppress(SwapcliError):
-        for times_s, past in source.past_pools({step.pool for step in quote.steps} - wrappers):
+        for times_s, past in known.past_pools({step.pool for step in quote.steps} - wrappers) if known else ():
             pools = {**past, **{key: answer.pools[key] for key in wrappers}}
             with suppress(SwapcliError):  # the route could not sell so much then
                 amount_out = replay(pools, quote.route, quote.amount_in, execution).amount_out

@@ -9,6 +9,8 @@ from swapcli.core.model.price_basis import PriceBasis
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.sources.market_prices import price_basis
+from swapcli.quoting.sources.quote_source import require_pools
 
 if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -43,12 +45,13 @@ def price_tokens(source: QuoteSource, tokens: Sequence[Token], unit: Token | Non
     network = source.network
     unit = unit or network.native
     addresses = [network.to_wrapped_token(token).address for token in (*tokens, unit)]
-    pricing = source.pricing_source(addresses)
-    unit_basis = pricing.price_basis(unit)
+    access = require_pools(source)
+    pricing = access.read(access.known().for_prices(addresses), (), addresses)
+    unit_basis = price_basis(pricing, unit)
     known = pricing.market.tokens
 
     def price(token: Token) -> TokenPrice:
-        basis = pricing.price_basis(token)
+        basis = price_basis(pricing, token)
         if basis is None:
             return TokenPrice(token, None, None, None)
         ratio = basis.price_usd / unit_basis.price_usd if unit_basis and unit_basis.price_usd else None

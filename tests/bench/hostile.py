@@ -129,7 +129,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
 def _measure_times(market: MarketState, units: DustAmounts, count: int) -> SolveTimes:
     """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
     rng, source = random.Random(_SEED), InMemorySource(market._replace(), SYSTEM_CLOCK)
-    source.warm()
+    source.searchable.router.index.warm()
     seconds, unfinished, refused = [], 0, 0
     for _ in range(count):
         sold, bought = rng.sample(list(units), 2)

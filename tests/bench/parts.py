@@ -21,8 +21,8 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live_search import LiveSearch
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import build_wide_market
 
@@ -100,7 +100,7 @@ def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
     """Return the parts of `count` orders that have a route."""
     known = build_wide_market(pools, noise=scenario.noise)
     present = after_trades(known, scenario)
-    whole, source = InMemorySource(present, SYSTEM_CLOCK), InMemorySource(known, SYSTEM_CLOCK)
+    whole, source = SearchableMarket(present, SYSTEM_CLOCK), SearchableMarket(known, SYSTEM_CLOCK)
     parts: list[Part] = []
     for order in orders(known, count):
         read_counts: list[int] = []
@@ -112,7 +112,7 @@ def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
         request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         try:
             best = whole.search(request).best.replay.amount_out
-            found = LiveSearch(source, request, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out
+            found = LiveSearch(source, request, read).run().outcome.best.replay.amount_out
         except NoRoute:
             continue
         parts.append(Part((found / best - 1.0) * 1e4, read_counts[-1], len(read_counts)))

@@ -21,6 +21,7 @@ from swapcli.payload.checks.simulated_readings import TradedTokens
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -241,7 +242,7 @@ def check(trader: Trader, node: RpcNode, answer: LocalQuote, payload: UnsignedTr
 
 def test_a_pending_quote_is_simulated_on_pending_state(trader: Trader, node: RpcNode) -> None:
     with pending_trade(trader):
-        answer, payload = source(trader, node, BlockTag.PENDING).quote_and_build(request(trader), SwapTerms(0, USER))
+        answer, payload = quote_and_build(source(trader, node, BlockTag.PENDING), request(trader), SwapTerms(0, USER))
         found = check(trader, node, answer, payload).simulation
         assert found is not None
         assert found.matches

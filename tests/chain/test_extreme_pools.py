@@ -16,10 +16,12 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.pools.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.quoting.depth import measure_depth
-from swapcli.quoting.pool_listing import list_pools
+from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
+from swapcli.quoting.sources.market_prices import unit_prices
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture, Place
@@ -109,7 +111,7 @@ def test_live_quotes_among_extreme_pools_pay_exactly(
         limits = Limits(first_pools=4, pools=8) if rng.random() < 0.5 else None
         try:
             request = QuoteRequest(order, ApiVersion.V2, certify=rng.random() < 0.2)
-            answer, payload = live(stored, node, limits).quote_and_build(request, SwapTerms(0, USER))
+            answer, payload = quote_and_build(live(stored, node, limits), request, SwapTerms(0, USER))
         except (NoRoute, PoolError):
             continue
         assert answer.quote.broken_pools == ()
@@ -123,11 +125,12 @@ def test_live_quotes_among_extreme_pools_pay_exactly(
 
 def test_lists_prices_and_depths_are_live_among_extreme_pools(stored: MarketState, node: RpcNode) -> None:
     source = live(stored, node)
-    listed = list_pools(source.select_pools((), None), ())
+    listed = list_pools(select_pools(source, (), None), ())
     assert {pool.key for pool in listed} == stored.pools.keys()
     assert not any("computations" in pool.left_out for pool in listed)
     tokens = list(stored.tokens.values())
-    prices = source.pricing_source([token.address for token in tokens]).unit_prices()
+    addresses = [token.address for token in tokens]
+    prices = unit_prices(source.read(source.known().for_prices(addresses), (), addresses))
     assert prices.keys() == stored.tokens.keys()
     for token_in, token_out in list(permutations(tokens, 2))[:6]:
         request = QuoteRequest(Order(token_in, token_out, 10**token_in.decimals), ApiVersion.V2)

@@ -37,6 +37,7 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -94,7 +95,7 @@ def test_live_quotes_pay_exactly_despite_stale_stored_state(trader: Trader, node
         )
         live_source = live(stored, node)
         try:
-            answer, payload = live_source.quote_and_build(request, SwapTerms(0, USER))
+            answer, payload = quote_and_build(live_source, request, SwapTerms(0, USER))
         except NoRoute:
             continue
         assert answer.state_source.provenance is Provenance.LIVE
@@ -142,7 +143,7 @@ def test_untested_tokens_cost_one_more_round_trip(trader: Trader, node: RpcNode)
     assert set(answer.transfers.values()) == {ORDINARY}
     move(trader, "before a second quote")
     before = node.round_trips
-    source._snapshot = None
+    source.refresh()
     source.quote(request)
     assert node.round_trips - before <= 3
 
@@ -317,7 +318,7 @@ def test_the_l1_fee_is_read_in_the_same_rounds_and_reported(trader: Trader) -> N
     stored = tried(trader.market)._replace(network=trader.world.network._replace(l1_fee_oracle=ORACLE))
     with connected(trader.chain) as node:
         request = QuoteRequest(order(trader), ApiVersion.V2)
-        answer, payload = live(stored, node).quote_and_build(request, SwapTerms(0, USER))
+        answer, payload = quote_and_build(live(stored, node), request, SwapTerms(0, USER))
         assert node.round_trips <= 3
         plain = live(stored._replace(network=trader.world.network), node).quote(request)
         costs_wei = answer.result.gas_cost_wei, plain.result.gas_cost_wei

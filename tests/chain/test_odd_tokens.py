@@ -20,6 +20,7 @@ from swapcli.core.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, Tra
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
 from swapcli.quoting.warnings import is_exact
@@ -137,8 +138,8 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node:
                 source.quote(order)
             seen["refused"] += 1
             continue
-        source._snapshot = None
-        answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
+        source.refresh()
+        answer, payload = quote_and_build(source, order, SwapTerms(100, USER))
         received, quoted = carried_out(trader, answer, payload), answer.result.output_amount
         behaviours = set(answer.transfers.values())
         assert behaviours <= {ORDINARY, SHARES}
@@ -161,9 +162,9 @@ def test_share_tokens_differ_by_no_more_units_than_said(trader: Trader, node: Rp
     rng, source = Random("units of shares"), live(trader, node)
     for number in range(examples(12, full=200)):
         ends = ("SHR", "DAI") if number % 2 else ("DAI", "SHR")
-        source._snapshot = None
+        source.refresh()
         order = quote_request(trader.world, *ends, rng.randint(10**9, 10**22))
-        answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
+        answer, payload = quote_and_build(source, order, SwapTerms(100, USER))
         rounding = rounding_of(answer)
         assert rounding is not None
         assert (rounding, is_exact(answer)) == (payload.rounding, False)

@@ -19,6 +19,7 @@ from swapcli.payload.checks.simulated_readings import TradedTokens
 from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap
 from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.market_reader import read_market
@@ -57,7 +58,7 @@ def judge(
     """The verdict on an order that was quoted on the chain's state, which `change` alters before the rehearsal."""
     source = InMemorySource(trader.market, SYSTEM_CLOCK)
     request = QuoteRequest(Order(sold, bought, amount), ApiVersion.V2)
-    answer, payload = source.quote_and_build(request, SwapTerms(5_000, recipient))
+    answer, payload = quote_and_build(source, request, SwapTerms(5_000, recipient))
     change()
     origin = origin or StateSource(Provenance.LIVE, "the node", node.read_head().block.number)
     tokens = TradedTokens(sold, bought, trader.world.network.native)

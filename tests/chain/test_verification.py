@@ -24,6 +24,7 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.evm import build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.verification.transaction_verification import Verification, quote_at_block, verify_transaction
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import find_swaps
@@ -121,7 +122,7 @@ def trade_in_one_block(trader: Trader, orders: list[Order], before: Sequence[Map
     for call in before:
         trader.chain.node.ask("eth_sendTransaction", call)
     for order in orders:
-        _, payload = source.quote_and_build(QuoteRequest(order, ApiVersion.V2), SwapTerms(SLIPPAGE_PPM, USER))
+        _, payload = quote_and_build(source, QuoteRequest(order, ApiVersion.V2), SwapTerms(SLIPPAGE_PPM, USER))
         for each in build_transactions(payload):
             fields = {
                 "nonce": next(nonces),

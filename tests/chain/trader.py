@@ -28,6 +28,7 @@ from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.dialects import executable_market, execution_of
 from swapcli.payload.evm import build_transaction, build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
@@ -95,7 +96,7 @@ class Trader:
     def quote_trade(self, order: Order, integrator: Integrator | None = None, recipient: str = USER) -> Trade:
         """What the core finds best, in the newer generation, without slippage."""
         ask, terms = QuoteRequest(order, ApiVersion.V2, integrator), SwapTerms(0, recipient)
-        answer, payload = self._source().quote_and_build(ask, terms)
+        answer, payload = quote_and_build(self._source(), ask, terms)
         return self.build_trade(answer.result, payload, answer.pools, "quoted")
 
     def warm_up(self) -> None:
@@ -165,7 +166,7 @@ class Trader:
         token_in, token_out = self._random_tokens(rng)
         order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
         ask, terms = QuoteRequest(order, ApiVersion.V1), SwapTerms(0, random_recipient(rng))
-        answer, payload = self._source().quote_and_build(ask, terms)
+        answer, payload = quote_and_build(self._source(), ask, terms)
         assert answer.result.output_amount >= order.amount
         return self.build_trade(answer.result, payload, answer.pools, "reverse")
 

@@ -35,6 +35,8 @@ from swapcli.payload.payloads import MAX_CALLDATA_BYTES, build_transaction, call
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.local_quotes import quote_batch
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import Clock
 from tests.support.markets import embedded_market
 from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
@@ -101,7 +103,7 @@ def test_building_later_equals_building_with_the_quote(data: st.DataObject) -> N
     api_version = data.draw(st.sampled_from(ApiVersion)) if source.network.has_v2 else V1
     integrator = ACME if api_version is V2 and data.draw(st.booleans()) else None
     try:
-        answer, direct = source.quote_and_build(QuoteRequest(order, api_version, integrator), terms(source))
+        answer, direct = quote_and_build(source, QuoteRequest(order, api_version, integrator), terms(source))
     except (NoRoute, SameToken):
         return
     assert source.build(posted(answer), terms(source)) == direct
@@ -122,7 +124,7 @@ def test_building_later_equals_building_with_the_quote(data: st.DataObject) -> N
 def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, api_version: ApiVersion) -> None:
     source = routed()
     order = Order(source.token(name_in), source.token(name_out), 10 ** source.token(name_in).decimals * 30)
-    answer, payload = source.quote_and_build(QuoteRequest(order, api_version), terms(source))
+    answer, payload = quote_and_build(source, QuoteRequest(order, api_version), terms(source))
     assert paid_out(payload, source.market) == payload.call.route.amount_out == answer.result.output_amount
 
 
@@ -134,7 +136,7 @@ def test_the_native_token_is_wrapped_in_the_call() -> None:
         (Order(usdc, native, 10**9), (SwapType.TOKEN_TO_NATIVE, USDC, WETH, 0)),
         (Order(source.token("WETH"), usdc, 10**18), (SwapType.TOKEN_TO_TOKEN, WETH, USDC, 0)),
     ):
-        payload = source.quote_and_build(QuoteRequest(order, V2), terms(source))[1]
+        payload = quote_and_build(source, QuoteRequest(order, V2), terms(source))[1]
         route = payload.call.route
         assert (route.swap_type, route.token_in, route.token_out, payload.value) == ends
         assert {swap.swap_type for swap in payload.router_call.swaps} == {route.swap_type}
@@ -145,7 +147,7 @@ def test_the_native_token_is_wrapped_in_the_call() -> None:
 def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
     source = routed()
     for ends in ((source.network.native, source.token("WETH")), (source.token("WETH"), source.network.native)):
-        answer, payload = source.quote_and_build(QuoteRequest(Order(*ends, 10**18), api_version), terms(source))
+        answer, payload = quote_and_build(source, QuoteRequest(Order(*ends, 10**18), api_version), terms(source))
         assert source.build(posted(answer), terms(source)) == payload
         assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.router_call.swaps] == [(0, WETH, RATE_SCALE)]
         assert payload.call.route.amount_out == 10**18
@@ -296,7 +298,8 @@ def test_an_api_version_the_network_lacks_is_invalid() -> None:
 def test_a_batch_quotes_each_order_on_the_state_after_the_last() -> None:
     source = routed()
     order = Order(source.network.native, source.token("USDC"), 20 * 10**18)
-    first, second = source.quote_and_build_batch([QuoteRequest(order, V1)] * 2, terms(source))
+    answers = quote_batch(source.searchable, [QuoteRequest(order, V1)] * 2)
+    first, second = ((answer, source.build(answer, terms(source))) for answer in answers)
     assert first[0].result.output_amount == source.quote(QuoteRequest(order, V1)).result.output_amount
     assert second[0].result.output_amount < first[0].result.output_amount
     for answer, payload in (first, second):
@@ -314,7 +317,7 @@ def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
     limit = gas_units * 3 // 2
     for block_gas_limit, fits in ((limit + 1, True), (limit - 1, False)):
         network = source.network._replace(block_gas_limit=block_gas_limit)
-        limited = source.with_market(source.market._replace(network=network))
+        limited = routed(source.market._replace(network=network))
         if fits:
             assert limited.build(result, terms(source)).gas_units == gas_units
         else:

@@ -23,6 +23,7 @@ from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import Clock
 from tests.payload.evm.l1_oracle import RealOracle
 from tests.support.testnet import NOW_S, build_testnet_market
@@ -48,7 +49,7 @@ def built(rng: Random) -> tuple[LocalQuote, UnsignedTransaction]:
         order = Order(sold, bought, int(10 ** rng.uniform(8, 24)))
         terms = SwapTerms(rng.randint(0, 10**5), f"0x{rng.getrandbits(160):040x}")
         try:
-            return base().quote_and_build(QuoteRequest(order, rng.choice(list(ApiVersion))), terms)
+            return quote_and_build(base(), QuoteRequest(order, rng.choice(list(ApiVersion))), terms)
         except (NoRoute, SameToken):
             continue
 

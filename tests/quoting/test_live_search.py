@@ -17,8 +17,8 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.routing.replay import replay
-from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.sources.live_search import Limits, LiveSearch
+from swapcli.quoting.sources.live_search import Limits, LiveSearch, pricing_pools
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.examples import examples
 from tests.support.pools import (
@@ -53,7 +53,7 @@ class Chain:
         return self.known._replace(pools=pools, provenance=Provenance.LIVE)
 
     def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
-        return LiveSearch(InMemorySource(self.known, SYSTEM_CLOCK), request_of(order), self.read, SYSTEM_CLOCK, limits)
+        return LiveSearch(SearchableMarket(self.known, SYSTEM_CLOCK), request_of(order), self.read, limits)
 
 
 def request_of(order: Order) -> QuoteRequest:
@@ -87,7 +87,7 @@ def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digit
         found = chain.search(order, FEW).run()
     except NoRoute:
         return
-    pools = found.source.market.pools
+    pools = found.searched.market.pools
     assert pools == chain.part(chain.reads[-1]).pools
     best = found.outcome.best
     assert replay(pools, best.route, best.amount_in) == best.replay
@@ -100,7 +100,7 @@ def _assert_no_worse(
 ) -> None:
     """Check that the quote is no worse than the best route on `state`, replayed on `pools`."""
     try:
-        route = InMemorySource(state, SYSTEM_CLOCK).search(request_of(order)).best
+        route = SearchableMarket(state, SYSTEM_CLOCK).search(request_of(order)).best
         replayed = replay(pools, route.route, route.amount_in)
     except (NoRoute, PoolError):
         return
@@ -115,7 +115,7 @@ def _assert_no_worse(
 def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitude: float) -> None:
     order = _order(UNSETTLED, Random(seed), magnitude)
     try:
-        whole = InMemorySource(UNSETTLED, SYSTEM_CLOCK).search(request_of(order))
+        whole = SearchableMarket(UNSETTLED, SYSTEM_CLOCK).search(request_of(order))
     except NoRoute:
         return
     chain = Chain(UNSETTLED, UNSETTLED)
@@ -135,13 +135,13 @@ def _order(market: MarketState, rng: Random, magnitude: float) -> Order:
 def test_a_search_reads_no_more_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
     chain = Chain(UNSETTLED, after_trades(UNSETTLED, seed, by))
     order = _order(UNSETTLED, Random(seed), magnitude)
-    source = InMemorySource(UNSETTLED, SYSTEM_CLOCK)
+    known_market = SearchableMarket(UNSETTLED, SYSTEM_CLOCK)
     try:
-        own = {step.pool for step in source.search(request_of(order)).best.replay.steps}
+        own = {step.pool for step in known_market.search(request_of(order)).best.replay.steps}
         chain.search(order, FEW).run()
     except NoRoute:
         return
-    allowed = len(own) + len(source.pricing_pools(request_of(order)))
+    allowed = len(own) + len(pricing_pools(known_market, request_of(order)))
     assert len(chain.reads) <= FEW.reads
     assert len(chain.reads[0]) <= allowed + FEW.first_pools
     assert len(chain.reads[-1]) <= allowed + FEW.pools
@@ -188,7 +188,7 @@ def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
     found = chain.search(order, FEW).run()
     assert far_off not in chain.reads[0]
     assert far_off in {step.pool for step in found.outcome.best.replay.steps}
-    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(request_of(order))
+    whole = SearchableMarket(chain.present, SYSTEM_CLOCK).search(request_of(order))
     assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert found.left_bps is None
 
@@ -199,7 +199,7 @@ def test_a_search_that_ends_at_a_limit_reports_the_possible_gain(limits: Limits)
     found = chain.search(order, limits).run()
     assert far_off not in chain.reads[-1]
     assert found.left_bps is not None
-    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(request_of(order)).best.replay.amount_out
+    whole = SearchableMarket(chain.present, SYSTEM_CLOCK).search(request_of(order)).best.replay.amount_out
     reached = found.outcome.best.replay.amount_out
     assert (whole / reached - 1) * 1e4 <= found.left_bps
 
@@ -209,7 +209,7 @@ def test_unreadable_pools_are_not_requested_twice() -> None:
     del chain.present.pools[far_off]  # type: ignore[attr-defined]
     found = chain.search(order, FEW).run()
     assert far_off in chain.reads[-1]
-    assert far_off not in found.source.market.pools
+    assert far_off not in found.searched.market.pools
     assert len(chain.reads) <= FEW.reads
 
 
@@ -226,15 +226,15 @@ def test_where_the_requests_end_the_earlier_read_stands(seed: int, is_known_befo
             raise RequestBudgetSpent("spent")
         return chain.read(keys)
 
-    source, left = InMemorySource(known, SYSTEM_CLOCK), 0 if is_known_before else 5
-    search = LiveSearch(source, request_of(order), read, SYSTEM_CLOCK, FEW, requests_left=lambda: left)
+    known_market, left = SearchableMarket(known, SYSTEM_CLOCK), 0 if is_known_before else 5
+    search = LiveSearch(known_market, request_of(order), read, FEW, requests_left=lambda: left)
     try:
         found = search.run()
     except NoRoute:
         return
     assert len(chain.reads) == 1
-    assert found.source.market.pools == chain.part(chain.reads[0]).pools
+    assert found.searched.market.pools == chain.part(chain.reads[0]).pools
     best = found.outcome.best
-    assert replay(found.source.market.pools, best.route, best.amount_in) == best.replay
+    assert replay(found.searched.market.pools, best.route, best.amount_in) == best.replay
     chain.search(order, FEW).run()
     assert found.left_bps is not None or len(chain.reads) == 2

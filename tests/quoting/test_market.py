@@ -37,6 +37,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.quoting.plain_amounts import Amount, to_base_units
+from swapcli.quoting.sources.quote_source import known_market
 from swapcli.state.store import create_store
 from tests.support.command import run_swapcli
 from tests.support.pools import after_some_swaps
@@ -167,8 +168,9 @@ def test_a_file_and_a_store_of_it_quote_the_same(tmp_path: Path) -> None:
     assert exported.exit_code == 0, exported.stderr
     with Market.from_file(file) as market:
         found = market.quote("WETH", "USDC", "3")
-        state = market.source.known_market()
-        assert state is not None
+        known = known_market(market.source)
+        assert known is not None
+        state = known.whole()
         folder.mkdir()
         with create_store(str(folder / "base.sqlite"), market.network, lambda _: market.network) as store:
             store.write_market(state)
@@ -282,9 +284,9 @@ def test_reused_searches_pay_as_much_on_later_blocks(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(SearchMemory, "search", record)
     with Market.embedded("base") as embedded:
-        known = embedded.source.known_market()
+        known = known_market(embedded.source)
     assert known is not None
-    state = known
+    state = known.whole()
     orders = [("ETH", "USDC", 30 * ETHER, None), ("USDC", "ETH", None, 5 * ETHER)]
     with (
         create_store(str(tmp_path / "base.sqlite"), state.network, lambda _: state.network) as store,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from swapcli.core.model.token import Token
-from swapcli.quoting.pool_listing import liquidity_usd, list_pools, select_in_memory
+from swapcli.quoting.pool_liquidity import liquidity_usd
+from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.core.pools.balancer.test_balancer_v2_stable import build_composable, recorded_steps
@@ -26,7 +27,7 @@ def test_a_pool_is_listed_by_its_own_token_only_if_it_is_named() -> None:
     identified = zip(pool.tokens, pool.decimals, strict=True)
     tokens = [Token(address, f"T{k}", f"T{k}", places) for k, (address, places) in enumerate(identified)]
     source = InMemorySource(build_market([pool], tokens), SYSTEM_CLOCK)
-    selection = select_in_memory(source, {pool.key: pool}, None)
+    selection = select_pools(source, (), None)
     (listed,) = list_pools(selection, ())
     assert pool.address not in listed.pair
     (listed,) = list_pools(selection, (pool.address,))

@@ -13,7 +13,7 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.networks.catalogue import find_network
-from swapcli.quoting.sources.quote_source import QuoteSource
+from swapcli.quoting.sources.quote_source import QuoteSource, quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from tests.quoting.remote.cases import (
     CASES,
@@ -49,7 +49,7 @@ def test_a_route_from_a_service_equals_that_of_the_core(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_payload_with_its_route_equals_that_of_the_core(case: Case) -> None:
     with remote_source(case.network) as (source, running):
-        answer, payload = source.quote_and_build(case.build_request(), case.terms())
+        answer, payload = quote_and_build(source, case.build_request(), case.terms())
     result, expected = expected_quote(case)
     assert payload == expected
     assert without_gas(answer.result) == without_gas(result)
@@ -92,7 +92,7 @@ def test_an_option_unknown_to_the_api_is_rejected_unsent(
     request = plain._replace(**changes, order=plain.order._replace(**order))
     with remote_source("base") as (source, running):
         with pytest.raises(InvalidOption, match=f"{message}.* cannot be sent to a service"):
-            source.quote_and_build(request, SELL_V2.terms()) if build else source.quote(request)
+            quote_and_build(source, request, SELL_V2.terms()) if build else source.quote(request)
         assert not running.exchanges
 
 
@@ -104,7 +104,7 @@ def test_an_option_unknown_to_the_api_is_rejected_unsent(
 def test_a_slippage_unsupported_by_the_endpoint_is_not_sent(case: Case, slippage_ppm: int) -> None:
     with remote_source(case.network) as (source, running):
         with pytest.raises(InvalidSlippage):
-            source.quote_and_build(case.build_request(), case.terms()._replace(slippage_ppm=slippage_ppm))
+            quote_and_build(source, case.build_request(), case.terms()._replace(slippage_ppm=slippage_ppm))
         assert not running.exchanges
 
 
@@ -143,9 +143,9 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
 @pytest.mark.parametrize("integrator", [INTEGRATOR, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
 def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -> None:
     request = SELL_V2.build_request()._replace(integrator=integrator)
-    expected = embedded_source("base").quote_and_build(request, SELL_V2.terms())[1]
+    expected = quote_and_build(embedded_source("base"), request, SELL_V2.terms())[1]
     with remote_source("base") as (source, _):
-        answer, payload = source.quote_and_build(request, SELL_V2.terms())
+        answer, payload = quote_and_build(source, request, SELL_V2.terms())
         assert source.build(answer.result, SELL_V2.terms()) == payload
     assert payload == expected._replace(gas_units=None)
     assert payload.router_call.integrator_data

@@ -25,6 +25,8 @@ from swapcli.core.model.transfer_behaviour import (
     TransferKind,
 )
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.live_search import pricing_pools
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.quoting.transfer_rules import rounding_of, routable_market, transfer_warnings, unroutable_reason
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import (
@@ -129,7 +131,7 @@ def test_a_token_that_rejected_a_probe_trades_with_a_warning() -> None:
     market = small(d=REFUSED)
     assert quoted(market, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
     assert quoted(market, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
-    assert InMemorySource(market, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
+    assert pricing_pools(SearchableMarket(market, SYSTEM_CLOCK), QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
 
 
 def test_share_tokens_use_pools_that_accept_the_balance() -> None:
@@ -187,7 +189,7 @@ def test_no_route_breaks_the_transfer_rules(seed: int, marks: list[TransferBehav
 
 def test_a_market_whose_marks_change_is_routed_by_the_new_ones() -> None:
     source = InMemorySource(small(), SYSTEM_CLOCK)
-    source.warm()
+    source.searchable.router.index.warm()
     moved = source.with_changes(small(d=TAXED), frozenset())
     answer = moved.quote(QuoteRequest(Order(T[0], T[1], 100 * UNIT), ApiVersion.V2))
     assert D not in answer.transfers

@@ -19,7 +19,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.sources.pool_source import PoolSource
+from swapcli.quoting.sources.quote_source import PoolSource, quote_and_build
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import Clock
 from swapcli.state.store import Store
@@ -65,7 +65,7 @@ def test_a_pool_source_quotes_as_its_market(source: PoolSource) -> None:
 
 def test_a_pool_source_builds_what_it_quoted(source: PoolSource) -> None:
     terms = SwapTerms(5_000, RECIPIENT)
-    answer, payload = source.quote_and_build(request_of(MARKET), terms)
+    answer, payload = quote_and_build(source, request_of(MARKET), terms)
     fresh = MARKET._replace(timestamp=int(NOW_S))
     result = InMemorySource(fresh, CLOCK).quote(request_of(MARKET)).result
     assert answer.result == result
@@ -74,8 +74,8 @@ def test_a_pool_source_builds_what_it_quoted(source: PoolSource) -> None:
 
 def test_a_pool_source_returns_at_least_the_requested_pools(source: PoolSource) -> None:
     keys = list(MARKET.pools)[:2]
-    assert set(keys) <= source.source_with([*keys, "0xunknown"]).market.pools.keys()
-    assert source.source_for(request_of(MARKET).order).market.pools == MARKET.pools
+    assert set(keys) <= source.known().with_pools([*keys, "0xunknown"]).market.pools.keys()
+    assert source.known().for_order(request_of(MARKET).order).market.pools == MARKET.pools
 
 
 def test_a_pool_source_is_healthy_and_counts_its_pools(source: PoolSource) -> None:

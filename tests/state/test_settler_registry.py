@@ -19,6 +19,7 @@ from swapcli.core.model.transfer_behaviour import ORDINARY
 from swapcli.quoting.followers.market_follower import FollowedMarket, MarketFollower, open_follower
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
@@ -71,7 +72,7 @@ def settler_of(payload: UnsignedTransaction) -> str:
 def test_a_payload_takes_no_more_round_trips_for_the_registry(
     trader: SettlerTrader, market: MarketState, node: RpcNode
 ) -> None:
-    answer, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
+    answer, payload = quote_and_build(live(market, node), request(market), SwapTerms(0, USER))
     assert node.round_trips <= MAX_ROUND_TRIPS
     assert settler_of(payload) == trader.world.router.address
     outcome = trader.execute(trader.build_trade(answer.result, payload, answer.pools, "live"))
@@ -80,7 +81,7 @@ def test_a_payload_takes_no_more_round_trips_for_the_registry(
 
 def test_a_new_settler_is_used_from_its_block_on(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     trader.world.registry.send("set", OTHER_SETTLER)
-    _, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
+    _, payload = quote_and_build(live(market, node), request(market), SwapTerms(0, USER))
     assert settler_of(payload) == OTHER_SETTLER
 
 
@@ -92,7 +93,7 @@ def test_while_settler_is_paused_quotes_have_no_payload(
     answer = source.quote(request(market))
     assert answer.result.output_amount > 0
     for build in (
-        lambda: source.quote_and_build(request(market), SwapTerms(0, USER)),
+        lambda: quote_and_build(source, request(market), SwapTerms(0, USER)),
         lambda: source.build(answer.result, SwapTerms(0, USER)),
     ):
         with pytest.raises(InvalidOption, match="swaps by settler are paused on anvil"):
@@ -103,7 +104,7 @@ def test_an_address_without_a_registry_is_refused(market: MarketState, node: Rpc
     routers = {SETTLER: market.network.routers[SETTLER]._replace(registry="0x" + "12" * 20)}
     source = live(market._replace(network=market.network._replace(routers=routers)), node)
     with pytest.raises(InvalidUpstreamResponse, match="does not name a router"):
-        source.quote_and_build(request(market), SwapTerms(0, USER))
+        quote_and_build(source, request(market), SwapTerms(0, USER))
 
 
 def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
@@ -111,7 +112,7 @@ def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, mark
     source = live(stored, node, max_age_s=3600)
     source.quote(request(market))
     assert node.round_trips == 0
-    _, payload = source.quote_and_build(request(market), SwapTerms(0, USER))
+    _, payload = quote_and_build(source, request(market), SwapTerms(0, USER))
     assert settler_of(payload) == trader.world.router.address
 
 
@@ -119,7 +120,7 @@ def test_without_a_node_a_payload_is_refused_with_a_hint(market: MarketState) ->
     source = InMemorySource(market, SYSTEM_CLOCK)
     assert source.quote(request(market)).result.output_amount > 0
     with pytest.raises(ConfigError, match="only a node can read from its registry") as caught:
-        source.quote_and_build(request(market), SwapTerms(0, USER))
+        quote_and_build(source, request(market), SwapTerms(0, USER))
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("set networks.anvil.rpc_url, or networks.anvil.router")
 
@@ -127,7 +128,7 @@ def test_without_a_node_a_payload_is_refused_with_a_hint(market: MarketState) ->
 def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     verified = market._replace(network=market.network._replace(router=OTHER_SETTLER))
     trader.world.registry.send("set", ZERO_ADDRESS)
-    _, payload = live(verified, node).quote_and_build(request(market), SwapTerms(0, USER))
+    _, payload = quote_and_build(live(verified, node), request(market), SwapTerms(0, USER))
     assert settler_of(payload) == OTHER_SETTLER
 
 
@@ -149,12 +150,12 @@ def connected_to(proxy: Proxy) -> Iterator[RpcNode]:
 
 
 def built(source: InMemorySource) -> UnsignedTransaction:
-    return source.quote_and_build(request(source.market), SwapTerms(0, USER))[1]
+    return quote_and_build(source, request(source.market), SwapTerms(0, USER))[1]
 
 
 def test_a_service_uses_the_settler_of_each_block(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     with following(market, node) as follower:
-        answer, payload = follower.read().quote_and_build(request(market), SwapTerms(0, USER))
+        answer, payload = quote_and_build(follower.read(), request(market), SwapTerms(0, USER))
         assert settler_of(payload) == trader.world.router.address
         outcome = trader.execute(trader.build_trade(answer.result, payload, answer.pools, "served"))
         assert outcome.received == answer.result.output_amount

@@ -42,6 +42,7 @@ from swapcli.interface.transaction_responses import (
 )
 from swapcli.quoting.resolve import find_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
@@ -118,7 +119,7 @@ class FakeService:
     def quote_and_build(self, query: OrderRequest, form: OrderParameters) -> tuple[RouteResult, UnsignedTransaction]:
         assert query.recipient
         terms = SwapTerms(query.slippage_ppm, query.recipient)
-        answer, payload = self.source.quote_and_build(self.build_request(query, form), terms)
+        answer, payload = quote_and_build(self.source, self.build_request(query, form), terms)
         return answer.result, payload
 
     def build_posted(self, document: Document, *, v2: bool) -> UnsignedTransaction:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.router_reading import DEFAULT_READING, RouterReading
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
@@ -262,6 +262,10 @@ class Network(NamedTuple):
         Every other address is returned unchanged, and so is the zero address on a network without wrapped native token.
         """
         return self.wrapped_native.address if self.wrapped_native and address == ZERO_ADDRESS else address
+
+    def wraps(self, order: Order) -> bool:
+        """Return whether an order exchanges the native token and its wrapped form."""
+        return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, self.wrapped_native_address}
 
     def to_wrapped_token(self, token: Token) -> Token:
         """Return the wrapped native token for the native token, and every other token unchanged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.core.errors import SameToken
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 
@@ -23,3 +24,9 @@ class Order(NamedTuple):
     direct: bool = False
     excluded_protocols: frozenset[str] = frozenset()
     max_hops: int = DEFAULT_MAX_HOPS
+
+
+def require_different_tokens(order: Order) -> None:
+    """Raise `SameToken` if an order sells and buys the same token."""
+    if order.token_in.address == order.token_out.address:
+        raise SameToken

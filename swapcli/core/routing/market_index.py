@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
-from swapcli.core.model.price_basis import PriceBasis
 from swapcli.core.model.token import Token
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, FormerSliceMarket, PaidSlices, drop_oldest
 from swapcli.core.routing.graph.usd_prices import mid_rate_pools, reference_values, round_values, usd_price_paths
 from swapcli.core.routing.graph.widest_path_prices import PathPrice
+
+if TYPE_CHECKING:
+    from swapcli.core.model.price_basis import PriceBasis
 
 _T = TypeVar("_T")
 
@@ -95,6 +97,7 @@ class MarketIndex:
 
     def price_basis(self, token: Token) -> PriceBasis | None:
         """Return the USD price of a token with what it is based on; None where no pool gives a price."""
+        from swapcli.core.model.price_basis import PriceBasis
 
         def basis() -> PriceBasis | None:
             graph = self.graph()

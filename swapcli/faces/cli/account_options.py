@@ -46,9 +46,10 @@ def check_recipient_option(
 ) -> None:
     """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the `allowed` one."""
     from swapcli.payload.checks.recipients import check_recipient
+    from swapcli.quoting.sources.quote_source import known_contract
 
     addresses = () if allowed is None else (parse_address_option(allowed, source.network, label),)
-    check_recipient(recipient, source.known_contract(recipient), source.network, addresses, label)
+    check_recipient(recipient, known_contract(source, recipient), source.network, addresses, label)
 
 
 def name_fields(session: Session) -> dict[str, str]:

@@ -50,6 +50,7 @@ from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import find_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.local_quotes import quote_batch
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
@@ -200,7 +201,9 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     """
     orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
     quote_requests = [_quote_request(registry, request, order, ApiVersion.V1) for order in orders]
-    answers = _order_source(registry, request, quote_requests).quote_batch(quote_requests, request.is_cancelled)
+    answers = quote_batch(
+        _order_source(registry, request, quote_requests).searchable, quote_requests, request.is_cancelled
+    )
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
@@ -216,9 +219,9 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     )
     source = _order_source(registry, request, quote_requests)
     registry.check_recipient(source, terms.recipient)
-    built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
-    document = render_batch_felts([payload for _, payload in built])
-    return EndpointResponse(document, quote_headers(registry.with_limits(terms), *(answer for answer, _ in built)))
+    answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
+    document = render_batch_felts([source.build(answer, terms) for answer in answers])
+    return EndpointResponse(document, quote_headers(registry.with_limits(terms), *answers))
 
 
 def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -302,7 +305,7 @@ def _quote(
 ) -> LocalQuote:
     _check_dialect(request.network, order.dialect, is_payload=False)
     quote_request = _quote_request(registry, request, order, api_version)
-    answer = _order_source(registry, request, [quote_request]).quote(quote_request, request.is_cancelled)
+    answer = _order_source(registry, request, [quote_request]).quote(quote_request, is_cancelled=request.is_cancelled)
     _record_issued(registry, answer)
     return answer
 
@@ -314,7 +317,8 @@ def _quote_and_build(
     quote_request = _quote_request(registry, request, order, api_version)
     source = _order_source(registry, request, [quote_request])
     registry.check_recipient(source, order.recipient)
-    answer, payload = source.quote_and_build(quote_request, _terms(order), request.is_cancelled)
+    answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
+    payload = source.build(answer, _terms(order))
     _record_issued(registry, answer)
     return answer, payload
 

@@ -26,6 +26,7 @@ from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.payload.checks.recipients import check_recipient
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import known_contract
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 
 MarketOpener = Callable[[], MarketState]
@@ -97,7 +98,7 @@ class MarketRegistry:
         """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
         if recipient is None or int(recipient, 16) in self._allowed_recipients:
             return
-        check_recipient(recipient, source.known_contract(recipient), source.network)
+        check_recipient(recipient, known_contract(source, recipient), source.network)
 
     @property
     def served_networks(self) -> tuple[Network, ...]:
@@ -175,7 +176,7 @@ class MarketRegistry:
     def _set_memory(self, name: str, source: InMemorySource) -> None:
         """Have a source use the memory of searches of its network."""
         if self._reuse_searches:
-            source.use_memory(self._memories.setdefault(name, SearchMemory()))
+            source.searchable.router.memory = self._memories.setdefault(name, SearchMemory())
 
     def set_extender(self, name: str, extender: Extender) -> None:
         """Set the function that adds pools to the source of a network. It may be called in any thread."""

@@ -40,7 +40,7 @@ def amend_with_verdict(
     payload, result, pools, origin, source = built
     network = source.network
     route = payload.call.route
-    known = source.known_pools({route.token_in, route.token_out})
+    known = source.known().trading({route.token_in, route.token_out})
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
     now_s = int(registry.clock.now_s())
 

@@ -19,6 +19,7 @@ from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, Repor
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import payload_impact
 from swapcli.quoting.warnings import answer_warnings, quote_warnings
 
 
@@ -39,7 +40,7 @@ def payload_headers(
     source: InMemorySource, result: RouteResult, terms: SwapTerms, payload: UnsignedTransaction
 ) -> Headers:
     """Return the headers of a transaction that `source` has just built from `result` on these terms and limits."""
-    state, impact = source.state_source, source.impact_of(result, payload)
+    state, impact = source.state_source, payload_impact(source, result, payload)
     warnings = quote_warnings(impact, state, terms_of_payload(payload, terms))
     return _headers(state, warnings, impact)
 

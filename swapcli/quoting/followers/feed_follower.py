@@ -390,7 +390,7 @@ class FeedFollower:
             source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
         else:
             source = source.with_changes(market, changed)
-        source.warm()
+        source.searchable.router.index.warm()
         if is_new_selection:
             self._selected_s = now_s
         self._changed_tokens, self._changed_pools = set(), set()

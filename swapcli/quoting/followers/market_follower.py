@@ -279,7 +279,7 @@ class MarketFollower:
         return self._store.inventory.changed_since(latest.head)
 
     def _set_latest(self, latest: _Latest) -> InMemorySource:
-        latest.source.warm()
+        latest.source.searchable.router.index.warm()
         self._latest = latest
         return latest.source
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.quoting.openers.node_connections import AnyNode
     from swapcli.quoting.sources.live import LiveSource
-    from swapcli.quoting.sources.pool_source import PoolSource
-    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
 
 REMOTE_RETRIES = 2
 

@@ -11,7 +11,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 if TYPE_CHECKING:
     from swapcli.core.model.market import MarketState
     from swapcli.core.routing.search_memory import SearchMemory
-    from swapcli.quoting.sources.pool_source import PoolSource
+    from swapcli.quoting.sources.quote_source import PoolSource
     from swapcli.state.store import Store
 
 

@@ -23,6 +23,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTrans
 from swapcli.payload.review.route_differences import RoutedMarket, find_differences
 from swapcli.payload.review.transaction_warnings import chain_warnings, list_warnings
 from swapcli.quoting.review.payload_review import review_payload
+from swapcli.quoting.sources.quote_source import known_market
 
 if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -54,7 +55,8 @@ def review_document(
         warnings += _of_each(review, given.position, reviewed, review_other)
     warnings += fee_warnings(review, given, lambda: _native_usd(source))
     if source is not None:
-        market = RoutedMarket(source.network, find_token, source.known_market)
+        known = known_market(source)
+        market = RoutedMarket(source.network, find_token, known.whole if known else lambda: None)
         differences = find_differences(given.document, given.payload, review.call, market)
         warnings += [QuoteWarning(WarningCode.DOCUMENT_DIFFERS, each) for each in differences]
     return review._replace(warnings=tuple(dict.fromkeys(warnings)), transactions=reviewed)

@@ -273,11 +273,14 @@ def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verd
     from swapcli.payload.checks.simulated_readings import TradedTokens
     from swapcli.payload.verdict.swap_rehearsal import JudgedSwap
     from swapcli.quoting.review.verdict import judge
+    from swapcli.quoting.sources.quote_source import known_market
 
     payload, result, pools, network, ends, origin, source = built
     tokens = TradedTokens(*ends, network.native)
-    known = source.known_pools({payload.call.route.token_in, payload.call.route.token_out}) or {}
-    return judge(nodes, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
+    known = known_market(source)
+    pair = {payload.call.route.token_in, payload.call.route.token_out}
+    comparable = known.trading(pair) if known else {}
+    return judge(nodes, JudgedSwap(payload, result, pools, network, tokens, origin), sender, comparable)
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:

@@ -31,6 +31,7 @@ from swapcli.payload.review.order_warnings import order_warnings, output_recipie
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
 from swapcli.quoting.live_choice import check_modelled_is_meant
+from swapcli.quoting.sources.quote_source import known_contract, known_market
 from swapcli.quoting.warnings import live_warnings
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def review_payload(
     if source is not None and gross is not None:
         known = known._replace(fresh_amount_out=_after_fee(call, signing, gross), state=source.state_source)
     warnings = [*live_warnings(source.state_source)] if source else []
-    knows_pools = source is not None and source.known_pools(()) is not None
+    knows_pools = source is not None and known_market(source) is not None
     warnings += [*call_warnings(known), *token_warnings(known, knows_pools=knows_pools), *route_warnings(known)]
     if order:
         contract = _find_contract(output_recipient(known, order), source)
@@ -111,8 +112,9 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
     if wrapped is not None and swap.pool.key == wrapped.address:
         return wrapper_pool(wrapped)
     tokens = [review.wrapped(each) for each in swap[:2] if each is not None]
-    known = source.known_pools(tokens) or {}
-    return next((pool for pool in known.values() if is_pool(swap.pool, pool, network, review.call.dialect)), None)
+    known = known_market(source)
+    pools = known.trading(tokens) if known else {}
+    return next((pool for pool in pools.values() if is_pool(swap.pool, pool, network, review.call.dialect)), None)
 
 
 def _quote(
@@ -142,4 +144,4 @@ def _find_contract(address: str, source: QuoteSource | None) -> str | None:
     """Return what loses what it receives at an address, in words; None if nothing is known to."""
     if source is None or address == SENDER:
         return None
-    return source.known_contract(address) or describe_contract(address, source.network)
+    return known_contract(source, address) or describe_contract(address, source.network)

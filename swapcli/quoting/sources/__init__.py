@@ -1,1 +1,4 @@
-PUBLIC = ("freshness", "in_memory", "live", "pool_source", "public", "quote_source", "remote", "stored")
+PUBLIC = (
+    "freshness", "in_memory", "live", "market_prices", "public", "quote_source", "remote",
+    "searchable_market", "stored",
+)  # fmt: skip

@@ -7,18 +7,24 @@ limits. All routes that were found compete on the states that were read, so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from math import inf
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import FeeOnTransfer, NoRoute, RequestBudgetSpent
 from swapcli.core.model.market import MarketState
+from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import KnownRoute, is_better
 from swapcli.core.routing.pool_state_prediction import price_moves, shift_market
-from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, route_pools
-from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.core.routing.unused_pool_gains import (
+    PRICE_MARGIN,
+    closest_pools,
+    deepest_anchor_pools,
+    pool_gains,
+    route_pools,
+)
 from swapcli.quoting.sources.sampled_markets import (
     has_samples,
     sampled_keys,
@@ -26,10 +32,11 @@ from swapcli.quoting.sources.sampled_markets import (
     without_pools,
     without_wrong_prices,
 )
-from swapcli.state.clock import Clock
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 if TYPE_CHECKING:
     from swapcli.core.routing.router import SearchResult
+    from swapcli.core.routing.unused_pool_gains import PoolGains
 
 TOLERANCE = 0.5e-4
 """The part of the output that pools may add together without being read: half a basis point."""
@@ -61,32 +68,32 @@ class Limits(NamedTuple):
 
 
 class LiveResult(NamedTuple):
-    """The source over the pools that were read, and the best result on it.
+    """The market of the pools that were read, and the best result on it.
 
     `searched_s` is the time of routing. If reading ended at a limit, `left_bps` bounds how much the other known pools
     could add to the output in their predicted states; otherwise it is None.
     """
 
-    source: InMemorySource
+    searched: SearchableMarket
     outcome: SearchResult
     searched_s: float
     left_bps: float | None
 
 
 class _Expected(NamedTuple):
-    """The source over all known pools, with predicted states for those that were not read.
+    """The market of all known pools, with predicted states for those that were not read.
 
     `spread` is how far pools have moved relative to their tokens' prices; `left` bounds the part of the output that the
     unread pools could add.
     """
 
-    source: InMemorySource
+    searchable: SearchableMarket
     spread: float
     left: float
 
 
 class LiveSearch:
-    """The search for one order. `known` is the source over known state; `requests_left` is how many requests reading
+    """The search for one order. `known` is the market in known state; `requests_left` is how many requests reading
     may still take.
 
     Example: `LiveSearch(known, ask, read, SYSTEM_CLOCK).run().outcome`.
@@ -94,15 +101,14 @@ class LiveSearch:
 
     def __init__(
         self,
-        known: InMemorySource,
+        known: SearchableMarket,
         request: QuoteRequest,
         read: Read,
-        clock: Clock,
         limits: Limits | None = None,
         *,
         requests_left: Callable[[], int] | None = None,
     ) -> None:
-        self._known, self._request, self._read, self._clock = known, request, read, clock
+        self._known, self._request, self._read, self._clock = known, request, read, known.clock
         self._limits, self._requests_left = limits or Limits(), requests_left
         self._candidates: list[KnownRoute] = []
         self._keys: dict[str, None] = {}
@@ -132,15 +138,15 @@ class LiveSearch:
         if outcome is None:
             assert failure is not None
             raise failure
-        fresh.leave_out(self._known.broken_pools - fresh.market.pools.keys())
+        fresh.router.index.leave_out(self._known.router.index.broken_pools - fresh.market.pools.keys())
         left_bps = expected.left * 1e4 if expected and candidates else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 
-    def _search(self, source: InMemorySource) -> tuple[SearchResult | None, NoRoute | None]:
-        """Return the best result on a source and remember its route, or return the error if there is none."""
+    def _search(self, searchable: SearchableMarket) -> tuple[SearchResult | None, NoRoute | None]:
+        """Return the best result on a searchable and remember its route, or return the error if there is none."""
         started_s = self._clock.monotonic_s()
         try:
-            outcome = self._search_with_fallback(source)
+            outcome = self._search_with_fallback(searchable)
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -150,16 +156,16 @@ class LiveSearch:
         self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
         return outcome, None
 
-    def _search_with_fallback(self, source: InMemorySource) -> SearchResult:
+    def _search_with_fallback(self, searchable: SearchableMarket) -> SearchResult:
         """Return the best result; if there is none, the best one without sampled pools."""
         try:
-            return source.search(self._request_with_time(), self._candidates)
+            return searchable.search(self._request_with_time(), self._candidates)
         except FeeOnTransfer:
             raise
         except NoRoute:
-            if not has_samples(source.market):
+            if not has_samples(searchable.market):
                 raise
-            others = without_pools(source, sampled_keys(source.market))
+            others = without_pools(searchable, sampled_keys(searchable.market))
             return others.search(self._request_with_time(), self._candidates)
 
     def _request_with_time(self) -> QuoteRequest:
@@ -196,15 +202,15 @@ class LiveSearch:
         if outcome:
             own = route_pools(outcome)
             self._add(own)
-            gains = self._known.pool_gains(self._request, outcome, self._keys.keys(), PRICE_MARGIN)
+            gains = self._gains(self._known, outcome, self._keys.keys(), PRICE_MARGIN)
             self._add(gains.take_until(TOLERANCE, self._limits.first_pools))
             missing = len(own) + min(_MIN_OTHER_POOLS, self._limits.first_pools) - len(self._keys)
             if missing > 0:
-                self._add(self._known.closest_pools(self._request, outcome, self._keys.keys(), missing))
+                self._add(self._closest_pools(outcome, missing))
         else:
             assert failure is not None
             self._add(self._pools_of_order(failure)[: self._limits.first_pools])
-        self._add(self._known.pricing_pools(self._request))
+        self._add(pricing_pools(self._known, self._request))
         self._add(self._sampled_pools()[:_MAX_SAMPLED_POOLS])
         self._max_pools = self._limits.pools + len(own)
 
@@ -213,19 +219,19 @@ class LiveSearch:
 
         Nothing is known of their prices.
         """
-        market, order_tokens = self._known.market, self._known.order_tokens(self._request.order)
+        market, order_tokens = self._known.market, _tokens_in_pools(self._known, self._request.order)
         tokens = order_tokens.union(*(market.pools[key].tokens for key in self._keys))
         return useful_sampled_pools(market, order_tokens, tokens)
 
     def _pools_of_order(self, failure: NoRoute) -> list[str]:
         """Return the keys of the pools with one of the order's tokens; raise `failure` if there are none."""
-        addresses = self._known.order_tokens(self._request.order)
+        addresses = _tokens_in_pools(self._known, self._request.order)
         touching = [key for key, pool in self._known.market.pools.items() if not addresses.isdisjoint(pool.tokens)]
         if not touching:
             raise failure
         return touching
 
-    def _expect(self, fresh: InMemorySource, outcome: SearchResult | None) -> _Expected | None:
+    def _expect(self, fresh: SearchableMarket, outcome: SearchResult | None) -> _Expected | None:
         """Return the predicted states of all known pools.
 
         Return None if reading more is useless: nothing is unread or has changed, or the unread pools cannot add much.
@@ -236,13 +242,13 @@ class LiveSearch:
             return None
         moves = price_moves(known, read)
         pools = {**shift_market(unread, moves), **read}
-        source = self._known.with_market(
+        searchable = self._known.with_market(
             fresh.market._replace(pools={key: pools[key] for key in known if key in pools})
         )
         if outcome is None:
-            return _Expected(source, moves.spread, inf)
-        left = source.pool_gains(self._request, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
-        return _Expected(source, moves.spread, left) if left > TOLERANCE else None
+            return _Expected(searchable, moves.spread, inf)
+        left = self._gains(searchable, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
+        return _Expected(searchable, moves.spread, left) if left > TOLERANCE else None
 
     def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
         """Return the keys of the pools to read next, the most useful first.
@@ -250,17 +256,46 @@ class LiveSearch:
         If a route is predicted to be better, they are its pools and those that could improve it. Otherwise, if pools
         have moved far, they are those that would be better after as large a move.
         """
-        guess, _ = self._search(expected.source)
+        guess, _ = self._search(expected.searchable)
         best = outcome.best if outcome else None
         if guess and is_better(self._request.order, guess.best, best, TOLERANCE):
             own = [key for key in route_pools(guess) if key not in self._keys]
             excluded = self._keys.keys() | set(own)
-            bids = expected.source.pool_gains(self._request, guess, excluded, expected.spread)
+            bids = self._gains(expected.searchable, guess, excluded, expected.spread)
             return (*own, *bids.take_until(TOLERANCE, self._limits.pools))
         if outcome and is_first and expected.spread > LARGE_SPREAD:
-            bids = expected.source.pool_gains(self._request, outcome, self._keys.keys(), expected.spread)
+            bids = self._gains(expected.searchable, outcome, self._keys.keys(), expected.spread)
             return bids.take_until(TOLERANCE, self._limits.pools)
         return ()
 
+    def _gains(
+        self,
+        market: SearchableMarket,
+        outcome: SearchResult,
+        excluded: Set[str],
+        margin: float,
+        *,
+        all_paths: bool = False,
+    ) -> PoolGains:
+        """Return what the pools of a market beside the `excluded` ones could add to an outcome."""
+        order = market.order_in_pools(self._request.order)
+        return pool_gains(market.router_for(order).index, order, outcome, excluded, margin, all_paths=all_paths)
+
+    def _closest_pools(self, outcome: SearchResult, limit: int) -> tuple[str, ...]:
+        """Return the keys of the pools beside those to read whose rates miss the best ones by least."""
+        order = self._known.order_in_pools(self._request.order)
+        return closest_pools(self._known.router_for(order).index, order, outcome, self._keys.keys(), limit)
+
     def _add(self, keys: Iterable[str]) -> None:
         self._keys.update(dict.fromkeys(keys))
+
+
+def pricing_pools(known: SearchableMarket, request: QuoteRequest) -> tuple[str, ...]:
+    """Return the keys of the pools that give the USD prices of the order's tokens and of gas."""
+    gas_token = known.network.to_wrapped_token(known.network.native).address
+    return deepest_anchor_pools(known.router.index, [*_tokens_in_pools(known, request.order), gas_token])
+
+
+def _tokens_in_pools(known: SearchableMarket, order: Order) -> frozenset[str]:
+    """Return the addresses of an order's tokens in pools: wrapped instead of native."""
+    return frozenset(known.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))

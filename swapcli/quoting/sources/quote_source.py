@@ -1,35 +1,35 @@
-"""The interface of sources of quotes: the routing core in this process, or a remote service."""
+"""The interfaces of sources of quotes: of each, and of those whose pools are known here.
+
+A service only quotes. Every other source, in memory or over SQLite, with or without a node, also gives access to its
+pools; lists, prices and checks start from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from swapcli.core.errors import SameToken
+from swapcli.core.errors import InvalidOption
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.core.model.past_pools import PastPools
+    from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.quoting.health import Health
-    from swapcli.quoting.pool_listing import PoolSelection
-    from swapcli.quoting.sources.in_memory import InMemorySource
+    from swapcli.quoting.sources.searchable_market import SearchableMarket
 
-
-def require_different_tokens(order: Order) -> None:
-    """Raise `SameToken` if an order sells and buys the same token."""
-    if order.token_in.address == order.token_out.address:
-        raise SameToken
+_Answer = TypeVar("_Answer", bound=QuoteResult, covariant=True)
 
 
 class QuoteSource(Protocol):
@@ -46,52 +46,19 @@ class QuoteSource(Protocol):
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol or an address; the zero address is the native token."""
 
-    def quote(self, request: QuoteRequest) -> QuoteResult:
-        """Return the best route for an order. Raise `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
+    def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> QuoteResult:
+        """Return the best route for an order; with `terms`, also its payload on the same state.
 
-    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
-        """Return the best route and its payload on the same state. Raise as `quote` and `build` do."""
-
-    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote of this source, on the state of the quote. Raise as `build` does."""
-
-    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of an earlier route on the current state.
-
-        Raise `InvalidRoute`, `RouteExpired`, `SlippageExceeded` or `PoolError` if the state no longer allows the route,
-        `ConfigError` if the network's router is unknown.
+        Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`; with `terms` also as `build`.
         """
 
-    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
-        """Return the price impact of the payload that was just built from `result`; None if it is unknown."""
+    def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """Return the payload of a quote of this source on the state of the quote, or of an earlier route on the current
+        state.
 
-    def route_pools(self, result: RouteResult) -> Mapping[str, Pool] | None:
-        """Return the pools, by key, on whose state the payload of `result` was just built; None if they are unknown."""
-
-    def known_market(self) -> MarketState | None:
-        """Return all pools and tokens that the source knows, with their state before any reading; None for a service,
-        which does not list its pools."""
-
-    def known_contract(self, address: str) -> str | None:
-        """Return what the known market has at an address, a token or a pool, in words; None if it has nothing there."""
-
-    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
-        """Return the known pools that trade all of these tokens, by key, with their state before any reading.
-
-        None for a service.
+        Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded` or `PoolError` if the state no longer allows the
+        route, `ConfigError` if the network's router is unknown.
         """
-
-    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""
-
-    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
-        """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
-
-        Raise `InvalidOption` for a service, `UpstreamError`.
-        """
-
-    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
-        """Return a source with the pools that give the prices of these tokens, by address. Raise as `select_pools`."""
 
     def health(self) -> Health:
         """Return the health of the source; an unhealthy source raises nothing."""
@@ -104,3 +71,136 @@ class QuoteSource(Protocol):
 
     def close(self) -> None:
         """Close the connections and files of the source."""
+
+
+class KnownMarket(Protocol):
+    """The pools and tokens of a network that are kept between orders, with their state before any reading."""
+
+    def whole(self) -> MarketState:
+        """Return all pools and tokens."""
+
+    def for_order(self, order: Order) -> SearchableMarket:
+        """Return the market with the pools that an order can use."""
+
+    def with_pools(self, keys: Iterable[str]) -> SearchableMarket:
+        """Return a market with at least those of these pools that are known."""
+
+    def for_prices(self, tokens: Collection[str], keys: Iterable[str] = ()) -> SearchableMarket:
+        """Return a market with the pools that give the prices of these tokens, by address, and the pools `keys`."""
+
+    def trading(self, tokens: Collection[str]) -> Mapping[str, Pool]:
+        """Return the pools that trade all of these tokens, by key."""
+
+    def deepest(self, tokens: Collection[str], limit: int | None) -> tuple[Mapping[str, Pool], int]:
+        """Return the `limit` deepest of the pools that trade all of these tokens, and the number of all."""
+
+    def token_at(self, address: str) -> Token | None:
+        """Return the token with an address."""
+
+    def has_pool_at(self, address: str) -> bool:
+        """Return whether a pool has that address."""
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""
+
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """Record how tokens transfer, as probed at a block, if that outlives the process."""
+
+
+@runtime_checkable
+class PoolAccess(Protocol):
+    """What a source of quotes has that knows its pools: each but a service."""
+
+    def known(self) -> KnownMarket:
+        """Return the market that is known without reading anything."""
+
+    def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
+        """Return a part of the known market in the state on which orders are quoted now.
+
+        It has at least the pools `keys`, and those that give the prices of the tokens `priced`, by address, as far as
+        they could be read. Raises `UpstreamError`.
+        """
+
+    def latest(self, keys: Collection[str]) -> SearchableMarket:
+        """Return the market of the newest quote or payload, with at least these of its pools."""
+
+
+class PoolSource(QuoteSource, PoolAccess, Protocol):
+    """A source of quotes that knows its pools."""
+
+
+class _Quotes(Protocol[_Answer]):
+    def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> _Answer:
+        """Return a quote."""
+
+
+def quote_and_build(
+    source: _Quotes[_Answer], request: QuoteRequest, terms: SwapTerms
+) -> tuple[_Answer, UnsignedTransaction]:
+    """Return the best route for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+    answer = source.quote(request, terms)
+    assert answer.payload is not None
+    return answer, answer.payload
+
+
+def known_market(source: QuoteSource) -> KnownMarket | None:
+    """Return the market that a source knows; None for a service, which does not list its pools."""
+    return source.known() if isinstance(source, PoolAccess) else None
+
+
+def require_pools(source: QuoteSource) -> PoolAccess:
+    """Return the access to the pools of a source. Raises `InvalidOption` for a service."""
+    if not isinstance(source, PoolAccess):
+        raise InvalidOption(
+            "a service does not list its pools, so --api-url does not fit here", hint="leave it out, or add --offline"
+        )
+    return source
+
+
+def route_pools(source: QuoteSource, result: RouteResult) -> Mapping[str, Pool] | None:
+    """Return the pools, by key, on whose state the payload of `result` was just built; None for a service."""
+    if not isinstance(source, PoolAccess):
+        return None
+    from swapcli.payload.payloads import pools_for
+
+    return pools_for(result, source.latest(result.pool_keys).executable)
+
+
+def known_contract(source: QuoteSource, address: str) -> str | None:
+    """Return what the known market has at an address, a token or a pool, in words; None if it has nothing there.
+
+    Of a service these are the tokens that were needed; it checks its own.
+    """
+    from swapcli.payload.checks.recipients import POOL, describe_token
+
+    if not isinstance(source, PoolAccess):
+        from swapcli.quoting.sources.remote import RemoteSource
+
+        token = source.tokens.get(address) if isinstance(source, RemoteSource) else None
+        return describe_token(token.symbol) if token else None
+    known = source.known()
+    if token := known.token_at(address):
+        return describe_token(token.symbol)
+    return POOL if known.has_pool_at(address) else None
+
+
+def payload_impact(source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
+    """Return the price impact of the payload that `source` has just built from `result`; None if it is unknown.
+
+    For a service it comes from the prices in the route, which may be another service's, and from the figure that the
+    service reports.
+    """
+    from swapcli.payload.payloads import pools_for
+    from swapcli.quoting.impact_measures import highest_impact
+
+    network, amount_out = source.network, payload.call.route.amount_out
+    if not isinstance(source, PoolAccess):
+        return highest_impact(result, amount_out, network, reported=source.state_source.reported.price_impact)
+    latest = source.latest(result.pool_keys)
+    tokens = [network.to_wrapped_token(each) for each in (result.input_token, result.output_token)]
+    price_in, price_out = latest.router.index.usd_prices(*tokens)
+    priced = result._replace(
+        input_token=result.input_token._replace(price_usd=price_in),
+        output_token=result.output_token._replace(price_usd=price_out),
+    )
+    return highest_impact(priced, amount_out, network, pools_for(result, latest.executable))

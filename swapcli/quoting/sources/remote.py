@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
-from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
-from swapcli.core.model.price_impact import PriceImpact
+from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order, require_different_tokens
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
@@ -24,8 +22,7 @@ from swapcli.interface.requests import OrderRequest
 from swapcli.interface.state_headers import parse_state, parse_warnings
 from swapcli.payload.dialects import interface_dialect
 from swapcli.quoting.health import Health
-from swapcli.quoting.impact_measures import highest_impact
-from swapcli.quoting.quote_results import QuoteResult, RemoteQuote
+from swapcli.quoting.quote_results import QuoteResult, RemoteQuote, result_of
 from swapcli.quoting.remote.client import DEFAULT_RETRIES, ServiceClient
 from swapcli.quoting.remote.response_validation import (
     ExpectedPayload,
@@ -37,17 +34,13 @@ from swapcli.quoting.remote.retry import RetryPolicy
 from swapcli.quoting.remote.service_api import NetworkApi, ServiceIndex
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.quoting.resolve import find_token
-from swapcli.quoting.sources.quote_source import require_different_tokens
 from swapcli.quoting.transfer_rules import check_not_blocked, check_route_not_blocked
 from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
     import httpx
 
-    from swapcli.core.model.past_pools import PastPools
     from swapcli.quoting.config import Secret
-    from swapcli.quoting.pool_listing import PoolSelection
-    from swapcli.quoting.sources.in_memory import InMemorySource
 
 NO_ANSWER = 0
 """The health status of a service that did not respond."""
@@ -75,7 +68,8 @@ class RemoteSource:
     `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
     the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
     response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
-    cannot express. Raise `ConfigError` for an invalid URL.
+    cannot express. Raise `ConfigError` for an invalid URL. `tokens` are, by address, those of
+    the catalogue and those of the service that were needed.
     """
 
     def __init__(
@@ -103,7 +97,7 @@ class RemoteSource:
             transport=transport,
         )
         self._service = NetworkApi(self._client, network)
-        self._tokens = {token.address: token for token in network.tokens}
+        self.tokens: dict[str, Token] = {token.address: token for token in network.tokens}
 
     @property
     def network(self) -> Network:
@@ -112,7 +106,7 @@ class RemoteSource:
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.state_source`: the state that the service reported with its newest response, if any."""
+        """The state that the service reported with its newest response, if any."""
         address, stated = self._service.url, self._service.state_headers
         reported = parse_warnings(stated.warnings)
         state = parse_state(stated.state)
@@ -122,48 +116,42 @@ class RemoteSource:
         return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported, tag=tag)
 
     def refresh(self) -> None:
-        """As `QuoteSource.refresh`: do nothing, since the service quotes on its own state."""
+        """Do nothing: the service quotes on its own state."""
 
     def pin(self, *, pinned: bool) -> None:
-        """As `QuoteSource.pin`: do nothing, since the service quotes on its own state."""
+        """Do nothing: the service quotes on its own state."""
         del pinned
 
     def close(self) -> None:
-        """As `QuoteSource.close`; garbage collection also closes the connections."""
+        """Close the connections; garbage collection also closes the connections."""
         self._client.close()
 
     def token(self, name: str) -> Token:
-        """As `QuoteSource.token`: of the catalogue, else of the service, if it lists tokens."""
+        """Return a token of the catalogue, else of the service, if it lists tokens."""
         try:
-            return find_token(name, self._network, self._tokens)
+            return find_token(name, self._network, self.tokens)
         except UnknownToken:
             if not self._learn(name):
                 raise
-        return find_token(name, self._network, self._tokens)
+        return find_token(name, self._network, self.tokens)
 
-    def quote(self, request: QuoteRequest) -> RemoteQuote:
-        """As `QuoteSource.quote`."""
+    def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> RemoteQuote:
         self._check_expressible(request)
-        return self._answer(request, self._service.route(self._query(request), request.api_version))
-
-    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[RemoteQuote, UnsignedTransaction]:
-        """As `QuoteSource.quote_and_build`."""
-        self._check_expressible(request)
-        query = self._query(request)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
+        query = self._query(request)
+        if terms is None:
+            return self._answer(request, self._service.route(query, request.api_version))
+        query = query._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
         result, parsed = self._service.route_and_payload(query, request.api_version)
         answer = self._answer(request, result)
         expected = self._expected_payload(terms, with_route=True)
         with self._service.mismatch_as_upstream_error():
-            return answer, validated_payload(parsed, answer.result, expected)
+            return answer._replace(payload=validated_payload(parsed, answer.result, expected))
 
-    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """As `QuoteSource.build_payload`: the service builds it on its present state."""
-        return self.build(answer.result, terms)
-
-    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """As `QuoteSource.build`."""
+    def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """Return the payload that the service builds on its present state, also of a quote."""
+        result = result_of(quoted)
         self._check_api_version(result.api_version)
-        check_route_not_blocked(result, self._tokens, self._network)
+        check_route_not_blocked(result, self.tokens, self._network)
         if terms.permit is not None:
             raise InvalidOption("a service builds no payloads with permits", hint="leave out --service or --signature")
         expected = self._expected_payload(terms, with_route=False)
@@ -172,52 +160,8 @@ class RemoteSource:
         with self._service.mismatch_as_upstream_error():
             return validated_payload(parsed, result, expected)
 
-    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
-        """As `QuoteSource.impact_of`: from the prices in the route, which may be another service's, and from the figure
-        that the service reports."""
-        reported = self.state_source.reported.price_impact
-        return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
-
-    def route_pools(self, result: RouteResult) -> None:
-        """As `QuoteSource.route_pools`: the service does not return the state of its pools."""
-        del result
-
-    def known_market(self) -> None:
-        """As `QuoteSource.known_market`."""
-
-    def known_contract(self, address: str) -> str | None:
-        """As `QuoteSource.known_contract`, of the tokens that were needed; the service checks its own."""
-        from swapcli.payload.checks.recipients import describe_token
-
-        token = self._tokens.get(address)
-        return describe_token(token.symbol) if token else None
-
-    def known_pools(self, tokens: Collection[str]) -> None:
-        """As `QuoteSource.known_pools`."""
-        del tokens
-
-    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """As `QuoteSource.past_pools`: it keeps none."""
-        del keys
-        return ()
-
-    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
-        """As `QuoteSource.select_pools`: raise `InvalidOption`."""
-        del tokens, limit
-        raise self._no_pools()
-
-    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
-        """As `QuoteSource.pricing_source`: raise `InvalidOption`."""
-        del tokens
-        raise self._no_pools()
-
-    def _no_pools(self) -> InvalidOption:
-        return InvalidOption(
-            "a service does not list its pools, so --api-url does not fit here", hint="leave it out, or add --offline"
-        )
-
     def health(self) -> Health:
-        """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""
+        """Return the health that the service reports; status 0 if it does not respond."""
         started_s = self._clock.monotonic_s()
         try:
             reported = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
@@ -249,7 +193,7 @@ class RemoteSource:
 
     def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:
         """Return the known tokens and those of the route; an unknown intermediate token is named by its address."""
-        known = dict(self._tokens)
+        known = dict(self.tokens)
         for token in (order.token_in, order.token_out):
             known.setdefault(token.address, token)
         on_the_way = {swap.token_out for segment in result.segments for hop in segment.hops for swap in hop}
@@ -303,13 +247,13 @@ class RemoteSource:
         """Add the token that the service knows by this name, or all it lists; return whether there is any."""
         if name[:2].lower() != "0x":
             listed = self._service.tokens() or ()
-            self._tokens = {each.token.address: each.token for each in listed} | self._tokens
+            self.tokens = {each.token.address: each.token for each in listed} | self.tokens
             return bool(listed)
         address = parse_address(name, self._network.kind)
         found = self._service.token(display_address(address, self._network.kind))
         if found is None or found.token.address != address:
             return False
-        self._tokens[address] = found.token
+        self.tokens[address] = found.token
         return True
 
 

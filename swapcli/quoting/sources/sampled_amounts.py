@@ -17,8 +17,10 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.quoter import Sale
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.routing.competing_routes import is_better
-from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.core.routing.replay import replay
+from swapcli.payload.payloads import pools_for
 from swapcli.quoting.sources.sampled_markets import has_samples, sampled_keys, without_pools
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 if TYPE_CHECKING:
     from swapcli.core.routing.replay import Replay
@@ -38,39 +40,39 @@ protocol does not quote them."""
 class SampledAmounts:
     """The sampled pools of one order. `quote_sales` asks the protocols.
 
-    Example: `source, outcome = SampledAmounts(request, quote_sales).settle(source, outcome)`.
+    Example: `searchable, outcome = SampledAmounts(request, quote_sales).settle(searchable, outcome)`.
     """
 
     def __init__(self, request: QuoteRequest, quote_sales: QuoteSales) -> None:
         self._request, self._quote_sales = request, quote_sales
 
-    def settle(self, source: InMemorySource, outcome: SearchResult) -> tuple[InMemorySource, SearchResult]:
-        """Return the best outcome whose amounts the protocols have quoted, and the source that it is on.
+    def settle(self, searchable: SearchableMarket, outcome: SearchResult) -> tuple[SearchableMarket, SearchResult]:
+        """Return the best outcome whose amounts the protocols have quoted, and the searchable that it is on.
 
         Raises `NoRoute` if a protocol does not quote its amount and no other route is left, and `UpstreamError`.
         """
         for remaining_rounds in reversed(range(_MAX_ROUNDS)):
-            sales = _sales_to_quote(source.market.pools, outcome)
+            sales = _sales_to_quote(searchable.market.pools, outcome)
             if not sales:
                 break
             promised = outcome
-            source = source.with_market(_with_pools(source.market, self._quote_sales(sales)))
-            quoted = self._quoted(source, outcome)
+            searchable = searchable.with_market(_with_pools(searchable.market, self._quote_sales(sales)))
+            quoted = self._quoted(searchable, outcome)
             if quoted and self._is_as_promised(quoted.best, promised.best):
                 outcome = quoted
                 continue
-            excluded = _short_pools(promised.best, quoted.best if quoted else None, source.market.pools)
-            others = without_pools(source, excluded if remaining_rounds else sampled_keys(source.market))
+            excluded = _short_pools(promised.best, quoted.best if quoted else None, searchable.market.pools)
+            others = without_pools(searchable, excluded if remaining_rounds else sampled_keys(searchable.market))
             found = self._search(others, required=quoted is None)
             if found and (quoted is None or is_better(self._request.order, found.best, quoted.best)):
-                source, outcome = others, found
+                searchable, outcome = others, found
             elif quoted:
                 outcome = quoted
-        return source, outcome
+        return searchable, outcome
 
-    def _quoted(self, source: InMemorySource, outcome: SearchResult) -> SearchResult | None:
+    def _quoted(self, searchable: SearchableMarket, outcome: SearchResult) -> SearchResult | None:
         """Return the outcome as the protocols have quoted it; None if it no longer fills the order."""
-        quoted, order = source.replay_again(self._request, outcome), self._request.order
+        quoted, order = searchable.replay_again(self._request, outcome), self._request.order
         is_short = quoted is not None and order.reverse and quoted.best.replay.amount_out < order.amount
         return None if is_short else quoted
 
@@ -79,9 +81,9 @@ class SampledAmounts:
             return True
         return quoted.net >= promised.net - _SHORTFALL * promised.replay.amount_out
 
-    def _search(self, source: InMemorySource, *, required: bool) -> SearchResult | None:
+    def _search(self, searchable: SearchableMarket, *, required: bool) -> SearchResult | None:
         try:
-            return source.search(self._request)
+            return searchable.search(self._request)
         except NoRoute:
             if required:
                 raise
@@ -125,15 +127,17 @@ def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> Mark
     return market._replace(pools={key: pool for key, pool in pools.items() if pool})
 
 
-def with_quoted_amounts(source: InMemorySource, result: RouteResult, quote_sales: QuoteSales) -> InMemorySource:
-    """Return the source with what the protocols of a route's sampled pools quote for its amounts.
+def with_quoted_amounts(searchable: SearchableMarket, result: RouteResult, quote_sales: QuoteSales) -> SearchableMarket:
+    """Return the searchable with what the protocols of a route's sampled pools quote for its amounts.
 
     A route that cannot be replayed is left to the payload builder. Raises `UpstreamError`.
     """
-    if not has_samples(source.market):
-        return source
+    if not has_samples(searchable.market):
+        return searchable
     try:
-        sales = _sales_of(source.market.pools, source.replay_of(result))
+        pools = pools_for(result, searchable.executable)
+        done = replay(pools, result.route, result.input_amount, searchable.execution)
+        sales = _sales_of(searchable.market.pools, done)
     except (InvalidRoute, PoolError):
-        return source
-    return source.with_market(_with_pools(source.market, quote_sales(sales))) if sales else source
+        return searchable
+    return searchable.with_market(_with_pools(searchable.market, quote_sales(sales))) if sales else searchable

@@ -9,16 +9,17 @@ from typing import Final
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.networks.quoter_definitions import quoted_protocols
-from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.market_prices import unit_prices
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 
 _MAX_GAIN: Final = 2.0
 """A pool that pays more for a small amount than this times what other pools say it is worth is not believed."""
 
 
-def without_pools(source: InMemorySource, keys: Collection[str]) -> InMemorySource:
-    """Return the source without the pools of these keys."""
-    pools = {key: pool for key, pool in source.market.pools.items() if key not in keys}
-    return source.with_market(source.market._replace(pools=pools))
+def without_pools(searchable: SearchableMarket, keys: Collection[str]) -> SearchableMarket:
+    """Return the searchable without the pools of these keys."""
+    pools = {key: pool for key, pool in searchable.market.pools.items() if key not in keys}
+    return searchable.with_market(searchable.market._replace(pools=pools))
 
 
 def sampled_keys(market: MarketState) -> list[str]:
@@ -45,14 +46,14 @@ def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tok
     return [key for _, _, key in sorted(useful, key=lambda entry: entry[:2])]
 
 
-def without_wrong_prices(source: InMemorySource) -> InMemorySource:
-    """Return the source without sampled pools whose prices are far better than all other pools say."""
-    market = source.market
+def without_wrong_prices(searchable: SearchableMarket) -> SearchableMarket:
+    """Return the searchable without sampled pools whose prices are far better than all other pools say."""
+    market = searchable.market
     if not has_samples(market):
-        return source
-    prices = without_pools(source, sampled_keys(market)).unit_prices()
+        return searchable
+    prices = unit_prices(without_pools(searchable, sampled_keys(market)))
     wrong = [key for key, pool in market.pools.items() if pool.is_sampled and _is_wrong(pool, prices)]
-    return without_pools(source, wrong) if wrong else source
+    return without_pools(searchable, wrong) if wrong else searchable
 
 
 def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:

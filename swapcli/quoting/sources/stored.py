@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import UnknownToken
+from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
@@ -19,9 +19,10 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.quoting.health import Health, MarketSize, check_market
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, result_of
 from swapcli.quoting.resolve import find_token
-from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.local_quotes import LocalPayloads, quote_locally
+from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.quoting.transfer_rules import routable_market
 from swapcli.state.clock import Clock
 from swapcli.state.store import Store
@@ -29,9 +30,52 @@ from swapcli.state.store import Store
 if TYPE_CHECKING:
     from swapcli.core.model.past_pools import PastPools
     from swapcli.core.routing.search_memory import SearchMemory
-    from swapcli.quoting.pool_listing import PoolSelection
 
 _HEALTH_POOLS = 200
+
+
+class KnownInStore:
+    """The pools of a store; a `KnownMarket`."""
+
+    def __init__(self, store: Store, clock: Clock, memory: SearchMemory | None) -> None:
+        self._store, self._clock, self._memory = store, clock, memory
+
+    def part(self, market: MarketState) -> SearchableMarket:
+        """Return a part of the store, to be searched."""
+        return SearchableMarket(market, self._clock, memory=self._memory)
+
+    def whole(self) -> MarketState:
+        return self._store.read_market()
+
+    def for_order(self, order: Order) -> SearchableMarket:
+        return self.part(self._store.read_candidates(order))
+
+    def with_pools(self, keys: Iterable[str]) -> SearchableMarket:
+        return self.part(self._store.read_pools(keys))
+
+    def for_prices(self, tokens: Collection[str], keys: Iterable[str] = ()) -> SearchableMarket:
+        return self.part(self._store.read_priced(tokens, keys))
+
+    def trading(self, tokens: Collection[str]) -> Mapping[str, Pool]:
+        return self.deepest(tokens, None)[0]
+
+    def deepest(self, tokens: Collection[str], limit: int | None) -> tuple[Mapping[str, Pool], int]:
+        keys, count = self._store.find_pools(tokens, limit)
+        pools = self._store.read_pools(keys).pools
+        return {key: pools[key] for key in keys}, count
+
+    def token_at(self, address: str) -> Token | None:
+        return self._store.find_tokens(address).get(address)
+
+    def has_pool_at(self, address: str) -> bool:
+        return any(pool.address == address for pool in self._store.read_pools([address]).pools.values())
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        return self._store.read_past_pools(keys)
+
+    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
+        """Record transfers, unless another process is writing just now."""
+        self._store.record_transfers(behaviours, block)
 
 
 class StoreSource:
@@ -48,116 +92,69 @@ class StoreSource:
         """With a `memory`, searches start from those of similar orders; see `core.routing.search_memory`."""
         self.store = store
         self._clock = clock
-        self._route_ttl_s = route_ttl_s
-        self._memory = memory
+        self._payloads = LocalPayloads(clock, route_ttl_s)
+        self._known = KnownInStore(store, clock, memory)
 
     @property
     def network(self) -> Network:
-        """The store's network."""
         return self.store.network
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.state_source`."""
-        return self.source_with(()).state_source
+        return self._known.with_pools(()).state_source
 
     def token(self, name: str) -> Token:
-        """As `QuoteSource.token`. Anyone can copy a symbol: the catalogue's token has precedence."""
+        """Return the token called `name`. Anyone can copy a symbol: the catalogue's token has precedence."""
         try:
             return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:
             # Reading all tokens is slow, and needed only for the hint of the error.
             return find_token(name, self.network, self.store.read_tokens())
 
-    def source_for(self, order: Order) -> InMemorySource:
-        """As `PoolSource.source_for`."""
-        return self._source(self.store.read_candidates(order))
+    def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
+        searchable = self._known.for_order(request.order)
+        answer = quote_locally(searchable, request)
+        if terms is None:
+            return answer
+        return answer._replace(payload=self._payloads.of_quote(answer, terms, searchable.market))
 
-    def source_with(self, keys: Iterable[str]) -> InMemorySource:
-        """As `PoolSource.source_with`."""
-        return self._source(self.store.read_pools(keys))
-
-    def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """As `PoolSource.record_transfers`, unless another process is writing just now."""
-        self.store.record_transfers(behaviours, block)
-
-    def quote(self, request: QuoteRequest) -> LocalQuote:
-        """As `QuoteSource.quote`."""
-        return self.source_for(request.order).quote(request)
-
-    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
-        """As `QuoteSource.quote_and_build`."""
-        return self.source_for(request.order).quote_and_build(request, terms)
-
-    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """As `QuoteSource.build_payload`."""
-        return self.source_with(answer.result.pool_keys).build_payload(answer, terms)
-
-    def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """As `QuoteSource.build`."""
-        return self.source_with(result.pool_keys).build(result, terms)
-
-    def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
-        """As `QuoteSource.impact_of`."""
-        return self.source_with(result.pool_keys).impact_of(result, payload)
-
-    def route_pools(self, result: RouteResult) -> Mapping[str, Pool]:
-        """As `QuoteSource.route_pools`."""
-        return self.source_with(result.pool_keys).route_pools(result)
-
-    def known_market(self) -> MarketState:
-        """As `QuoteSource.known_market`."""
-        return self.store.read_market()
-
-    def known_contract(self, address: str) -> str | None:
-        """As `QuoteSource.known_contract`."""
-        found = self.store.read_pools([address])
-        tokens = {**found.tokens, **self.store.find_tokens(address)}
-        return self._source(found._replace(tokens=tokens)).known_contract(address)
-
-    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool]:
-        """As `QuoteSource.known_pools`."""
-        keys, _ = self.store.find_pools(tokens, None)
-        return self.store.read_pools(keys).pools
-
-    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
-        """As `QuoteSource.past_pools`."""
-        return self.store.read_past_pools(keys)
-
-    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
-        """As `QuoteSource.select_pools`."""
-        from swapcli.quoting.pool_listing import PoolSelection
-
-        keys, count = self.store.find_pools(tokens, limit)
-        found = self.store.read_pools(keys)
-        source = self._source(self.store.read_priced(found.tokens, keys))
-        return PoolSelection(source, {key: found.pools[key] for key in keys}, count)
-
-    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
-        """As `QuoteSource.pricing_source`."""
-        return self._source(self.store.read_priced(tokens))
+    def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
+        result = result_of(quoted)
+        searchable = self._known.with_pools(result.pool_keys)
+        if isinstance(quoted, LocalQuote):
+            return self._payloads.of_quote(quoted, terms, searchable.market)
+        return self._payloads.of_route(searchable, result, terms)
 
     def health(self) -> Health:
-        """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
+        """Return the health: the sample is quoted over the deepest pools."""
         market = self.store.read_deepest(_HEALTH_POOLS)
-        source, summary = self._source(market), self.store.read_summary()
-        return check_market(
-            routable_market(market), source.quote_sample, self._clock, MarketSize(summary.pools, summary.tokens)
-        )
+        searchable, summary = self._known.part(market), self.store.read_summary()
+
+        def quote(order: Order) -> LocalQuote:
+            return quote_locally(searchable, QuoteRequest(order, ApiVersion.V1))
+
+        return check_market(routable_market(market), quote, self._clock, MarketSize(summary.pools, summary.tokens))
 
     def refresh(self) -> None:
-        """As `QuoteSource.refresh`: do nothing, since each order reads its pools from the store."""
+        """Do nothing: each order reads its pools from the store."""
 
     def pin(self, *, pinned: bool) -> None:
-        """As `QuoteSource.pin`: do nothing, since each order reads its pools from the store."""
+        """Do nothing: each order reads its pools from the store."""
         del pinned
 
     def close(self) -> None:
-        """As `QuoteSource.close`."""
         self.store.close()
 
-    def _source(self, market: MarketState) -> InMemorySource:
-        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, memory=self._memory)
+    def known(self) -> KnownInStore:
+        return self._known
+
+    def read(self, part: SearchableMarket, keys: Collection[str], priced: Collection[str]) -> SearchableMarket:
+        """Return the part, which has just been read from the store."""
+        del keys, priced
+        return part
+
+    def latest(self, keys: Collection[str]) -> SearchableMarket:
+        return self._known.with_pools(keys)
 
     def _tokens_with_symbol(self, name: str) -> dict[str, Token]:
         found = self.store.find_tokens(name)

@@ -23,8 +23,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.live import LiveSource
-from swapcli.quoting.sources.pool_source import PoolSource
-from swapcli.quoting.sources.quote_source import QuoteSource
+from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import SwapEvent, find_swaps
 from swapcli.state.mined.swap_verification import (
@@ -159,7 +158,7 @@ def _is_other_vault(event: SwapEvent, known: PoolSource) -> bool:
 
 
 def _known_pools(known: PoolSource, keys: Collection[str]) -> Mapping[str, Pool]:
-    return known.source_with(keys).market.pools
+    return known.known().with_pools(keys).market.pools
 
 
 @contextmanager

@@ -22,10 +22,12 @@ from swapcli.core.routing.broken_pools import broken_pools
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
 from swapcli.quoting.depth import measure_depth
-from swapcli.quoting.pool_listing import list_pools
+from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live_search import LiveSearch
+from swapcli.quoting.sources.local_quotes import build_local_quote, quote_batch
+from swapcli.quoting.sources.market_prices import price_basis, unit_prices
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.examples import seeds
 from tests.support.extreme_families import after_large_swaps, build_extreme_pool, build_market_of_extremes
@@ -73,32 +75,32 @@ def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
             return present._replace(pools=pools, provenance=Provenance.LIVE)
 
         with suppress(SwapcliError):
-            found = LiveSearch(source, request, read, SYSTEM_CLOCK).run()
-            answer = found.source.build_quote(request, found.outcome, 0.0)
+            found = LiveSearch(source.searchable, request, read).run()
+            answer = build_local_quote(found.searched, request, found.outcome, 0.0)
             assert answer.quote.amount_out > 0
             assert answer.quote.broken_pools == ()
             figures = compute_figures(answer, TERMS)
             assert figures.price_impact is None or isfinite(figures.price_impact.fraction)
-            found.source.build_payload(answer, TERMS)
+            source.build(answer, TERMS)
 
 
 @pytest.mark.parametrize("seed", seeds(3, full=150))
 def test_all_computations_on_extreme_pools_end_in_numbers(seed: int) -> None:
     rng, market = random.Random(seed), build_market_of_extremes(seed)
     source = InMemorySource(market, SYSTEM_CLOCK)
-    prices = source.unit_prices()
+    prices = unit_prices(source.searchable)
     assert all(isfinite(price) and price > 0.0 for price in prices.values())
     for token in market.tokens.values():
-        basis = source.price_basis(token)
+        basis = price_basis(source.searchable, token)
         assert basis is None or isfinite(basis.price_usd)
-    listed = list_pools(source.select_pools((), None), ())
+    listed = list_pools(select_pools(source, (), None), ())
     assert {each.key for each in listed} == market.pools.keys()
     assert all(isfinite(each.price or 0.0) and isfinite(each.liquidity_usd or 0.0) for each in listed)
     for request in requests_for(market, rng, 3):
         with suppress(SwapcliError):
             check_proof_and_gains(Router(market), request.order)
         with suppress(SwapcliError):
-            source.quote_batch([request, request])
+            quote_batch(source.searchable, [request, request])
     token_in, token_out = list(market.tokens.values())[:2]
     order = Order(token_in, token_out, 10**18)
     with suppress(SwapcliError):

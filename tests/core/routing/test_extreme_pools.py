@@ -23,10 +23,12 @@ from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
 from swapcli.core.selection.depth_ranking import pool_legs
 from swapcli.quoting.depth import measure_depth
-from swapcli.quoting.pool_listing import list_pools
+from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live_search import LiveSearch
+from swapcli.quoting.sources.local_quotes import build_local_quote
+from swapcli.quoting.sources.market_prices import price_basis, unit_prices
 from swapcli.quoting.warnings import answer_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.examples import few
@@ -66,11 +68,11 @@ def test_live_quotes_lists_and_prices_survive_extreme_pools(seed: int) -> None:
     for order in orders(market, seed, count=2):
         request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         with suppress(SwapcliError):
-            assert LiveSearch(source, request, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out > 0
+            assert LiveSearch(source.searchable, request, read).run().outcome.best.replay.amount_out > 0
         with suppress(SwapcliError):
             assert source.quote(request).quote.amount_out > 0
-    listed = source.select_pools((), None).pools
-    assert all(isfinite(price) and price > 0.0 for price in source.unit_prices().values())
+    listed = select_pools(source, (), None).pools
+    assert all(isfinite(price) and price > 0.0 for price in unit_prices(source.searchable).values())
     for pool in listed.values():
         for leg in pool_legs(0, pool, range(len(pool.tokens))):
             assert leg.up is None or isfinite(leg.up)
@@ -183,8 +185,8 @@ def test_a_live_quote_names_the_pool_that_breaks_a_computation(failing: str) -> 
         def read(requested: Sequence[str], keys: Set[str] = keys) -> MarketState:
             return market._replace(pools={key: market.pools[key] for key in requested if key in keys})
 
-        found = LiveSearch(source, REQUEST, read, SYSTEM_CLOCK).run()
-        answer = found.source.build_quote(REQUEST, found.outcome, 0.0)
+        found = LiveSearch(source.searchable, REQUEST, read).run()
+        answer = build_local_quote(found.searched, REQUEST, found.outcome, 0.0)
         assert bad.key not in answer.result.pool_keys
         assert len(warnings_of(answer)) == (failing != "swap")
 
@@ -197,9 +199,9 @@ def test_lists_prices_and_depths_do_without_a_broken_pool(failing: str) -> None:
     assert measured.points == expected.points
     for each in (source, InMemorySource(market, SYSTEM_CLOCK)):
         if failing in ("curve", "reverting curve", "trade"):
-            assert each.unit_prices() == good.unit_prices()
-            assert each.price_basis(TOKENS[2]) == good.price_basis(TOKENS[2])
-        listed = {pool.key: pool for pool in list_pools(each.select_pools((), None), ())}
+            assert unit_prices(each.searchable) == unit_prices(good.searchable)
+            assert price_basis(each.searchable, TOKENS[2]) == price_basis(good.searchable, TOKENS[2])
+        listed = {pool.key: pool for pool in list_pools(select_pools(each, (), None), ())}
         assert listed.keys() == market.pools.keys()
         assert "computations on it fail" in listed[bad.key].left_out or failing in ("rate", "capacity", "swap")
 

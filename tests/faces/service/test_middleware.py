@@ -15,6 +15,7 @@ import pytest
 from swapcli.core.errors import Cancelled, MarketError, NoRoute
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.endpoint_table import ENDPOINTS, canonical_path, classify_path
 from swapcli.faces.service.key_file import ApiKey
@@ -198,9 +199,11 @@ def test_head_is_a_get(service: InProcessService, path: str) -> None:
 class Broken(InMemorySource):
     """Raises an unexpected error."""
 
-    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
-        del is_cancelled
-        raise ZeroDivisionError(f"amount {ask.order.amount}")
+    def quote(
+        self, request: QuoteRequest, terms: SwapTerms | None = None, *, is_cancelled: IsCancelled | None = None
+    ) -> LocalQuote:
+        del terms, is_cancelled
+        raise ZeroDivisionError(f"amount {request.order.amount}")
 
 
 def test_a_defect_is_a_500_with_the_id_in_the_log(service: InProcessService) -> None:
@@ -230,8 +233,10 @@ class Endless(InMemorySource):
     begun = 0
     given_up = 0
 
-    def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
-        del ask
+    def quote(
+        self, request: QuoteRequest, terms: SwapTerms | None = None, *, is_cancelled: IsCancelled | None = None
+    ) -> LocalQuote:
+        del request, terms
         if is_cancelled is None:
             raise NoRoute("this is only a sample")
         type(self).begun += 1

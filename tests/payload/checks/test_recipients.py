@@ -14,6 +14,7 @@ from swapcli.core.errors import UnsafeRecipient
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.payload.checks.recipients import BURN_ADDRESS, check_recipient, describe_contract
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import known_contract
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.state.store.build import imported
@@ -90,8 +91,8 @@ def test_memory_and_store_know_the_same_contracts(tmp_path: Path) -> None:
     with imported(tmp_path / "a.sqlite", market) as store:
         stored, in_memory = StoreSource(store, SYSTEM_CLOCK), InMemorySource(market, SYSTEM_CLOCK)
         addresses = [*market.tokens, *(pool.address for pool in market.pools.values()), WALLET]
-        described = [in_memory.known_contract(each) for each in addresses]
-        assert [stored.known_contract(each) for each in addresses] == described
+        described = [known_contract(in_memory, each) for each in addresses]
+        assert [known_contract(stored, each) for each in addresses] == described
     assert described[-1] is None
     assert None not in described[:-1]
 

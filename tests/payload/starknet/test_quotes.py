@@ -29,6 +29,7 @@ from swapcli.payload.starknet import (
 from swapcli.payload.starknet.felts import from_felt_text, to_felt_text
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import Clock
 from tests.examples import examples
 from tests.payload.starknet.router import Paid, run
@@ -113,7 +114,7 @@ def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power
 def test_a_source_builds_the_same_call_from_order_and_route() -> None:
     source = InMemorySource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
     terms = SwapTerms(5_000, RECIPIENT)
-    answer, payload = source.quote_and_build(QuoteRequest(build_order("ETH", "USDC", 250.0), ApiVersion.V1), terms)
+    answer, payload = quote_and_build(source, QuoteRequest(build_order("ETH", "USDC", 250.0), ApiVersion.V1), terms)
     again = source.build(answer.result, terms)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, "")
     assert payload.felts == again.felts

@@ -17,6 +17,7 @@ from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from tests.support.fake_service import remote_source
 from tests.support.markets import embedded_source
@@ -79,7 +80,7 @@ def without_gas(result: RouteResult) -> RouteResult:
 
 @cache
 def expected_quote(case: Case) -> tuple[RouteResult, UnsignedTransaction]:
-    answer, payload = embedded_source(case.network).quote_and_build(case.build_request(), case.terms())
+    answer, payload = quote_and_build(embedded_source(case.network), case.build_request(), case.terms())
     # Services report the gas of routes, not of payloads.
     return without_times(answer.result), payload._replace(gas_units=None)
 
@@ -120,7 +121,7 @@ def request_quote(source: RemoteSource, case: Case) -> object:
 
 
 def request_quote_and_build(source: RemoteSource, case: Case) -> object:
-    return source.quote_and_build(case.build_request(), case.terms())
+    return quote_and_build(source, case.build_request(), case.terms())
 
 
 def post_route(source: RemoteSource, case: Case) -> object:

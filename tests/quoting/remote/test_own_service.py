@@ -11,6 +11,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.quoting.health import HEALTHY
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.quoting.remote.cases import CASES, RECIPIENT, SELL_V2, Case, expected_quote, without_gas, without_times
@@ -30,7 +31,7 @@ def test_a_route_equals_the_local_one(service_url: str, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_route_with_its_transaction_equals_the_local_one(service_url: str, case: Case) -> None:
-    answer, payload = source(service_url, case.network).quote_and_build(case.build_request(), case.terms())
+    answer, payload = quote_and_build(source(service_url, case.network), case.build_request(), case.terms())
     result, expected = expected_quote(case)
     assert payload == expected
     assert without_gas(answer.result) == without_gas(result)

@@ -18,6 +18,7 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import min_received
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.sources.remote import RemoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.quoting.remote.cases import CASES, Case, expected_quote
@@ -102,7 +103,7 @@ def unchanged_response(case: Case, *, with_route: bool) -> Any:
     live = FakeServiceTransport(case.network)
     source = open_source(case.network, live)
     if with_route:
-        source.quote_and_build(case.build_request(), case.terms())
+        quote_and_build(source, case.build_request(), case.terms())
     else:
         source.build(expected_quote(case)[0]._replace(timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000)), case.terms())
     return live.document
@@ -112,7 +113,7 @@ def read_response(case: Case, document: Any, *, with_route: bool) -> tuple[Route
     source = open_source(case.network, RecordedTransport(document))
     if not with_route:
         return expected_quote(case)[0], source.build(expected_quote(case)[0], case.terms())
-    answer, payload = source.quote_and_build(case.build_request(), case.terms())
+    answer, payload = quote_and_build(source, case.build_request(), case.terms())
     return answer.result, payload
 
 

@@ -13,6 +13,7 @@ from swapcli.core.errors import (
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm import decode_call, encode_call
+from swapcli.quoting.sources.quote_source import quote_and_build
 from tests.quoting.remote.cases import (
     HYPE,
     SELL_V1,
@@ -82,7 +83,7 @@ def test_the_guarantee_may_exceed_the_slippage_limit_only(build: Any) -> None:
 
     with remote_source("base", generous) as (source, _):
         payload = (
-            source.quote_and_build(SELL_V2.build_request(), SELL_V2.terms())[1]
+            quote_and_build(source, SELL_V2.build_request(), SELL_V2.terms())[1]
             if inside
             else post_route(source, SELL_V2)
         )
@@ -126,7 +127,7 @@ def test_an_unknown_router_is_rejected_with_its_setting(path: str, build: Any) -
 def test_the_router_of_the_service_is_used_if_none_is_known() -> None:
     unknown = find_network("base")._replace(router=None)
     with remote_source("base", served=unknown) as (source, _):
-        payload = source.quote_and_build(SELL_V2.build_request(), SELL_V2.terms())[1]
+        payload = quote_and_build(source, SELL_V2.build_request(), SELL_V2.terms())[1]
     assert payload.to == find_network("base").router
 
 
@@ -136,7 +137,7 @@ def test_an_unknown_router_must_be_configured() -> None:
         remote_source("hyperevm", served=unknown) as (source, _),
         pytest.raises(ConfigError, match="router of hyperevm"),
     ):
-        source.quote_and_build(HYPE.build_request(), HYPE.terms())
+        quote_and_build(source, HYPE.build_request(), HYPE.terms())
 
 
 def recode(change_call: Callable[[Any], Any]) -> DocumentChange:

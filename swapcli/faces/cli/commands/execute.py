@@ -49,6 +49,7 @@ from swapcli.quoting.review.payload_checker import (
     route_payloads,
     traded_tokens,
 )
+from swapcli.quoting.sources.quote_source import payload_impact, route_pools
 from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -120,9 +121,9 @@ def execute(
         impact_warning_ppm=settings.impact_warning_ppm,
         slippage_warning_ppm=settings.slippage_warning_ppm,
     )
-    impact = quote_source.impact_of(route.result, transaction)
+    impact = payload_impact(quote_source, route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
-    pools = quote_source.route_pools(route.result)
+    pools = route_pools(quote_source, route.result)
     readings = route_payloads(
         session.routers.findings, quote_source.network, route.result, pools, terms, transaction.gas_units
     )

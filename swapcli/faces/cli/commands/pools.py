@@ -17,7 +17,7 @@ from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
-from swapcli.quoting.pool_listing import ListedPool, list_pools, list_skipped
+from swapcli.quoting.pool_listing import ListedPool, list_pools, list_skipped, select_pools
 from swapcli.quoting.warnings import state_warnings
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def pools(
     tokens = tuple(found.to_wrapped_token(market.token(name)).address for name in names)
     if len(set(tokens)) < len(tokens):
         raise SameToken
-    selection = market.source.select_pools(tokens, count)
+    selection = select_pools(market.source, tokens, count)
     listed = list_pools(selection, tokens)
-    total, known = selection.total, dict(selection.source.market.tokens)
+    total, known = selection.total, dict(selection.searchable.market.tokens)
     if (
         session.sources.service_url is None
         and session.settings.market is None
@@ -78,7 +78,7 @@ def pools(
                 known = store.inventory.tokens({each for pool in skipped for each in pool.tokens}) | known
             total += len(skipped)
             listed += skipped[: None if count is None else count - len(listed)]
-    state = selection.source.state_source
+    state = selection.searchable.state_source
     documents = [_document(pool, known, found, state) for pool in listed]
     warnings = state_warnings(market.state, state, session.settings.route_ttl_s)
     if session.output.format is OutputFormat.JSON:

@@ -229,7 +229,7 @@ def test_a_maker_that_misbehaves_is_left_out_with_reason(
     assert not answer.quote.sampled_pools
     assert answer.result.output_amount == expected
     assert "2 could not be read" in answer.state_source.description
-    reasons = list(source.newest_snapshot().reasons.values())
+    reasons = list(source._block.newest_snapshot().reasons.values())
     assert len(reasons) == 2
     assert all(reasons)
 

@@ -148,7 +148,7 @@ def _open_markets(sources: ServiceSources) -> None:
         if not sources.registry.is_followed(network.name):
             with suppress(MarketUnavailable):
                 source = sources.registry.open_source(network.name)
-                source.warm()
+                source.searchable.router.index.warm()
                 source.health()
     # A collection of a worker writes to every object that it looks at, and so would copy its page.
     gc.collect()

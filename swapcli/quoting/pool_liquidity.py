@@ -1,0 +1,47 @@
+"""How much a pool trades, in USD: the measure by which pools are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp
+
+from swapcli.core.model.pool import Pool
+from swapcli.core.records import NamedTuple
+from swapcli.core.selection.depth_ranking import pool_legs
+
+UnitPrices = Mapping[str, float]
+"""USD per base unit by address of a token."""
+
+
+class PairFigures(NamedTuple):
+    """The mid price of a pair, in base units of the second token per unit of the first, and its depth in USD."""
+
+    pair: tuple[str, str]
+    rate: float
+    depth_usd: float | None
+
+
+def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
+    """Return about the value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
+    depths = [figures.depth_usd for figures in without_own_token(pool, pair_figures(pool, prices))]
+    known = [depth for depth in depths if depth is not None]
+    return sum(known) if known else None
+
+
+def pair_figures(pool: Pool, prices: UnitPrices) -> list[PairFigures]:
+    """Return the figures of the pairs that the pool trades in both directions; the depth is the thinner side."""
+    figures = []
+    for leg in pool_legs(0, pool, range(len(pool.tokens))):
+        if leg.up is None or leg.down is None:
+            continue
+        low, high = pool.tokens[leg.low], pool.tokens[leg.high]
+        sides = [
+            amount * prices[token] for token, amount in ((low, leg.in_low), (high, leg.in_high)) if token in prices
+        ]
+        figures.append(PairFigures((low, high), exp((leg.up - leg.down) / 2), min(sides) if sides else None))
+    return figures
+
+
+def without_own_token(pool: Pool, pairs: list[PairFigures]) -> list[PairFigures]:
+    """Return the pairs without the pool's own token, which stands for the other tokens; all pairs if all have it."""
+    return [figures for figures in pairs if pool.address not in figures.pair] or pairs

@@ -1,0 +1,156 @@
+"""Reads known pools at the newest block of a node, all pools of an order at one block."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from swapcli.core.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidUpstreamResponse,
+    RequestBudgetSpent,
+    UpstreamRejected,
+)
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import OWN, Network
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quoter import Sale
+from swapcli.core.networks.address import hash_code
+from swapcli.quoting.sources.probed_transfers import ProbedTransfers
+from swapcli.state.block_snapshot import BlockSnapshot
+from swapcli.state.clock import Clock
+from swapcli.state.rpc.node import Node
+
+_MAX_ATTEMPTS = 3
+_MAX_MISMATCHES = 6
+"""Attempts with a node that answers from another block than requested. A request takes 10 to 20% of the block time, so
+this many requests practically never all meet a new block."""
+_DEFAULT_BLOCK_TIME_S = 2.0
+_PENDING_TIME_S = 0.2
+"""How often Base adds transactions to its pending block."""
+_HINT_OLD_STATE = "the node may not keep the state of a block that old: use the latest state, or another node"
+
+
+class LiveBlock:
+    """The block that `node` calls `tag`, read again once it may be another one."""
+
+    def __init__(self, node: Node, network: Network, clock: Clock, tag: BlockTag) -> None:
+        self.node, self.tag = node, tag
+        self._network, self._clock = network, clock
+        self._snapshot: BlockSnapshot | None = None
+        self._router_has_deadlines: bool | None = None
+        self._is_pinned = False
+
+    @property
+    def last_snapshot(self) -> BlockSnapshot | None:
+        """The snapshot that was read last, of any age; None before the first and after `discard`."""
+        return self._snapshot
+
+    def newest_snapshot(self) -> BlockSnapshot:
+        """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it.
+
+        While it is pinned, all orders share it.
+        """
+        now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or _DEFAULT_BLOCK_TIME_S
+        max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
+        is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
+        if self._snapshot is None or (is_old and not self._is_pinned):
+            self._snapshot = self._read_snapshot(now_s)
+        return self._snapshot
+
+    def discard(self) -> None:
+        """Discard the snapshot, so that the next order reads another block."""
+        self._snapshot = None
+
+    def pin(self, *, pinned: bool) -> None:
+        """Keep the block of the next order for those after it, or no longer."""
+        self._is_pinned = pinned
+        if pinned:
+            self.discard()
+
+    def _read_snapshot(self, now_s: float) -> BlockSnapshot:
+        """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered, and
+        once if it is this project's, whose version decides whether swaps have deadlines."""
+        network = self._network
+        expected = network.router_code_hash
+        is_own = network.router_dialect == OWN and self._router_has_deadlines is None
+        head = self.node.read_head(self.tag, code_of=network.router if expected or is_own else None)
+        has_changed = bool(expected) and head.code is not None and hash_code(head.code) != expected
+        if is_own and head.code is not None:
+            from swapcli.payload.evm.router.versions import find_version
+
+            version = find_version(head.code)
+            self._router_has_deadlines = version is not None and version.has_deadlines
+        network = network._replace(router_has_deadlines=self._router_has_deadlines)
+        return BlockSnapshot(self.node, network, head, now_s, self.tag, has_router_changed=has_changed)
+
+
+class LivePoolReader:
+    """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again."""
+
+    def __init__(self, block: LiveBlock, known: MarketState, transfers: ProbedTransfers) -> None:
+        self._block, self._known, self._transfers = block, known, transfers
+        self._snapshot: BlockSnapshot | None = None
+        self._requested: dict[str, None] = {}
+
+    def read(self, keys: Collection[str]) -> MarketState:
+        """Return the known market with only these pools, at the newest block. Raise `UpstreamError`."""
+        self._requested.update(dict.fromkeys(keys))
+        pools = [self._known.pools[key] for key in keys if key in self._known.pools]
+        real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
+        attempts = mismatches = 0
+        while True:
+            self._snapshot = self._snapshot or self._block.newest_snapshot()
+            try:
+                self._snapshot.read(real)
+                market = self._snapshot.market(self._known, [pool.key for pool in real])
+                return self._transfers.probe(self._block.node, self._snapshot.head.block, market)
+            except BlockMismatch as error:
+                self._discard_snapshot()
+                mismatches += 1
+                if mismatches > _MAX_MISMATCHES or (
+                    mismatches == _MAX_MISMATCHES and not self._block.node.use_spare(error)
+                ):
+                    raise
+            except UpstreamRejected as error:
+                if self._snapshot and self._snapshot.head.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
+                    error.hint = error.hint or _HINT_OLD_STATE
+                raise
+            except ChainReorganized:
+                self._discard_snapshot()
+                attempts += 1
+                if attempts == _MAX_ATTEMPTS:
+                    raise
+            except InvalidUpstreamResponse as error:
+                self._discard_snapshot()
+                attempts += 1
+                if attempts == _MAX_ATTEMPTS or not self._block.node.use_spare(error):
+                    raise
+
+    def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
+        """Return sampled pools with what their protocols quote for these sales at the block of their samples.
+
+        If that block is gone, or no requests are left, their outputs remain estimates.
+        """
+        snapshot = self._snapshot
+        if snapshot is None:
+            return {}
+        try:
+            snapshot.quote_sales(sales)
+        except (BlockMismatch, ChainReorganized):
+            self._discard_snapshot()
+            return {}
+        except RequestBudgetSpent:
+            return {}
+        return {key: snapshot.pools[key] for key in sales}
+
+    def unread_reasons(self) -> list[str]:
+        """Return why requested pools could not be read, in the order of their requests."""
+        reasons = self._snapshot.reasons if self._snapshot else {}
+        return [reasons[key] for key in self._requested if key in reasons]
+
+    def _discard_snapshot(self) -> None:
+        """Read from another block next time, here and for other orders."""
+        self._snapshot = None
+        self._block.discard()

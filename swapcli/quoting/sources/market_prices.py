@@ -1,0 +1,28 @@
+"""Prices in USD from the mid prices of a market's pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from swapcli.core.model.price_basis import PriceBasis
+from swapcli.core.model.token import Token
+from swapcli.quoting.sources.searchable_market import SearchableMarket
+
+
+def unit_prices(searchable: SearchableMarket) -> Mapping[str, float]:
+    """Return USD per base unit of all tokens with a price, by address."""
+    tokens = searchable.market.tokens.values()
+    priced = zip(tokens, searchable.router.index.usd_prices(*tokens), strict=True)
+    return {token.address: price / 10**token.decimals for token, price in priced if price is not None}
+
+
+def price_basis(searchable: SearchableMarket, token: Token) -> PriceBasis | None:
+    """Return the USD price of a token with what it is based on; None where no pool that routes use gives one."""
+    return searchable.router.index.price_basis(searchable.network.to_wrapped_token(token))
+
+
+def price_pools(searchable: SearchableMarket, tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return the keys of the pools on which the prices of these tokens, by address, are based."""
+    known = searchable.market.tokens
+    bases = [price_basis(searchable, known[address]) for address in tokens if address in known]
+    return tuple(dict.fromkeys(key for basis in bases if basis for hop in basis.pools for key in hop))

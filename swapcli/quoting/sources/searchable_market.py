@@ -1,0 +1,165 @@
+"""A market that orders are searched on: the router, and the rules by which tokens transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import NoRoute
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order, require_different_tokens
+from swapcli.core.model.quote import WHOLE_PERCENTS, Quote
+from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
+from swapcli.core.routing.gas import gas_of_terms
+from swapcli.core.routing.router import Router
+from swapcli.payload.dialects import executable_market, execution_of, update_executable
+from swapcli.payload.payloads import calldata_limit
+from swapcli.quoting.transfer_rules import check_token, routable_market
+from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    from swapcli.core.routing.competing_routes import KnownRoute
+    from swapcli.core.routing.router import SearchResult
+    from swapcli.core.routing.search_memory import SearchMemory
+
+Cancelled = Callable[[], bool]
+
+_SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the current step, the replay and prices
+
+
+class SearchableMarket:
+    """Searches orders on a market. All of them share one index of it.
+
+    `executable` is the market with the pools that the network's router can execute, `router` searches those of them
+    that routes may use.
+    """
+
+    def __init__(
+        self,
+        market: MarketState,
+        clock: Clock,
+        *,
+        executable: MarketState | None = None,
+        memory: SearchMemory | None = None,
+    ) -> None:
+        """With a `memory`, searches start from those of similar orders, on later states too."""
+        self.market, self.clock = market, clock
+        self.executable = executable_market(market) if executable is None else executable
+        self.execution = execution_of(market.network)
+        self.router = self._new_router(frozenset(), memory)
+
+    @property
+    def network(self) -> Network:
+        """The market's network."""
+        return self.market.network
+
+    @property
+    def state_source(self) -> StateSource:
+        """Where the market's state comes from, and its age now."""
+        return StateSource.of(self.market, self.clock.now_s())
+
+    def with_market(self, market: MarketState) -> SearchableMarket:
+        """Return another market, with the same memory of searches."""
+        return SearchableMarket(market, self.clock, memory=self.router.memory)
+
+    def with_changes(self, market: MarketState, changed: Set[str]) -> SearchableMarket:
+        """Return `market`, which differs from this one only in the pools with the keys `changed`."""
+        executable = None
+        if market.network.router_dialect == self.network.router_dialect:
+            executable = update_executable(self.executable, market, changed)
+        after = SearchableMarket(market, self.clock, executable=executable, memory=self.router.memory)
+        if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
+            after.router = self.router.with_changes(after.router.market, changed)
+        return after
+
+    def with_description(self, description: str) -> SearchableMarket:
+        """Return this market with another description of where its state comes from."""
+        copy = self.with_market(self.market._replace(source=description))
+        copy.router = self.router
+        return copy
+
+    def search(
+        self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
+    ) -> SearchResult:
+        """Return the result of the search for an order; it is no worse than `candidates` are on this market.
+
+        An order that wraps or unwraps needs no search. If `is_cancelled` returns true, raises `Cancelled`. Raises as
+        `QuoteSource.quote`.
+        """
+        require_different_tokens(request.order)
+        order = self.order_in_pools(request.order)
+        return self.router_for(order).search(
+            order,
+            gas_price_wei=request.gas_price_wei,
+            is_cancelled=is_cancelled,
+            is_time_up=self._time_limit(request.solve_time_s),
+            known_routes=candidates,
+            share_step=WHOLE_PERCENTS if request.shares is SharePrecision.WHOLE else self.execution.share_step,
+        )
+
+    def build_quote(self, request: QuoteRequest, outcome: SearchResult) -> Quote:
+        """Return the quote of a result of `search`, with the gas of its terms."""
+        order = request.order
+        in_pools = self.order_in_pools(order)
+        quote = self.router_for(in_pools).build_quote(
+            in_pools, outcome, gas_price_wei=request.gas_price_wei, certify=request.certify
+        )
+        of_terms = gas_of_terms(
+            self.executable.pools,
+            quote.steps,
+            SwapType.of(order.token_in.address, order.token_out.address),
+            self.execution.gas,
+            pays_integrator=request.integrator is not None,
+        )
+        single_gas = quote.best_single_path_gas_units
+        return quote._replace(
+            gas_units=quote.gas_units + of_terms,
+            best_single_path_gas_units=None if single_gas is None else single_gas + of_terms,
+        )
+
+    def replay_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
+        """Return an outcome found on other states of the pools as it is on these; None if a pool rejects its amount."""
+        return self.router_for(self.order_in_pools(request.order)).replay_again(outcome)
+
+    def router_for(self, order: Order) -> Router:
+        """Return the shared router; for an order with a token that other routes may not use, one that allows it."""
+        addresses = {order.token_in.address, order.token_out.address}
+        if all(self.market.transfers_of(address).is_passable for address in addresses):
+            return self.router
+        return self._new_router(addresses, self.router.memory)
+
+    def order_in_pools(self, order: Order) -> Order:
+        """Return the order with its tokens as pools have them.
+
+        Raises `NoRoute` if no pool has one of them, `FeeOnTransfer` if it is not tradable.
+        """
+        token_in, token_out = self._token_in_pools(order.token_in), self._token_in_pools(order.token_out)
+        return order._replace(token_in=token_in, token_out=token_out)
+
+    def _token_in_pools(self, token: Token) -> Token:
+        """Return the token as pools have it, wrapped instead of native, with the requested symbol."""
+        wrapped = self.network.to_wrapped_token(token)
+        check_token(wrapped, self.market)
+        if wrapped.address not in self.market.tokens:
+            raise NoRoute(
+                f"no route: the market of {self.network.name} holds no pool of {token.symbol}",
+                hint=f"swapcli tokens {self.network.name} lists what it holds",
+                details={"token": wrapped.address},
+            )
+        return wrapped._replace(symbol=token.symbol)
+
+    def _new_router(self, end_tokens: Set[str], memory: SearchMemory | None) -> Router:
+        market = routable_market(self.executable, end_tokens)
+        return Router(market, self.execution, calldata_limit(self.network), memory)
+
+    def _time_limit(self, solve_time_s: float | None) -> Callable[[], bool] | None:
+        """Return a function that says whether the time of a search that starts now is up; None without a limit."""
+        if not solve_time_s:
+            return None
+        timer_s = self.clock.monotonic_s
+        end_s = timer_s() + solve_time_s * _SEARCH_TIME_SHARE
+        return lambda: timer_s() >= end_s
