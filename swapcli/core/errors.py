@@ -10,7 +10,7 @@ SwapcliError
 │   ├── AmbiguousToken      one symbol, several tokens
 │   ├── UnknownProtocol
 │   ├── SameToken           the order sells and buys the same token
-│   ├── InvalidOption       a value out of range, or options that exclude each other
+│   ├── InvalidOption       a value out of range, or options that cannot be combined
 │   │   ├── InvalidSlippage
 │   │   └── InvalidDeadline     not a time in the future
 │   ├── InvalidRoute        a route that cannot be executed on the market
@@ -167,7 +167,7 @@ class SameToken(InvalidInput):
 
 
 class InvalidOption(InvalidInput):
-    """A value out of range, or options that exclude each other."""
+    """A value out of range, or options that cannot be combined."""
 
     code = "INVALID_OPTION"
 

@@ -43,7 +43,7 @@ def interface_dialect(network: Network) -> InterfaceDialect:
     dialects = [each for each in INTERFACE_DIALECTS if each in _DIALECTS[network.kind]]
     if network.router_dialect not in dialects:
         raise InvalidOption(
-            f"the router dialect {network.router_dialect} does not fit here: {network.name} needs "
+            f"the router dialect {network.router_dialect} cannot be used here: {network.name} needs "
             + " or ".join(dialects),
             hint=f"use the router dialect {FIBROUS}",
             details={"dialect": network.router_dialect},

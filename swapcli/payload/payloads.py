@@ -255,7 +255,7 @@ def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, 
         protocol = network.protocol(pool.protocol) if pool else None
         if protocol is not None and protocol.id != swap.protocol_id:
             raise InvalidRoute(
-                f"pool {swap.pool_key} is of protocol {protocol.id}, not {swap.protocol_id}",
+                f"pool {swap.pool_key} belongs to protocol {protocol.id}, not {swap.protocol_id}",
                 details={"pool": swap.pool_key},
             )
 

@@ -56,7 +56,7 @@ def resolve_amount(amount: Amount | WrittenAmount, request: QuoteRequest, source
     if not isinstance(amount, WrittenAmount):
         return ResolvedAmount(to_base_units(amount, token))
     if amount.is_balance_part:
-        raise InvalidOption(f"{amount.text}: a part of a balance does not fit here", hint="write an amount")
+        raise InvalidOption(f"{amount.text}: a part of a balance cannot be used here", hint="write an amount")
     if amount.unit is AmountUnit.SMALLEST:
         return ResolvedAmount(int(amount.number))
     if amount.unit is AmountUnit.USD:

@@ -92,7 +92,7 @@ class NodeRules(NamedTuple):
         return NodeChoice(NodeOrigin.SETTINGS, urls, headers) if urls else None
 
     def quoted_nodes(self, network: Network) -> Iterator[NodeChoice]:
-        """Yield the nodes that quotes on a network may read: each is for where the one before is of another network."""
+        """Yield the nodes that quotes may read: each for where the one before belongs to another network."""
         if self.excludes_nodes:
             return
         named = self.named_nodes(network)

@@ -30,7 +30,7 @@ def open_market(
     market_network = parsed.market.network.name
     if name.lower() not in (market_network.lower(), str(parsed.market.network.chain_id)):
         raise InvalidInput(
-            f'the market file is of "{market_network}", not of "{name}"',
+            f'the market file is for "{market_network}", not for "{name}"',
             hint=f"give {market_network} as the network",
             details={"network": name, "market_network": market_network},
         )

@@ -1,4 +1,4 @@
-"""The state of a network at one block: its pools as far as they were read, and the costs of a transaction."""
+"""The state of a network at one block: those of its pools that were read, and the costs of a transaction."""
 
 from __future__ import annotations
 

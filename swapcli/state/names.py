@@ -1,4 +1,4 @@
-"""Resolves ENS names and Basenames to addresses.
+"""Resolve ENS names and Basenames to addresses.
 
 web3 normalizes names (ENSIP-15), hashes them and encodes the calls, which go to one block of the node. Names whose
 records are off the chain (CCIP-Read, ERC-3668) are refused: their gateway could return anything that their owner

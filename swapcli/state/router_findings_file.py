@@ -1,4 +1,4 @@
-"""Remembers between runs how routers read their calls, in a small file.
+"""Remember between runs how routers read their calls, in a small file.
 
 A router is identified by its chain and address. Its findings are forgotten when its code changes.
 """

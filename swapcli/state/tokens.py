@@ -1,4 +1,4 @@
-"""Reads the symbol, name and decimals of tokens, in both text encodings that tokens use."""
+"""Read the symbol, name and decimals of tokens, in both text encodings that tokens use."""
 
 from __future__ import annotations
 

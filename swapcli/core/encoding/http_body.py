@@ -1,4 +1,4 @@
-"""Reads the body of an HTTP response within a size limit, independent of what its headers claim."""
+"""Read the body of an HTTP response within a size limit, independent of what its headers claim."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ class BlockTag(StrEnum):
     """A recent block, by how far the network has agreed on it.
 
     The network has agreed on `finalized`, and most likely never replaces `safe`; `latest` is the newest block.
-    `pending` is the block that is being built, with the transactions that the network has confirmed in advance: on
+    `pending` is the block that is being built, with the preconfirmed transactions: on
     Base, every 200 ms.
     """
 

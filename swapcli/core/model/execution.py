@@ -18,7 +18,7 @@ class RouterGas(NamedTuple):
     the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
     `native_out` are of wrapping the input and of unwrapping the output, `integrator` of paying an integrator.
 
-    `by_kind` is of each swap by the family of its pool, beside `each_swap`: `V4` for pools that share one contract,
+    `by_kind` is for each swap by the family of its pool, beside `each_swap`: `V4` for pools that share one contract,
     which are entered and left once for each run of swaps in a row, for `v4_run`. `native_pool_in` and
     `native_pool_out` are for orders in native currency whose first or last pool takes or pays it as it is. The search
     leaves these out: they matter for the estimate of a transaction, and little for the choice of its pools.

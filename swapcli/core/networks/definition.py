@@ -149,7 +149,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     """Return `network` extended by the keys of `mapping` (`ADDED_KEYS`).
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
-    addresses go before the known ones; the rest is replaced. `router` is of the dialect `router_dialect`. Raises
+    addresses go before the known ones; the rest is replaced. `router` has the dialect `router_dialect`. Raises
     `ConfigError` as `parse_network` does.
     """
     fields = DefinitionFields.of_keys(mapping, where, ADDED_KEYS)
@@ -186,7 +186,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
 def override_network(network: Network, fields: DefinitionFields) -> Network:
     """Return `network` with the chain id, native token, router and protocols that a market file gives, if it does.
 
-    A router that is null is unknown to the file's author: the known one stays. A file's router is of the interface's
+    A router that is null is unknown to the file's author: the known one stays. A file's router has the interface's
     dialect: that of another dialect stays as well. A protocol keeps what is known of it
     besides its id and display name. `wrapped_native` is left to the caller, who knows the file's tokens.
     """

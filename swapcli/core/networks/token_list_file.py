@@ -94,7 +94,7 @@ def _parse_json(text: str, network: Network, source: str) -> TokenList:
 
 
 def _parse_entry(fields: _ListFields, network: Network, source: str) -> TokenListEntry | None:
-    """Parse an entry; None if it is of another chain."""
+    """Parse an entry; None if it is for another chain."""
     if not _is_chain_id(fields.read("chainId", _parse_chain_id), network):
         return None
     decimals = fields.read("decimals", parse_json_integer, 0, _MAX_DECIMALS)

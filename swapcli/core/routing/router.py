@@ -1,4 +1,4 @@
-"""Quotes orders on one market: the entry point of the routing core."""
+"""Quote orders on one market: the entry point of the routing core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remembers searches, so that those of similar orders on this and later states of a market can start from them.
+"""Remember searches, so that those of similar orders on this and later states of a market can start from them.
 
 Bounded in number and in distance. Results then depend on the orders before: mostly by less than 0.01 basis points, and
 at most by a tenth of what the route of the search from the start lost by rounding; see `warm_search`.

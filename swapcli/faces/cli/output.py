@@ -234,14 +234,14 @@ def choose_format(
 ) -> OutputFormat:
     """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere.
 
-    Raises `InvalidOption` for options that exclude each other and for a format that is not `supported`.
+    Raises `InvalidOption` for options that cannot be combined and for a format that is not `supported`.
     """
     flags = {OutputFormat.JSON: options.json, OutputFormat.PLAIN: options.plain, OutputFormat.TABLE: options.table}
     requested = {f"--{output_format}": output_format for output_format, is_set in flags.items() if is_set}
     if options.format is not None:
         requested[f"--format {options.format}"] = _parse_format(options.format, supported)
     if len(requested) > 1:
-        raise InvalidOption(" and ".join(requested) + " exclude each other")
+        raise InvalidOption(" and ".join(requested) + " cannot be combined")
     if options.field is not None:
         if not set(requested.values()) <= {OutputFormat.JSON}:
             raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")

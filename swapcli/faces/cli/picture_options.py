@@ -66,7 +66,7 @@ class PictureOptions(NamedTuple):
         requested = [name for name, is_set in documents.items() if is_set]
         if len(requested) > 1:
             hint = "leave out one of them; --table overrides JSON in the settings" if "JSON" in requested else None
-            raise InvalidOption(" and ".join(requested) + " exclude each other", hint=hint or "leave out one of them")
+            raise InvalidOption(" and ".join(requested) + " cannot be combined", hint=hint or "leave out one of them")
 
     @property
     def width(self) -> int:

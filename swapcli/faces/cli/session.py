@@ -120,7 +120,7 @@ def open_session(
     Raises `ConfigError`, `InvalidOption`.
     """
     if offline and rpc_url is not None:
-        raise InvalidOption("--offline asks no node, so --rpc-url does not fit", hint="give one of them")
+        raise InvalidOption("--offline asks no node, so it cannot be combined with --rpc-url", hint="give one of them")
     config_path = Path(output.config) if output.config is not None else None
     settings = load_settings(
         flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()

@@ -87,7 +87,9 @@ def _order_v2(network: Network) -> tuple[Parameter, ...]:
 
 def _bps(name: str, max_bps: int, base: str) -> Parameter:
     schema = {"type": "integer", "minimum": 0, "maximum": max_bps, "default": 0}
-    text = f"Basis points {base}; needs a key. Fee and surplus exclude each other; 0 counts as absent."
+    text = (
+        f"Basis points {base}; needs a key. A fee cannot be combined with a share of the surplus; 0 counts as absent."
+    )
     return Parameter(name, schema, text)
 
 

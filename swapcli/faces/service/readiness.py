@@ -1,4 +1,4 @@
-"""Waits for file descriptors of any number; `select.select` refuses those from 1,024 on."""
+"""Wait for file descriptors of any number; `select.select` refuses those from 1,024 on."""
 
 from __future__ import annotations
 

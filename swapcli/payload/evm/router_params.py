@@ -1,4 +1,4 @@
-"""Builds the router's parameters from the steps of a replay: the same swaps, rates and order."""
+"""Build the router's parameters from the steps of a replay: the same swaps, rates and order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner of a token can do to its holders, as far as standard slots and functions show it.
+"""What the owner of a token can do to its holders, by what standard slots and functions show.
 
 Only names are looked at: a function that is named otherwise is not seen, and one that is found may be harmless.
 """

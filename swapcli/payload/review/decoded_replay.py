@@ -1,4 +1,4 @@
-"""Replays the swaps of a decoded call on the pools as they are now."""
+"""Replay the swaps of a decoded call on the pools as they are now."""
 
 from __future__ import annotations
 

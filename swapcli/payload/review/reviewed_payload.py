@@ -18,7 +18,7 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap
 
 
 class Signing(NamedTuple):
-    """What is to be signed beside the calldata, as far as it is known; addresses canonical, `value` in wei.
+    """What is known of the transaction beside the calldata; addresses canonical, `value` in wei.
 
     `recipient` is who shall receive the output, by default the sender. `integrator` may earn on the swap.
     """
@@ -47,7 +47,7 @@ class ReviewedTransaction(NamedTuple):
 class PayloadReview(NamedTuple):
     """A call with what is known of it. `tokens` are those that are known, by address; the zero address is native.
 
-    `transactions` are all of the document that the call is of, if it lists them.
+    `transactions` are all of the document that the call belongs to, if it lists them.
     `fresh_amount_out` is what a fresh quote of the order pays, on the state of `state`, after the fee of the integrator
     that is meant, but before what strangers take; None without one.
     """

@@ -105,7 +105,7 @@ class _Comparison:
             if self._payload.to not in (None, router):
                 yield f"router_address is {router}, and the transaction goes to {self._payload.to}"
         if document.get("dialect") is not None and not self._is_dialect(self._fields.text("dialect")):
-            yield f"the dialect is {self._fields.text('dialect')}, and the calldata is of {self._call.dialect}"
+            yield f"the dialect is {self._fields.text('dialect')}, and the calldata is for {self._call.dialect}"
         route = self._call_route()
         if route is not None:
             yield from self._of_call_route(route)
@@ -336,7 +336,7 @@ class _Comparison:
         )
 
     def _of_shares(self, result: RouteResult) -> Iterator[str]:
-        """Compare rates without knowing the pools, as far as the interface describes the call."""
+        """Compare rates without knowing the pools, by what the interface says of the call."""
         actual = self._actual_call(RouterCall(_route_of(self._order, result.output_amount), ()))
         if actual is None:
             return

@@ -1,4 +1,4 @@
-"""Reads from a node what only it knows of transactions before they are signed: nonce, gas and fees.
+"""Read from a node what only it knows of transactions before they are signed: nonce, gas and fees.
 
 Everything is read in one round trip, and nothing is required: a node that lacks a method leaves its value unknown.
 """

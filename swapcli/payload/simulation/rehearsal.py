@@ -1,4 +1,4 @@
-"""Rehearses a swap on a node after a block: approvals, the swap, and then trials with what was bought.
+"""Rehearse a swap on a node after a block: approvals, the swap, and then trials with what was bought.
 
 Like `simulation`, but mostly in two round trips, and for any recipient: the contract of
 `swapcli.payload.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that nobody owns, so

@@ -1,4 +1,4 @@
-"""Describes why a call reverted, from its return data.
+"""Describe why a call reverted, from its return data.
 
 `Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors are taken from its ABI, which shares
 those of the published router; those of 0x Settler are from its source (github 0xProject/0x-settler), those of the

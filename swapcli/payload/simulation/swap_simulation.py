@@ -1,4 +1,4 @@
-"""Simulates a swap on a node after a block, for its real sender, before anyone signs it.
+"""Simulate a swap on a node after a block, for its real sender, before anyone signs it.
 
 The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls
 the router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the

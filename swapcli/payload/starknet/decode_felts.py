@@ -1,4 +1,4 @@
-"""Decodes the felts of a call on Starknet: a swap of the router, or an approval of a token."""
+"""Decode the felts of a call on Starknet: a swap of the router, or an approval of a token."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> Route
     protocol = network.protocol(pool.protocol)
     if protocol is None:
         raise InvalidRoute(
-            f"pool {pool.address} is of {pool.protocol}, for which {network.name} has no protocol id",
+            f"pool {pool.address} belongs to {pool.protocol}, for which {network.name} has no protocol id",
             details={"pool": pool.key, "protocol": pool.protocol},
         )
     return RouterSwapParam(

@@ -1,4 +1,4 @@
-"""Keeps a market in memory at the newest block of a feed, without a node and without a store.
+"""Keep a market in memory at the newest block of a feed, without a node and without a store.
 
 The documents of all pools stay in memory as they were published, and the deepest are parsed and quoted; others are
 parsed for the orders and routes that need them. Each entry is
@@ -368,7 +368,7 @@ class FeedFollower:
             raise InvalidFeed("it has no data")
         entry, network = decode_entry(data, max_bytes), self._feed.network
         if (entry.header.network, entry.header.chain_id) != (network.name, network.chain_id):
-            raise InvalidFeed(f"it is of {entry.header.network} with the chain id {entry.header.chain_id}")
+            raise InvalidFeed(f"it is for {entry.header.network} with the chain id {entry.header.chain_id}")
         return entry
 
     def _update(self, entry: FeedEntry) -> None:

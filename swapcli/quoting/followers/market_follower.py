@@ -1,4 +1,4 @@
-"""Keeps the markets of a service at the newest block: follows a store, and holds its deepest pools in memory.
+"""Keep the markets of a service at the newest block: follow a store, and hold its deepest pools in memory.
 
 The store is the one that `swapcli sync` fills. If there is none, a store in a temporary folder is filled with the pools
 of a market. Other processes may write to the store at the same time; their blocks are read. A follower, with everything

@@ -61,7 +61,7 @@ class SourceChooser:
         if self._setup.is_offline:
             if settings.origin("api_url") == FLAG_ORIGIN:
                 raise InvalidOption(
-                    "a service is reached over the network, so --offline does not fit --api-url",
+                    "a service is reached over the network, so --offline cannot be combined with --api-url",
                     hint="give one of them",
                 )
             return None
@@ -70,7 +70,7 @@ class SourceChooser:
         by_flag = [settings.origin(key) == FLAG_ORIGIN for key in ("api_url", "market")]
         if by_flag[0] == by_flag[1]:
             raise InvalidOption(
-                "a service quotes on its own market, so --api-url and --market do not fit together",
+                "a service quotes on its own market, so --api-url cannot be combined with --market",
                 hint="give one of them",
             )
         return settings.api_url if by_flag[0] else None
@@ -85,7 +85,9 @@ class SourceChooser:
         if self.service_url is None:
             return self.open_local(name, skip_bad_pools=skip_bad_pools)
         if skip_bad_pools:
-            raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
+            raise InvalidOption(
+                "a service quotes on its own market, so --skip-bad-pools cannot be combined with --api-url"
+            )
         if self._setup.rpc_url is not None:
             raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
         if self._settings.origin("state") == FLAG_ORIGIN:
@@ -145,7 +147,8 @@ class SourceChooser:
         if self._settings.market is not None:
             if self._setup.rpc_url is not None:
                 raise InvalidOption(
-                    "a market file is quoted as it is, so --rpc-url does not fit --market", hint="give one of them"
+                    "a market file is quoted as it is, so --rpc-url cannot be combined with --market",
+                    hint="give one of them",
                 )
             pool_source = self.pools.over_market(self._markets.market(name, skip_bad_pools=skip_bad_pools))
         else:
@@ -208,7 +211,7 @@ class SourceChooser:
     def _state_needs_node(self, network: Network) -> InvalidOption:
         """Return the error for a block tag without a node that could read it."""
         if self._settings.market is not None:
-            return InvalidOption("a market file is quoted as it is, so --state does not fit --market")
+            return InvalidOption("a market file is quoted as it is, so --state cannot be combined with --market")
         return InvalidOption(
             f"--state is read from a node of {network.name}, but {self._setup.node_rules.why_none()}",
             hint=missing_node_hint(network),

@@ -58,7 +58,7 @@ def choose_service_pools(
         return _choose_by_network(markets, nodes, chosen, warn_of_node)
     network = market.network
     if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
-        raise InvalidOption(f"the market file is of {network.name} alone", hint="leave --networks out")
+        raise InvalidOption(f"the market file is for {network.name} alone", hint="leave --networks out")
     return ServicePools([network], {network.name: lambda: market}, [], {})
 
 
@@ -79,7 +79,7 @@ def _choose_feeds(
     for problem, is_set in (("--offline", setup.is_offline), ("a market file", setup.settings.market is not None)):
         if is_set:
             raise InvalidOption(
-                f"a feed does not fit {problem}: its pools come from a Redis server", hint="leave one out"
+                f"a feed cannot be combined with {problem}: its pools come from a Redis server", hint="leave one out"
             )
     server, timeout_s = RedisUrl.parse(url.reveal()), setup.settings.timeout_s
     networks = [markets.networks.find(name) for name in names]

@@ -71,7 +71,7 @@ def review_payload(
 
 
 def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing) -> PayloadReview:
-    """Return a call with its tokens and pools, as far as a source knows them, and no warnings yet."""
+    """Return a call with those of its tokens and pools that a source knows, and no warnings yet."""
     tokens: dict[str, Token] = {}
     review = PayloadReview(call, source.network if source else None, signing, tokens, (), None, None, ())
 

@@ -1,4 +1,4 @@
-"""Has the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
+"""Have the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
 
 A route is found on samples. At most one sampled pool lies on a path, so that the amounts that such pools sell do not
 depend on what others pay: one exchange has all of them quoted at the block of the samples. Where a protocol pays less

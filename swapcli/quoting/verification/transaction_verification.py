@@ -1,4 +1,4 @@
-"""Reads a mined transaction, and its swaps' pools at the parent block, and compares the swaps with their quotes."""
+"""Read a mined transaction, and its swaps' pools at the parent block, and compare the swaps with their quotes."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _read_blocks(node: ReceiptNode, receipt: Receipt) -> tuple[BlockHeader, Bloc
 
 
 def _is_other_vault(event: SwapEvent, known: PoolSource) -> bool:
-    """Return whether an event is of an ERC-4626 vault that is not known to trade: there are many of them."""
+    """Return whether an event comes from an ERC-4626 vault that is not known to trade: there are many of them."""
     return event.kinds == (ContractKind.VAULT,) and event.key not in _known_pools(known, [event.key])
 
 

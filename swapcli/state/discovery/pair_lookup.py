@@ -1,4 +1,4 @@
-"""Finds the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
+"""Find the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
 up by their tokens are left to them: Balancer's, Curve's, DODO's and PancakeSwap Infinity's pools, Uniswap V3 and V4

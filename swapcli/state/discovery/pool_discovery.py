@@ -1,4 +1,4 @@
-"""Finds the pools of a network: in the lists that factories keep, or in creation events.
+"""Find the pools of a network: in the lists that factories keep, or in creation events.
 
 The result is a `PoolRef` without the decimals of its tokens; `with_decimals` adds them once the tokens are known.
 """

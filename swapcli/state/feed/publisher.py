@@ -1,4 +1,4 @@
-"""Publishes the blocks of a store as a feed, if no other process does.
+"""Publish the blocks of a store as a feed, if no other process does.
 
 The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. What could
 not be published goes into the next entry. A server that has lost its data, or a writer that takes over, starts again

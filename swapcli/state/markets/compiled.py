@@ -1,9 +1,9 @@
 """The embedded markets in a form that opens in a tenth of the time: what parsing their JSON gives, as plain tuples.
 
 `make markets` writes both. The JSON is the source: it is parsed instead where the compiled form cannot be used, because
-the file is missing or damaged, is of another JSON document or of records with other fields, or because the settings
-change what the market builds on. The form is that of `marshal`, which reads tuples of numbers and texts faster than any
-other module; nothing in it is executed. Its version 2 is the same in all versions of Python 3.
+the file is missing or damaged, belongs to another JSON document or has records with other fields, or because the
+settings change what the market builds on. The form is that of `marshal`, which reads tuples of numbers and texts faster
+than any other module; nothing in it is executed. Its version 2 is the same in all versions of Python 3.
 """
 
 from __future__ import annotations

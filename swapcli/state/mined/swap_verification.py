@@ -1,4 +1,4 @@
-"""Compares mined swaps with the pools' own computation: each is quoted on the state just before it.
+"""Compare mined swaps with the pools' own computation: each is quoted on the state just before it.
 
 That is the state at the parent block, changed by the events of the block that come before the swap. Where an event has
 the state that follows (the price of a concentrated pool, the reserves of a pair), the state is taken from there; the
@@ -102,7 +102,7 @@ def verify_swaps(
 def _unknown(event: SwapEvent, pools: Mapping[str, SwappedPool], unknown: Mapping[str, str]) -> VerifiedSwap:
     reason = unknown.get(event.key) or "its pool is not known"
     if event.key in pools:
-        reason = f"the event is of {event.emitter}, which is not the pool's contract"
+        reason = f"the event comes from {event.emitter}, which is not the pool's contract"
     return VerifiedSwap(event, Outcome.NOT_EXPLAINED, None, reason=reason)
 
 

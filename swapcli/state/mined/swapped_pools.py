@@ -54,7 +54,7 @@ def read_swapped_pools(
 
 
 def read_pair_tokens(reader: BlockReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
-    """Return the tokens of pools that are not known, by key, as far as their contracts name them."""
+    """Return the tokens of pools that are not known, by key: those that their contracts name."""
     keys = dict.fromkeys(event.key for event in events if event.key == event.emitter)
     found = run_batched([(key, _read_pair(key)) for key in keys], reader.call)
     return {key: each for key, each in zip(keys, found, strict=True) if not isinstance(each, SkippedItem)}

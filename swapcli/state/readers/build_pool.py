@@ -1,4 +1,4 @@
-"""Builds a pool from the state that was read. Its family checks it like the state of any market file."""
+"""Build a pool from the state that was read. Its family checks it like the state of any market file."""
 
 from __future__ import annotations
 

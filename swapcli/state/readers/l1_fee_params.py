@@ -1,4 +1,4 @@
-"""Reads the L1 data fee parameters from the `GasPriceOracle` of an OP-stack network."""
+"""Read the L1 data fee parameters from the `GasPriceOracle` of an OP-stack network."""
 
 from __future__ import annotations
 

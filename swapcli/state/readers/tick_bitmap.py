@@ -1,4 +1,4 @@
-"""Reads the initialised ticks around the price, for pools with a tick bitmap.
+"""Read the initialised ticks around the price, for pools with a tick bitmap.
 
 A word of the bitmap covers 256 ticks of the pool's spacing. Reading all of them would take up to 6,932 calls, so only
 some words to either side are read, and the table is closed at their ends: liquidity that extends beyond them is removed

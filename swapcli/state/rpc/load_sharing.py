@@ -1,4 +1,4 @@
-"""Shares reads among several nodes of one network, in parallel.
+"""Share reads among several nodes of one network, in parallel.
 
 Each node takes the next part of the work when it has finished one, so that faster nodes do more of it. The part of a
 node that fails goes to the others.

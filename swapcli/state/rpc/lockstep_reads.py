@@ -1,4 +1,4 @@
-"""Runs many reads side by side: in each round, the calls of all reads go out together."""
+"""Run many reads side by side: in each round, the calls of all reads go out together."""
 
 from __future__ import annotations
 

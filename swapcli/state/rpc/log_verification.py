@@ -1,4 +1,4 @@
-"""Checks a node's events against block headers: some nodes silently omit events.
+"""Check a node's events against block headers: some nodes silently omit events.
 
 A header's bloom filter only proves what is not in a block. If it contains more than the returned events explain, that
 is a hint, which is followed up by reading the pool again or by requesting all events of that block.

@@ -1,4 +1,4 @@
-"""Packs many calls into few, all on the state after one block.
+"""Pack many calls into few, all on the state after one block.
 
 Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas is shared: a contract that uses up all
 gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail

@@ -102,7 +102,7 @@ class Node(Protocol):
 
     @property
     def limits(self) -> NodeLimits:
-        """What the node accepts, as far as it is known."""
+        """What the node is known to accept."""
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """Return the block that the node calls `tag`, after checking the chain id, and the code of a contract then.

@@ -1,4 +1,4 @@
-"""Checks what a quote and a sync need of one node, with one request or a few for each of these things."""
+"""Check what a quote and a sync need of one node, with one request or a few for each of these things."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _CONTRADICTED_SHARE: Final = 0.97
 
 
 class LearnedLimit:
-    """The largest size that a node accepts, as far as it is known.
+    """The largest size that a node is known to accept.
 
     A rejected size halves the limit, or reduces it to the largest accepted size. After `grow_after` more accepted
     requests of full size it grows with each of them: it doubles, or grows half way to the smallest rejected size, which

@@ -1,4 +1,4 @@
-"""Remembers the limits of nodes between runs, in a small file, which `node_records` shares.
+"""Remember the limits of nodes between runs, in a small file, which `node_records` shares.
 
 Nodes are identified by a hash of their URL, which may hold a key. The file only saves time: one that is missing,
 damaged or read-only changes no result.

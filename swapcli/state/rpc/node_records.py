@@ -1,4 +1,4 @@
-"""Remembers how public nodes have answered between runs, in the file of node limits.
+"""Remember how public nodes have answered between runs, in the file of node limits.
 
 Hosts are identified by a hash, as nodes are there. The records only save time: without them every node is taken to be
 as good as the others, in the order of the list.

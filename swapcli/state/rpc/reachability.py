@@ -44,7 +44,7 @@ def route_fingerprint(hosts: Sequence[str]) -> str:
 
 
 class Reachability:
-    """Whether any of these hosts can be reached, as far as names and routes show."""
+    """Whether any of these hosts can be reached, by what names and routes show."""
 
     def __init__(self, hosts: Sequence[str], resolve_name: Resolve = resolve) -> None:
         self._hosts, self._resolve = tuple(dict.fromkeys(hosts)), resolve_name

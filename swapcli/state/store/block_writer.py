@@ -1,4 +1,4 @@
-"""Writes tokens and pools, and saves their previous rows in the undo log."""
+"""Write tokens and pools, and save their previous rows in the undo log."""
 
 from __future__ import annotations
 

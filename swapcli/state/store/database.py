@@ -1,4 +1,4 @@
-"""Opens and removes the file of a store, and its transactions."""
+"""Open and remove the file of a store, and its transactions."""
 
 from __future__ import annotations
 

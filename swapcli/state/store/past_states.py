@@ -22,7 +22,7 @@ def read_past_states(
     keys: Collection[str],
     parse_rows: Callable[[Sequence[Row]], Sequence[Pool]],
 ) -> tuple[PastPools, ...]:
-    """Return the states of pools at `blocks`, newest first, as far as they were stored then.
+    """Return the states of pools at `blocks`, newest first: those that were stored then.
 
     Where there are too many to read, some are left out, spread over the blocks. `parse_rows` parses rows of pools.
     """

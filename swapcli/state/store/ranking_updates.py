@@ -1,4 +1,4 @@
-"""Keeps the ranking columns and tables of a store up to date: `depth_ranking` computes, SQL aggregates.
+"""Keep the ranking columns and tables of a store up to date: `depth_ranking` computes, SQL aggregates.
 
 SQL sums depths and mid rates over the pools of a pair, as reading every leg of 100,000 pools into Python for each block
 would take seconds. Prices are computed in Python, by the search that quotes use as well; a test compares both.

@@ -1,4 +1,4 @@
-"""Converts tokens and pools to rows, and back."""
+"""Convert tokens and pools to rows, and back."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class PoolRowParser:
 def require_token_ids(pool: Pool, tokens: Mapping[str, tuple[int, Token]]) -> list[int]:
     """Return the ids of the pool's tokens. Raises `MarketError` unless all are stored with the pool's decimals."""
     if pool.family not in FAMILIES:
-        raise MarketError(f"pool {pool.key} is of the unknown family {pool.family}")
+        raise MarketError(f"pool {pool.key} belongs to the unknown family {pool.family}")
     token_ids = []
     for address, decimals in zip(pool.tokens, pool.decimals, strict=True):
         known = tokens.get(address)

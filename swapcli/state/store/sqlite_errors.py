@@ -1,4 +1,4 @@
-"""Translates SQLite's exceptions, so that no other package sees them.
+"""Translate SQLite's exceptions, so that no other package sees them.
 
 Errors in the file's content are a `MarketError`; errors of its surroundings (paths, permissions, other processes) are a
 `ConfigError`, and those of the disk an `InputOutputError`.

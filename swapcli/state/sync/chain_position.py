@@ -1,4 +1,4 @@
-"""Relates a store to the chain that a node knows. Every step begins with this check.
+"""Relate a store to the chain that a node knows. Every step begins with this check.
 
 Each block contains the hash of its parent: if one of the store's blocks is on the node's chain, so are all before it.
 The node's chain replaces the store's only if it is at least as long: a node that is behind knows less, not better.

@@ -1,4 +1,4 @@
-"""Discovers pools that a store does not have yet, in batches that each begin where the previous one ended.
+"""Discover pools that a store does not have yet, in batches that each begin where the previous one ended.
 
 The lists of factories come first, then events of pool creation, then pools that were skipped earlier. With a filter by
 tokens, factories are queried for pairs of these first, and lists and events only give what is created later.

@@ -1,4 +1,4 @@
-"""Fills a store, and brings it to the newest block."""
+"""Fill a store, and bring it to the newest block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps a store at the newest block."""
+"""Keep a store at the newest block."""
 
 from __future__ import annotations
 

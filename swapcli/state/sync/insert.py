@@ -1,4 +1,4 @@
-"""Adds discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with the reason."""
+"""Add discovered pools to a store, with their tokens, as of one block. Unusable pools are recorded with the reason."""
 
 from __future__ import annotations
 

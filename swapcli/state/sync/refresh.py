@@ -1,4 +1,4 @@
-"""Brings the pools of a store to a newer block: it reads the pools that events name, or all if there are no events.
+"""Bring the pools of a store to a newer block: read the pools that events name, or all if there are no events.
 
 It also reads a sample of the other pools, large enough to read every pool within an hour. If a pool of the sample has
 changed without an event, as when a factory sets another fee, all pools of its protocol are read.
@@ -6,7 +6,7 @@ changed without an event, as when a factory sets another fee, all pools of its p
 Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
 event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
 
-A pool that changed while its logs held no event of its kind is of a version that the program does not know. It is read
+A pool that changed while its logs held no event of its kind has a version that the program does not know. It is read
 at every block from then on. `unknown_events` finds those that emit events of another shape, the sample the others.
 
 A step that would lose many pools is rejected, as the node is likelier to be wrong.

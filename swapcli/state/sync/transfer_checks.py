@@ -1,4 +1,4 @@
-"""Probes how the tokens of a store transfer: when they are added, and again after a day."""
+"""Probe how the tokens of a store transfer: when they are added, and again after a day."""
 
 from __future__ import annotations
 

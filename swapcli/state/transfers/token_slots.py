@@ -1,4 +1,4 @@
-"""Finds the storage slot of a token balance or allowance by trying known layouts, since no token reports it.
+"""Find the storage slot of a token balance or allowance by trying known layouts, since no token reports it.
 
 A mapping's entry is at a hash of the key and of the mapping's own slot:
 

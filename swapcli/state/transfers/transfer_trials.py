@@ -1,4 +1,4 @@
-"""Tests whether a token's transfers deliver what was sent, by calls on hypothetical state; nothing is sent.
+"""Test whether a token's transfers deliver what was sent, by calls on hypothetical state; nothing is sent.
 
 The contract of `swapcli.state.transfers.transfer_probe` is placed at the pools that hold a token. It transfers some of
 it to a wallet, from there to another one, and back into the pool, and returns the change of each balance. If a token

@@ -45,7 +45,7 @@ def test_a_batch_ends_with_its_worst(statuses: list[int], status: int) -> None:
     ("words", "message", "hint"),
     [
         (("1", "--view", "tre"), '--view: no view "tre"', "views: table, tree, line"),
-        (("1", "--view", "tree", "--get", "route"), "--get and --view exclude each other", "leave out one"),
+        (("1", "--view", "tree", "--get", "route"), "--get and --view cannot be combined", "leave out one"),
         (("1", "--svg", ""), "cannot write a file without a name", ""),
         (("1", "2"), 'unexpected argument "2"', "--help"),
         (("$0",), "amount must be above zero", ""),

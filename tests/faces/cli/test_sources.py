@@ -1,4 +1,4 @@
-"""What answers an order, and which options for it exclude each other."""
+"""What answers an order, and which options for it cannot be combined."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SERVICE = "http://127.0.0.1:1"
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (("--offline", "--api-url", SERVICE), 2, "--offline does not fit --api-url"),
+        (("--offline", "--api-url", SERVICE), 2, "--offline cannot be combined with --api-url"),
         (("--offline", "--rpc-url", NODE), 2, "--offline asks no node"),
         (("--offline", "--state", "safe"), 2, "--state is read from a node of base, but --offline excludes it"),
         (("--state", "latest"), 2, "--state is read from a node of base, but the setting live excludes it"),
         (("--state", "pending", "--api-url", SERVICE), 2, "--state has no effect with --api-url"),
         (("--state", "soon"), 2, "--state: expected one of latest, pending, safe, finalized"),
-        (("--market", "nowhere.json", "--rpc-url", NODE), 2, "--rpc-url does not fit --market"),
+        (("--market", "nowhere.json", "--rpc-url", NODE), 2, "--rpc-url cannot be combined with --market"),
         (("--api-url", SERVICE, "--rpc-url", NODE), 2, "--rpc-url has no effect with --api-url"),
         (("--rpc-url", "ftp://user:secretword@127.0.0.1/secretkey"), 2, "--rpc-url: expected an http"),
         (("--max-age", "-1"), 2, "--max-age: expected a whole number"),

@@ -1,4 +1,4 @@
-"""Pools whose maths is closed or too long to repeat: only the protocol's own quotes for some amounts are known.
+"""Pools whose maths is closed-source or too long to repeat: only the protocol's own quotes for some amounts are known.
 
 The samples of each direction come from the protocol's quote function at one block. An amount that is one of them swaps
 for exactly the quoted output. Any other swaps for what the chord between its neighbours gives, no more than a quote

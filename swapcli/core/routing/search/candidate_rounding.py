@@ -1,4 +1,4 @@
-"""Rounds a candidate solution to a route.
+"""Round a candidate solution to a route.
 
 If a pool rejects its share of a route, the next attempt fills hops less.
 """

@@ -1,4 +1,4 @@
-"""Removes pools that are not worth their gas, by dynamic slope scaling.
+"""Remove pools that are not worth their gas, by dynamic slope scaling.
 
 A swap costs the same gas however little it trades: a fixed charge. The heuristic charges each pool's gas as a fraction
 of its output, solves, and updates the fractions for the new flows, until they are stable. Small flows vanish; those

@@ -1,4 +1,4 @@
-"""Rounds a continuous flow to multiples of a share step: the best integer flow, its paths, and the pools' shares.
+"""Round a continuous flow to multiples of a share step: the best integer flow, its paths, and the pools' shares.
 
 At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
 rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding

@@ -1,4 +1,4 @@
-"""Finds the route for each order on each graph: the continuous optimum, its rounding, and pruning for gas.
+"""Find the route for each order on each graph: the continuous optimum, its rounding, and pruning for gas.
 
 The exact replay of every candidate route, net of gas, decides.
 """

@@ -44,7 +44,7 @@ def networks(
     if probe:
         return _probe(session, network)
     if network is not None:
-        raise InvalidOption("NETWORK is only for --probe", hint="swapcli networks lists all networks")
+        raise InvalidOption("NETWORK requires --probe", hint="swapcli networks lists all networks")
     all_networks = [session.networks.find(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(

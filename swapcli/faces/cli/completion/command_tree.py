@@ -156,7 +156,7 @@ def _values_of_option(path: tuple[str, ...], names: tuple[str, ...], metavar: st
 
 
 def _fields_of(document: str) -> tuple[str, ...]:
-    """Return the dotted paths of the fields of a document; those of a list are of its first entry."""
+    """Return the dotted paths of the fields of a document; those of a list belong to its first entry."""
     if document not in DOCUMENTS:
         return ()
     from swapcli.interface.json_schemas import build_document_schema

@@ -1,4 +1,4 @@
-"""Decodes a call by its selector: routers of every dialect, approvals of tokens and of Permit2."""
+"""Decode a call by its selector: routers of every dialect, approvals of tokens and of Permit2."""
 
 from __future__ import annotations
 

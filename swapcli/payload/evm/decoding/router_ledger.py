@@ -1,4 +1,4 @@
-"""The balances of a router while it executes the commands of one call, as far as the call determines them.
+"""The balances of a router while it executes the commands of one call: those that the call determines.
 
 Example: after `pull(usdc, 5)`, `receive(usdc, 5, 0)`, `spend(usdc, ALL)` and `pay(weth, recipient, 3)`, the order sells
 5 of USDC for at least 3 of WETH, and nothing is left in the router.

@@ -1,4 +1,4 @@
-"""Decodes the calls of 0x Settler and of AllowanceHolder; `settler_actions` has their encoding."""
+"""Decode the calls of 0x Settler and of AllowanceHolder; `settler_actions` has their encoding."""
 
 from __future__ import annotations
 

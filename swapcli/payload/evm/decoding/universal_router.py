@@ -1,4 +1,4 @@
-"""Decodes `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
+"""Decode `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
 
 The commands move balances of the router, so the order is read from the balances: what the sender pays, what leaves the
 router for whom, and what is left there in the end.

@@ -30,7 +30,7 @@ class FibrousDialect:
     def __init__(self, network: Network) -> None:
         self._network = network
         self.name = network.router_dialect
-        # A router that the settings call ours is of the present version unless its code says otherwise.
+        # A router that the settings call ours has the present version unless its code says otherwise.
         self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
         self.execution = Execution(rate_reading=network.router_reading.rate)
 

@@ -1,4 +1,4 @@
-"""Plans the commands that execute a replayed route: one path of single pools after the other, then one payment.
+"""Plan the commands that execute a replayed route: one path of single pools after the other, then one payment.
 
 Consecutive hops of one generation of Uniswap become one command. The first command of a path spends an absolute amount;
 each further one spends the router's whole balance of its token, which is what the command before it has paid: no other

@@ -100,7 +100,7 @@ def _check_version(version: ReturnData, maths: ReturnData, coin_count: int | Non
     (answer,) = yield [ContractCall(name, encode_call(_VERSION))]
     of_maths = read_text(answer, _VERSION)
     if known != of_maths:
-        raise invalid_response(_VERSION, f"the pool is of version {known}, its maths contract of {of_maths}")
+        raise invalid_response(_VERSION, f"the pool has version {known}, its maths contract has {of_maths}")
     if not any(known == each and coin_count in (None, count) for count, each in MATHS):
         raise invalid_response(_VERSION, f"version {known} is not supported")
     return known

@@ -1,3 +1,3 @@
-"""Finds and samples pools that their protocol quotes by itself."""
+"""Find and sample pools that their protocol quotes by itself."""
 
 PUBLIC = ("sampled_discovery", "sampled_pools")

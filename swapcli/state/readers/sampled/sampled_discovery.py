@@ -1,4 +1,4 @@
-"""Finds the pools that a protocol quotes by itself, as the network's definition says: in its list, or one by one."""
+"""Find the pools that a protocol quotes by itself, as the network's definition says: in its list, or one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads pools that a protocol quotes by itself: samples of both directions, and the quotes of chosen amounts.
+"""Read pools that a protocol quotes by itself: samples of both directions, and the quotes of chosen amounts.
 
 How to ask is in the network's definition; see `core.model.quoter`. What a quote function returns is untrusted: a sale
 that it reverts ends the samples of that direction, and anything that no honest pool returns raises an error, which

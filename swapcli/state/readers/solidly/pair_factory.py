@@ -1,4 +1,4 @@
-"""Reads pairs whose fee is in their factory, which may have to be read from the pair first."""
+"""Read pairs whose fee is in their factory, which may have to be read from the pair first."""
 
 from __future__ import annotations
 

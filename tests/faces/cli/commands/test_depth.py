@@ -62,8 +62,8 @@ def test_the_chart_is_xml_with_the_levels_in_words(tmp_path: Path) -> None:
         ((*PAIR, "--amounts", "1,50%"), "--amounts: 50% is a part of a balance"),
         ((*PAIR, "--amounts", "x"), '"x" is not an amount'),
         ((*PAIR, "--svg-width", "390"), "--svg-width needs --svg"),
-        ((*PAIR, "--svg", "-", "--csv"), "--svg - and --csv exclude each other"),
-        ((*PAIR, "--csv", "--format", "csv"), "--csv and --format exclude each other"),
+        ((*PAIR, "--svg", "-", "--csv"), "--svg - cannot be combined with --csv"),
+        ((*PAIR, "--csv", "--format", "csv"), "--csv cannot be combined with --format"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str) -> None:

@@ -230,7 +230,11 @@ def test_only_what_writes_makes_a_folder(folder: Path) -> None:
         (("-",), b'{"format": "swap-market/2"}', 'expected "swap-market/1"'),
         (("/nonexistent/market.json",), b"", "cannot read /nonexistent/market.json: No such file"),
         (("/",), b"", "cannot read /: Is a directory"),
-        (("-", "base"), json.dumps(build_market_document()).encode(), 'the market file is of "testnet", not of "base"'),
+        (
+            ("-", "base"),
+            json.dumps(build_market_document()).encode(),
+            'the market file is for "testnet", not for "base"',
+        ),
         (("-",), json.dumps(build_market_document(provenance="live")).encode(), "provenance"),
     ],
 )

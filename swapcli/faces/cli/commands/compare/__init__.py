@@ -87,7 +87,8 @@ def compare(
 def _service_urls(session: Session, given: "tuple[str, ...] | list[str]") -> list[str]:
     if session.setup.is_offline and given:
         raise InvalidOption(
-            "a service is reached over the network, so --offline does not fit --api-url", hint="give one of them"
+            "a service is reached over the network, so --offline cannot be combined with --api-url",
+            hint="give one of them",
         )
     configured = [session.settings.api_url] if session.settings.api_url and not session.setup.is_offline else []
     return list(dict.fromkeys(given or configured))

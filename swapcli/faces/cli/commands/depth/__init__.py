@@ -75,7 +75,7 @@ def depth(
     if svg is None and svg_width is not None:
         raise UsageError("--svg-width needs --svg")
     if csv and output.format is not None:
-        raise UsageError("--csv and --format exclude each other")
+        raise UsageError("--csv cannot be combined with --format")
     session = open_session(
         output._replace(format="csv" if csv else output.format),
         settings_of(limits, source),
@@ -85,7 +85,7 @@ def depth(
     )
     printed = session.output.format
     if svg == STDOUT and printed in (OutputFormat.JSON, OutputFormat.CSV):
-        raise UsageError(f"--svg - and --{printed} exclude each other")
+        raise UsageError(f"--svg - cannot be combined with --{printed}")
     network, words = split_words(session, (network, token_in, token_out))
     if len(words) != 2:
         raise UsageError("TOKEN_IN and TOKEN_OUT are required")

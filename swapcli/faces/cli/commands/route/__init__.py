@@ -89,7 +89,7 @@ def route(
         batch.check_absent()
     if watch is not None:
         if batch.batch is not None:
-            raise InvalidOption("--watch and --batch exclude each other")
+            raise InvalidOption("--watch cannot be combined with --batch")
         written = read_order(words, raw=order.raw)
         _check_watch_alone(written, sender, picture, session)
         return _watch(open_quote_context(session, network, order, source), written, watch, picture, output)
@@ -108,11 +108,11 @@ def route(
 
 
 def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOptions, session: Session) -> None:
-    """Raise an error if the command line has options that do not fit --watch."""
+    """Raise an error if the command line has options that cannot be combined with --watch."""
     others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
     for name, value in others.items():
         if value is not None:
-            raise InvalidOption(f"--watch and {name} exclude each other")
+            raise InvalidOption(f"--watch cannot be combined with {name}")
     if words.amount.is_balance_part:
         amount = words.amount.text
         raise InvalidOption(f"--watch needs a fixed amount, not {amount}", hint="write an amount, such as 1.5")

@@ -81,7 +81,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
 
 
 def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> None:
-    """Skip the orders that have results. Raises `InvalidInput` if these are of other orders, settings or markets."""
+    """Skip the orders that have results. Raises `InvalidInput` if these belong to other orders, settings or markets."""
     from swapcli.faces.cli.commands.route.batch_continuity import check_continuity
 
     earlier = file.skip_answered(entries)

@@ -1,4 +1,4 @@
-"""Checks that the results of an interrupted batch and those that follow have the same settings and market."""
+"""Check that the results of an interrupted batch and those that follow have the same settings and market."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_continuity(
             if _is_equal(before, now):
                 continue
             if not is_fixed and _is_of_another_block(before, now):
-                return f"the results in {name} are of earlier blocks than the next ones"
+                return f"the results in {name} belong to earlier blocks than the next ones"
         raise InvalidInput(
             f"result {number} of {name} is not what its order gives now: the settings, the market or the order have"
             " changed",
@@ -44,7 +44,7 @@ def check_continuity(
 
 
 def _is_equal(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Return whether two results are of the same order, settings and market. One of a CSV has no nested fields."""
+    """Return whether two results belong to the same order, settings and market. One of a CSV has no nested fields."""
     is_whole = isinstance(before.get("state"), Mapping)
     return (
         before.get("inputAmount") == now["inputAmount"]

@@ -44,7 +44,7 @@ class BatchOptions(NamedTuple):
                 raise InvalidOption(f"{name} is for a batch of orders", hint="give --batch FILE")
 
     def check(self, words: Sequence[str], output: OutputOptions, market: object) -> None:
-        """Raise an error if the command line has words or options that do not fit --batch."""
+        """Raise an error if the command line has words or options that cannot be combined with --batch."""
         if words:
             raise UsageError("--batch reads the orders from a file: give only NETWORK")
         if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):

@@ -76,7 +76,7 @@ class BatchResults:
             if order is None or found != expected:
                 of_batch = "the batch is shorter" if order is None else f"that order of the batch is {_shown(expected)}"
                 raise InvalidInput(
-                    f"result {number} of {self._name} is of order {_shown(found)}, but {of_batch}",
+                    f"result {number} of {self._name} belongs to order {_shown(found)}, but {of_batch}",
                     hint="resume with the same batch, or write to another file",
                     details={"result": number},
                 )

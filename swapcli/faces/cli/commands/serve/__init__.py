@@ -105,9 +105,11 @@ def serve(
     session = read_session()
     request_limit = _parse_request_limit(once, max_requests)
     if workers is not None and request_limit is not None and session.settings.service.workers > 1:
-        raise InvalidOption("--workers and a number of requests exclude each other: one process counts them")
+        raise InvalidOption("--workers cannot be combined with a number of requests: one process counts them")
     if store is not None and session.settings.service.feed_url is not None:
-        raise InvalidOption("a feed does not fit --store: its pools come from a Redis server", hint="leave one out")
+        raise InvalidOption(
+            "a feed cannot be combined with --store: its pools come from a Redis server", hint="leave one out"
+        )
     from swapcli.faces.cli.commands.serve.sources import open_service_sources
 
     sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
@@ -189,7 +191,7 @@ def _parse_request_limit(once: bool, text: str | None) -> int | None:
     if text is None:
         return 1 if once else None
     if once:
-        raise InvalidOption("--once and --max-requests exclude each other")
+        raise InvalidOption("--once cannot be combined with --max-requests")
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
         raise InvalidOption("--max-requests: expected a whole number above 0")
     return int(text)

@@ -110,7 +110,7 @@ def sync(
     every new block is one line on stderr, or with --json one object per line on stdout.
     """
     if publish is not None and not watch:
-        raise InvalidOption("--publish is for --watch", hint="give both")
+        raise InvalidOption("--publish requires --watch", hint="give both")
     flags = settings_of(store=store, publish=publish, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.networks.find(session.network_name(network))

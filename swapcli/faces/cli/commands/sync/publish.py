@@ -1,4 +1,4 @@
-"""Publishes what `swapcli sync --watch` writes to its store, on a thread of its own.
+"""Publish what `swapcli sync --watch` writes to its store, on a thread of its own.
 
 A slow or missing Redis server so never delays the store. Messages go to stderr when what the publisher does changes.
 """

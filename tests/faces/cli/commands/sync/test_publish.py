@@ -68,12 +68,15 @@ def test_a_replica_follows_the_published_chain(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("sync", "base", "--publish", "redis://127.0.0.1"), "--publish is for --watch"),
+        (("sync", "base", "--publish", "redis://127.0.0.1"), "--publish requires --watch"),
         (("sync", "base", "--watch", "--publish", "http://a"), "--publish: expected the address of a Redis server"),
         (("serve", "--feed", "redis://a:b"), "--feed: expected the address of a Redis server"),
-        (("serve", "--feed", "redis://127.0.0.1", "--offline"), "a feed does not fit --offline"),
-        (("serve", "--feed", "redis://127.0.0.1", "--market", "a.json"), "a feed does not fit a market file"),
-        (("serve", "--feed", "redis://127.0.0.1", "--store", "a"), "a feed does not fit --store"),
+        (("serve", "--feed", "redis://127.0.0.1", "--offline"), "a feed cannot be combined with --offline"),
+        (
+            ("serve", "--feed", "redis://127.0.0.1", "--market", "a.json"),
+            "a feed cannot be combined with a market file",
+        ),
+        (("serve", "--feed", "redis://127.0.0.1", "--store", "a"), "a feed cannot be combined with --store"),
     ],
 )
 def test_unfit_options_of_a_feed_are_refused(command: tuple[str, ...], words: str) -> None:

@@ -110,7 +110,7 @@ def test_a_watch_whose_first_quote_fails_is_an_error(scene: Scene) -> None:
         (("1", "--watch", "5"), "the embedded market of base never changes"),
         (("1", "--watch", "0"), "--watch takes 0.1 to 3,600 seconds"),
         (("50%", "--watch"), "--watch needs a fixed amount"),
-        (("1", "--watch", "--svg", "x.svg"), "--watch and --svg exclude each other"),
+        (("1", "--watch", "--svg", "x.svg"), "--watch cannot be combined with --svg"),
         (("--watch", "5"), "TOKEN_IN, TOKEN_OUT and AMOUNT are required"),
     ],
 )
