@@ -140,7 +140,7 @@ def test_invalid_options_fail_before_anything_is_printed(options: list[str], mes
 
 def test_a_market_file_is_served_for_its_network_alone(market_file: str) -> None:
     ran = run_swapcli("serve", "--market", market_file, "--networks", "base")
-    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is of testnet alone")
+    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, "error: the market file is for testnet alone")
 
 
 def test_a_broken_file_of_keys_stops_the_start(market_file: str, tmp_path: Path) -> None:
