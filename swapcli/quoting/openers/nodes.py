@@ -61,9 +61,9 @@ class NodeOpener:
     def node(self, network: Network) -> RpcNode | None:
         """Return the node of an EVM network that quotes read; None if there is none to read.
 
-        If there are several, each replaces the one before it when that fails, with a warning. Raises
-        `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
-        interface, and `UpstreamError`.
+        If there are several, each replaces the one before it when that fails, with a warning. Raises `ConfigError` for
+        an invalid URL or if none is an http URL, `InvalidOption` for a network whose nodes have no EVM interface, and
+        `UpstreamError`.
         """
         choices = list(self.rules.quoted_nodes(network))
         if not choices:
@@ -140,13 +140,13 @@ class NodeOpener:
                 public.close()
 
     def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
-        """Return the node of a choice. Raises `ConfigError` if none of its URLs is of http."""
+        """Return the node of a choice. Raises `ConfigError` if none of its URLs is an http URL."""
         from swapcli.quoting.openers.node_connections import http_only
 
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
-        """Return the node of the first of the choices that is of this network. Raises `UpstreamError`."""
+        """Return the node of the first of the choices that is a node of this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
                 self._public_node = self.connector.connect_public(network)
@@ -175,7 +175,7 @@ class NodeOpener:
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
-        """Return the node of `ETH_RPC_URL`; None if it is of another network or does not answer."""
+        """Return the node of `ETH_RPC_URL`; None if it belongs to another network or does not answer."""
         node = self.open_choice(choice, network)
         try:
             node.read_head()
