@@ -35,7 +35,7 @@ _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 class PoolSelection(NamedTuple):
     """The deepest `pools`, by key, of the `total` with some tokens.
 
-    `searchable` has their state, as far as it could be read, and the pools that give the prices of their tokens.
+    `searchable` has what could be read of their state, and the pools that give the prices of their tokens.
     `pools` have the state before any reading, `placeholders` are the keys of those that cannot be read.
     """
 
@@ -78,7 +78,7 @@ def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None
 
 
 def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[ListedPool]:
-    """Return the selected pools, the deepest first; the price of each is between `tokens`, as far as they are named."""
+    """Return the selected pools, the deepest first; the price of each is between those `tokens` that are named."""
     market, prices = selection.searchable.market, unit_prices(selection.searchable)
     reason_of = exclusion_rule(market)
     listed = []

@@ -152,7 +152,7 @@ def require_pools(source: QuoteSource) -> PoolAccess:
     """Return the access to the pools of a source. Raises `InvalidOption` for a service."""
     if not isinstance(source, PoolAccess):
         raise InvalidOption(
-            "a service does not list its pools, so --api-url does not fit here", hint="leave it out, or add --offline"
+            "a service does not list its pools, so --api-url cannot be used here", hint="leave it out, or add --offline"
         )
     return source
 
