@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,9 @@ PLACES = ("payload/evm/", "payload/starknet/", "state/rpc/rpc_node.py", "state/r
 """What is for one kind alone."""
 MOST_BRANCHES = 8
 """May only become fewer. A question that many ask is a trait of `NetworkTraits`."""
+
+MOST_QUESTIONS = {"has_checksums": 2, "has_eth_nodes": 8, "has_felts": 7, "native_is_token": 4}
+"""How often each trait that is true or false is asked for: one that is asked everywhere is a branch by another name."""
 
 KINDS = {kind.name for kind in Kind}
 PREDICATES = {"is_evm", "is_starknet"}
@@ -54,6 +58,19 @@ def test_branches_on_the_kind_of_a_network_are_few() -> None:
         for line in branches(ast.parse(file.read_text()))
     ]
     assert len(found) <= MOST_BRANCHES, found
+
+
+def test_no_trait_is_asked_for_everywhere() -> None:
+    asked = Counter(
+        node.attr
+        for file in PACKAGE.rglob("*.py")
+        if not str(file.relative_to(PACKAGE)).startswith(PLACES)
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Attribute) and getattr(node.value, "attr", "") == "traits"
+    )
+    flags = {name for name, value in Kind.EVM.traits._asdict().items() if isinstance(value, bool)}
+    assert MOST_QUESTIONS.keys() == flags - {"has_v2"}
+    assert all(asked[name] <= most for name, most in MOST_QUESTIONS.items()), asked
 
 
 @pytest.mark.parametrize(
