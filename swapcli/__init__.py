@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.market import Market, quote
-    from swapcli.quoting.prepared_swap import PreparedSwap
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
-    from swapcli.quoting.swap_quote import SwapQuote
+    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 _MODULES = {
     "ApiVersion": "swapcli.core.model.api_version",
@@ -44,7 +43,7 @@ _MODULES = {
     "Market": "swapcli.quoting.market",
     "Network": "swapcli.core.model.network",
     "Order": "swapcli.core.model.order",
-    "PreparedSwap": "swapcli.quoting.prepared_swap",
+    "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",

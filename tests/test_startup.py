@@ -47,7 +47,7 @@ UNNEEDED = {
     "addresses of pools": ("core.networks.pool_addresses",),
     "transactions": (
         "core.model.transaction", "core.model.router_dialect", "core.model.router_findings",
-        "core.networks.name_services", "quoting.prepared_swap",
+        "core.networks.name_services",
     ),
 }  # fmt: skip
 """Modules of the project that the JSON of one quote on the embedded market of Base has no use for."""

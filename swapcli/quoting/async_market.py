@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.quoting.health import Health
     from swapcli.quoting.plain_amounts import Amount
-    from swapcli.quoting.prepared_swap import PreparedSwap
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
-    from swapcli.quoting.swap_quote import SwapQuote
+    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList
 
 P = ParamSpec("P")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
 from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable
-from swapcli.quoting.swap_quote import SwapQuote
+from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.plain_amounts import Amount, WrittenAmount
-    from swapcli.quoting.prepared_swap import CheckedSwap, PreparedSwap
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
@@ -364,7 +363,6 @@ class Market:
         from swapcli.payload.transaction_requests import render_transactions
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import check_modelled_is_meant
-        from swapcli.quoting.prepared_swap import PreparedSwap
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
@@ -448,7 +446,6 @@ class Market:
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
     ) -> CheckedSwap:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
-        from swapcli.quoting.prepared_swap import CheckedSwap
         from swapcli.quoting.quote_results import LocalQuote
         from swapcli.quoting.review.payload_checker import in_reading, mark_revocations, route_payloads
 

@@ -1,8 +1,8 @@
-"""A quote as programs use it: its figures, and the transactions that execute it."""
+"""A quote as programs use it: its figures, the transactions that execute it, and what to know before signing them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from swapcli.core.records import NamedTuple
 
@@ -17,11 +17,30 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
+    from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
-    from swapcli.quoting.market import Market
-    from swapcli.quoting.prepared_swap import PreparedSwap
+    from swapcli.payload.checks.presign_checks import PayloadCheck
+    from swapcli.payload.checks.simulated_readings import Simulation
+    from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
+
+
+class PreparesSwaps(Protocol):
+    """What makes the transactions of its quotes: a `Market`, whose methods these are."""
+
+    def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
+        """Return the transactions of a quote in the order to send them."""
+
+    def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
+        """Return the last of `transactions`, the swap itself."""
+
+    def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """Return the `transactions` of a quote with the warnings to read before signing."""
+
+    def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
+        """Return the message whose signature replaces the approval of the router."""
 
 
 class SwapQuote(NamedTuple):
@@ -37,7 +56,7 @@ class SwapQuote(NamedTuple):
     answer: QuoteResult
     terms: SwapTerms
     figures: QuoteFigures
-    market: Market
+    market: PreparesSwaps
 
     @property
     def network(self) -> Network:
@@ -146,6 +165,35 @@ class SwapQuote(NamedTuple):
 
         amounts = f"{in_tokens(self.amount_in, self.token_in)} → {in_tokens(self.amount_out, self.token_out)}"
         return f"<SwapQuote {amounts} on {self.network.name}>"
+
+
+class CheckedSwap(NamedTuple):
+    """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
+
+    Both are in the reading of the router that the checks have found; `readings` builds the payload for others.
+    """
+
+    quote: SwapQuote
+    payload: UnsignedTransaction
+    checked: PayloadCheck | None
+    readings: RoutePayloads | None
+
+
+class PreparedSwap(NamedTuple):
+    """What to send to execute a quote, and what to know before signing it.
+
+    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
+    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
+    checks. `simulation` is None unless it was requested,
+    `verdict` unless a node has rehearsed the swap.
+    """
+
+    quote: SwapQuote
+    transactions: list[dict[str, Any]]
+    warnings: tuple[QuoteWarning, ...]
+    simulation: Simulation | None
+    payload: UnsignedTransaction
+    verdict: Verdict | None = None
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:
