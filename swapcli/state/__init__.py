@@ -10,8 +10,7 @@ the families of `swapcli.core.pools`.
 PUBLIC = (
     "backoff", "block_snapshot", "clock", "discovery", "environment", "feed", "json_file", "markets", "mined", "names",
     "readers.sampled.sampled_discovery", "router_findings_file", "rpc.block_view", "rpc.call_encoding",
-    "rpc.head_source", "rpc.http_proxy", "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node",
-    "rpc.node_checks", "rpc.node_limits_file", "rpc.node_records", "rpc.nodes_by_kind", "rpc.public_nodes",
-    "rpc.receipt", "rpc.rpc_node", "rpc.starknet_node", "rpc.subscribed_connection", "store", "sync", "tokens",
-    "transfers", "user_folders",
+    "rpc.connect_nodes", "rpc.head_source", "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node",
+    "rpc.node_checks", "rpc.nodes_by_kind", "rpc.receipt", "rpc.rpc_node", "store", "sync", "tokens", "transfers",
+    "user_folders",
 )  # fmt: skip

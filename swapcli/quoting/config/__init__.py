@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.quoting.config.loader import load_settings, override_settings
 from swapcli.quoting.config.networks import network_names_from, networks_from
-from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
 from swapcli.quoting.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
 

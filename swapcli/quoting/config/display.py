@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.settings import (
     FIELDS,
     NETWORK_TABLE,

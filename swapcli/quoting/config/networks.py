@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network
-from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
 from swapcli.quoting.config.value_types import NODE_URL

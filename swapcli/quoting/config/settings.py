@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
@@ -29,7 +30,6 @@ from swapcli.core.model.swap_terms import (
 )
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import value_types
-from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.value_types import ValueType
 
 if TYPE_CHECKING:

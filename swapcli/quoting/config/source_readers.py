@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.core.encoding.byte_order_mark import to_plain_utf8
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
-from swapcli.quoting.config.secret import Secret
 from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
 from swapcli.quoting.config.value_types import NODE_URL
 from swapcli.state import user_folders

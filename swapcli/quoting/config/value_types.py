@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
 from swapcli.interface.slippage import parse_slippage_ppm
-from swapcli.quoting.config.secret import Secret
 
 if TYPE_CHECKING:
     from pathlib import Path

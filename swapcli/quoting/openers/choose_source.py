@@ -18,9 +18,9 @@ from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
-    from swapcli.quoting.openers.node_connections import AnyNode
     from swapcli.quoting.sources.live import LiveSource
     from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
+    from swapcli.state.rpc.connect_nodes import AnyNode
 
 REMOTE_RETRIES = 2
 

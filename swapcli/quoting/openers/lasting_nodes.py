@@ -11,12 +11,11 @@ from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret
 from swapcli.quoting.live_choice import missing_node_hint
-from swapcli.quoting.openers.node_connections import http_only
-from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.nodes import NodeOpener, http_only
 from swapcli.quoting.openers.user_setup import Warn
 
 if TYPE_CHECKING:
-    from swapcli.quoting.openers.node_connections import AnyNode
+    from swapcli.state.rpc.connect_nodes import AnyNode
     from swapcli.state.rpc.head_source import HeadSource
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.quoting.config import Secret
-from swapcli.quoting.openers.node_connections import http_only
-from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.nodes import NodeOpener, http_only
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport

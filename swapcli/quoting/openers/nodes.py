@@ -1,17 +1,19 @@
 """Open the nodes that the command line, the settings and the environment name, else public ones.
 
-`live_choice` has the order of precedence, and `node_connections` connects. Commands that last have `lasting_nodes`.
+`live_choice` has the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Commands that last have
+`lasting_nodes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.url import is_http_url
-from swapcli.core.errors import InvalidOption, UpstreamError
+from swapcli.core.errors import ConfigError, InvalidOption, UpstreamError
 from swapcli.core.model.live_mode import CheckMode
 from swapcli.core.model.network import Network
 from swapcli.quoting.config.source_readers import FLAG_ORIGIN
@@ -27,8 +29,7 @@ from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
-    from swapcli.quoting.openers.node_connections import AnyNode, NodeConnector
-    from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicRpcNode
+    from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
@@ -54,9 +55,17 @@ class NodeOpener:
     def connector(self) -> NodeConnector:
         """What connects to nodes by their URLs."""
         # Offline orders load no code for nodes.
-        from swapcli.quoting.openers.node_connections import NodeConnector
+        from swapcli.state.rpc.connect_nodes import NodeConnector
 
-        return NodeConnector(self.setup)
+        setup, settings = self.setup, self.setup.settings
+        return NodeConnector(
+            setup.data_dir,
+            setup.environ,
+            setup.warn,
+            timeout_s=settings.timeout_s,
+            live_timeout_s=settings.live_timeout_s,
+            is_required=self.rules.requires_node,
+        )
 
     def node(self, network: Network) -> RpcNode | None:
         """Return the node of an EVM network that quotes read; None if there is none to read.
@@ -129,9 +138,10 @@ class NodeOpener:
             with closing(self._connect_named(named, network)) as node:
                 yield node
             return
-        if self.rules.public_nodes(network) is None:
+        choice = self.rules.public_nodes(network)
+        if choice is None:
             raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
-        public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network))
+        public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
         try:
             public.prepare_check(_CHECK_REQUESTS)
             yield public
@@ -141,15 +151,13 @@ class NodeOpener:
 
     def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
         """Return the node of a choice. Raises `ConfigError` if none of its URLs is an http URL."""
-        from swapcli.quoting.openers.node_connections import http_only
-
         return self.connector.connect(http_only(choice.urls, network), network, choice.headers)
 
     def open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
         """Return the node of the first of the choices that is a node of this network. Raises `UpstreamError`."""
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
-                self._public_node = self.connector.connect_public(network)
+                self._public_node = self.connector.connect_public(network, choice.urls)
                 return self._public_node
             node = self._open_variable(choice, network)
             if node is not None:
@@ -170,8 +178,6 @@ class NodeOpener:
             )
 
     def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:
-        from swapcli.quoting.openers.node_connections import http_only
-
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
@@ -192,3 +198,16 @@ def check_has_eth_nodes(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
+
+
+def http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:
+    """Return the http nodes. Raises `ConfigError` if there are only others."""
+    http_urls = [url for url in urls if is_http_url(url.reveal())]
+    if urls and not http_urls:
+        setting = f"networks.{network.name}.rpc_url"
+        raise ConfigError(
+            f"{urls[0].redacted} is not an http node: only swapcli sync and swapcli serve use WebSocket and IPC nodes",
+            hint=f"set an http or https address as well, as {setting} or in {setting}s",
+            details={"key": setting},
+        )
+    return http_urls

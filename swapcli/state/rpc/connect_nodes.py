@@ -1,22 +1,23 @@
 """Connect to nodes by their URLs: clients with their spares, proxies, limits and WebSocket connections.
 
-Which nodes, `nodes` decides.
+Which nodes, the caller decides. A module outside of `state` that needs a client of a node asks for one here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.url import is_http_url
-from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network, PublicNode
-from swapcli.quoting.config import Secret, node_url
-from swapcli.quoting.openers.user_setup import UserSetup, Warn
+from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import SubscribedHeads
-    from swapcli.state.rpc.public_nodes import AnyPublicNode
+    from swapcli.state.rpc.public_nodes import AnyPublicNode as AnyPublicNode
+    from swapcli.state.rpc.public_nodes import PublicRpcNode as PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
@@ -24,16 +25,27 @@ if TYPE_CHECKING:
     AnyNode = RpcNode | StarknetNode
     """A node that pools can be read from."""
 
+Warn = Callable[[str], object]
+"""Receives a warning as a sentence."""
+
 _LIMITS_FILE = "node-limits.json"
 _QUOTE_REQUESTS = 30
 """Requests of a quote, which need not wait for a rate that was learned under load."""
 
 
-class NodeConnector:
-    """Connects to nodes with the timeouts, the proxies and the warnings of a setup."""
+class NodeConnector(NamedTuple):
+    """Connects to nodes.
 
-    def __init__(self, setup: UserSetup) -> None:
-        self._setup = setup
+    `data_dir` has a file of what is known of their limits, and `environ` names HTTP proxies. A public node has
+    `live_timeout_s` to answer in, unless a node `is_required`.
+    """
+
+    data_dir: Path
+    environ: Mapping[str, str]
+    warn: Warn
+    timeout_s: float
+    live_timeout_s: float
+    is_required: bool
 
     def connect(
         self,
@@ -65,27 +77,25 @@ class NodeConnector:
 
         return RpcNode(**self._node_arguments(urls, chain_id, headers))
 
-    def connect_public(self, network: Network) -> AnyPublicNode:
-        """Return a node over the public nodes of the catalogue, which are asked at the same time."""
+    def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
+        """Return a node over the public nodes of a network, which are asked at the same time. `urls` are theirs."""
         from swapcli.state.rpc.http_proxy import find_proxy
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.node_records import NodeRecords
         from swapcli.state.rpc.public_nodes import PublicEndpoint, open_public_node
 
-        setup = self._setup
-        place = f"networks.{network.name}.public_rpc_urls"
-        path = setup.data_dir / _LIMITS_FILE
+        path = self.data_dir / _LIMITS_FILE
         return open_public_node(
             [
-                PublicEndpoint(node, node_url(place, node.url).redacted, find_proxy(node.url, setup.environ))
-                for node in network.public_nodes
+                PublicEndpoint(node, url.redacted, find_proxy(node.url, self.environ))
+                for node, url in zip(network.public_nodes, urls, strict=True)
             ],
             kind=network.kind,
             chain_id=network.chain_id,
             block_time_s=network.block_time_s,
-            live_timeout_s=setup.settings.live_timeout_s,
-            is_required=setup.node_rules.requires_node,
-            report=setup.warn,
+            live_timeout_s=self.live_timeout_s,
+            is_required=self.is_required,
+            report=self.warn,
             records=NodeRecords(path),
             limits_file=NodeLimitsFile(path),
             burst=_QUOTE_REQUESTS,
@@ -106,11 +116,10 @@ class NodeConnector:
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.rpc_node import RpcEndpoint
 
-        setup = self._setup
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         endpoints = []
         for url, name in shown.items():
-            proxy = find_proxy(url.reveal(), setup.environ)
+            proxy = find_proxy(url.reveal(), self.environ)
             endpoint = RpcEndpoint(url.reveal(), name, headers, proxy)
             if not is_http_url(endpoint.url):
                 endpoint = endpoint._replace(connection=self._open_live(endpoint, chain_id, heads))
@@ -121,14 +130,14 @@ class NodeConnector:
             "url": first.url,
             "redacted_url": first.redacted_url,
             "chain_id": chain_id,
-            "timeout_s": setup.settings.timeout_s,
+            "timeout_s": self.timeout_s,
             "headers": first.headers,
             "proxy": first.proxy,
             "connection": first.connection,
             "spares": spares,
             "documented": documented,
-            "report": warn or setup.warn,
-            "limits_file": NodeLimitsFile(setup.data_dir / _LIMITS_FILE),
+            "report": warn or self.warn,
+            "limits_file": NodeLimitsFile(self.data_dir / _LIMITS_FILE),
             "burst": 0 if shares_load else _QUOTE_REQUESTS,
             "shares_load": shares_load,
         }
@@ -140,24 +149,11 @@ class NodeConnector:
             endpoint.url,
             endpoint.redacted_url,
             chain_id=chain_id,
-            timeout_s=self._setup.settings.timeout_s,
+            timeout_s=self.timeout_s,
             headers=endpoint.headers,
             proxy=endpoint.proxy,
             heads=heads,
         )
-
-
-def http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:
-    """Return the http nodes. Raises `ConfigError` if there are only others."""
-    http_urls = [url for url in urls if is_http_url(url.reveal())]
-    if urls and not http_urls:
-        setting = f"networks.{network.name}.rpc_url"
-        raise ConfigError(
-            f"{urls[0].redacted} is not an http node: only swapcli sync and swapcli serve use WebSocket and IPC nodes",
-            hint=f"set an http or https address as well, as {setting} or in {setting}s",
-            details={"key": setting},
-        )
-    return http_urls
 
 
 def _number_duplicates(names: Sequence[str]) -> list[str]:
