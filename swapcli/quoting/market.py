@@ -579,9 +579,12 @@ def _open_sources(
     reuse_searches: bool = False,
 ) -> SourceChooser:
     # Importing the settings takes longer than `swapcli` may take.
-    from swapcli.quoting.user_settings import open_sources
+    from swapcli.quoting.openers.choose_source import open_source_chooser
+    from swapcli.quoting.openers.program_setup import program_setup
 
-    return open_sources(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, warn=warn)
+    return open_source_chooser(
+        program_setup(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, warn=warn)
+    )
 
 
 def closed_market() -> MarketUnavailable:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from swapcli.quoting.config import load_settings
-from swapcli.quoting.openers.choose_source import SourceChooser
+from swapcli.quoting.openers.choose_source import open_source_chooser
 from swapcli.quoting.openers.markets import MarketOpener
-from swapcli.quoting.openers.nodes import NodeOpener
-from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
 from swapcli.quoting.openers.user_setup import UserSetup
 
 
@@ -19,8 +17,4 @@ def user_setup(folder: Path, warnings: list[str] | None = None, **flags: object)
 
 
 def market_opener(setup: UserSetup) -> MarketOpener:
-    return MarketOpener(setup, KnownNetworks(setup.settings, RouterMemory(setup.stores_folder)))
-
-
-def source_chooser(setup: UserSetup) -> SourceChooser:
-    return SourceChooser(market_opener(setup), NodeOpener(setup))
+    return open_source_chooser(setup).markets

@@ -15,10 +15,7 @@ from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.quoting.config import Settings, config_file_path, data_folder, home_folder, load_settings, node_url
-from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, SourceChooser
-from swapcli.quoting.openers.markets import MarketOpener
-from swapcli.quoting.openers.nodes import NodeOpener
-from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
+from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
 from swapcli.quoting.openers.user_setup import UserSetup
 
 if TYPE_CHECKING:
@@ -42,11 +39,9 @@ class Session:
         self.config_file = config_file
         self.account_names: dict[str, str] = {}
         self.prints_lines = False
-        self.routers = RouterMemory(setup.stores_folder)
-        self.networks = KnownNetworks(setup.settings, self.routers)
-        self.nodes = NodeOpener(setup)
-        self.markets = MarketOpener(setup, self.networks)
-        self.sources = SourceChooser(self.markets, self.nodes, on_fall_back=self._report_fall_back)
+        self.sources = open_source_chooser(setup, on_fall_back=self._report_fall_back)
+        self.markets, self.nodes, self.networks = self.sources.markets, self.sources.nodes, self.sources.networks
+        self.routers = self.networks.routers
 
     @property
     def settings(self) -> Settings:

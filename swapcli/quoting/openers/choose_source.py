@@ -14,6 +14,8 @@ from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
 from swapcli.quoting.openers.pool_sources import PoolSourceOpener
+from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
+from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -29,23 +31,23 @@ def _say_nothing(sentence: str) -> None:
     del sentence
 
 
+def open_source_chooser(setup: UserSetup, *, on_fall_back: Callable[[str], object] = _say_nothing) -> SourceChooser:
+    """Return what chooses sources for a setup, with what opens its networks, markets and nodes."""
+    networks = KnownNetworks(setup.settings, RouterMemory(setup.stores_folder))
+    return SourceChooser(MarketOpener(setup, networks), NodeOpener(setup), on_fall_back=on_fall_back)
+
+
 class SourceChooser:
     """Opens the source that answers orders, from what `markets` and `nodes` open.
 
     `on_fall_back` is told why quotes are not live from now on; each of them has this sentence among its warnings.
     """
 
-    def __init__(
-        self,
-        markets: MarketOpener,
-        nodes: NodeOpener,
-        *,
-        on_fall_back: Callable[[str], object] = _say_nothing,
-    ) -> None:
+    def __init__(self, markets: MarketOpener, nodes: NodeOpener, *, on_fall_back: Callable[[str], object]) -> None:
+        self.markets = markets
         self.nodes = nodes
         self.networks = markets.networks
         self.pools = PoolSourceOpener(markets)
-        self._markets = markets
         self._setup = markets.setup
         self._settings = markets.setup.settings
         self._on_fall_back = on_fall_back
@@ -150,7 +152,7 @@ class SourceChooser:
                     "a market file is quoted as it is, so --rpc-url cannot be combined with --market",
                     hint="give one of them",
                 )
-            pool_source = self.pools.over_market(self._markets.market(name, skip_bad_pools=skip_bad_pools))
+            pool_source = self.pools.over_market(self.markets.market(name, skip_bad_pools=skip_bad_pools))
         else:
             pool_source = self.pools.open_known(name)
             live = self._live_source(pool_source)

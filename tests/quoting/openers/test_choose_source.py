@@ -7,38 +7,39 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.errors import InvalidOption, MarketError, UnknownNetwork
+from swapcli.quoting.openers.choose_source import open_source_chooser
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.public import PublicSource
-from tests.support.openers import source_chooser, user_setup
+from tests.support.openers import user_setup
 
 
 def test_the_embedded_market_answers_without_nodes(tmp_path: Path) -> None:
-    source = source_chooser(user_setup(tmp_path, live="never")).open("base")
+    source = open_source_chooser(user_setup(tmp_path, live="never")).open("base")
     assert isinstance(source, InMemorySource)
     assert source.network.name == "base"
 
 
 def test_public_nodes_are_read_unless_the_setup_excludes_them(tmp_path: Path) -> None:
     setup = user_setup(tmp_path)
-    assert isinstance(source_chooser(setup).open("base"), PublicSource)
-    assert isinstance(source_chooser(setup._replace(reads_public_nodes=False)).open("base"), InMemorySource)
-    assert isinstance(source_chooser(setup._replace(is_offline=True)).open("base"), InMemorySource)
+    assert isinstance(open_source_chooser(setup).open("base"), PublicSource)
+    assert isinstance(open_source_chooser(setup._replace(reads_public_nodes=False)).open("base"), InMemorySource)
+    assert isinstance(open_source_chooser(setup._replace(is_offline=True)).open("base"), InMemorySource)
 
 
 def test_an_unknown_network_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnknownNetwork):
-        source_chooser(user_setup(tmp_path)).open("nowhere")
+        open_source_chooser(user_setup(tmp_path)).open("nowhere")
 
 
 def test_a_service_and_a_market_file_exclude_each_other(tmp_path: Path) -> None:
     both = user_setup(tmp_path, api_url="https://quotes.example", market=str(tmp_path / "market.json"))
     with pytest.raises(InvalidOption, match="--api-url and --market"):
-        source_chooser(both).open("base")
+        open_source_chooser(both).open("base")
 
 
 def test_errors_of_a_market_file_name_the_file(tmp_path: Path) -> None:
     file = tmp_path / "market.json"
     file.write_text("{}")
     with pytest.raises(MarketError) as caught:
-        source_chooser(user_setup(tmp_path, market=str(file))).open("base")
+        open_source_chooser(user_setup(tmp_path, market=str(file))).open("base")
     assert caught.value.message.startswith(f"{file}: ")
