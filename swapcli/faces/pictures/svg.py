@@ -33,11 +33,12 @@ from swapcli.faces.pictures.svg_elements import (
     px,
     text_element,
 )
-from swapcli.faces.pictures.text_width import fit_text
+from swapcli.faces.pictures.text_width import wrap_text
 
 BASELINE = 11.0
 """From the upper edge of a line of text to its baseline."""
 MAX_TOOLTIP_POOLS = 12
+NOTE_LINE, MAX_FOOTER_LINES = 14.0, 3
 
 GROUP_HUE = ("#69758a", "#95a3b8")
 RIBBON_OPACITY = (0.26, 0.34)
@@ -46,6 +47,8 @@ RIBBON_OPACITY = (0.26, 0.34)
 def render_svg(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> str:
     """Return the picture of a route as an SVG document of this width in pixels."""
     layout = lay_out(flow, width)
+    footer = _footer_lines(flow, layout)
+    layout = layout._replace(height=layout.height + NOTE_LINE * (len(footer) - 1))
     hues = _hues(layout)
     return "\n".join(
         line
@@ -63,7 +66,7 @@ def render_svg(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> str:
             *(_bar(token) for token in layout.tokens),
             *(line for row in layout.rows for line in _row_label(row)),
             *(_symbol(token) for token in layout.tokens),
-            _footer(flow, layout),
+            *_footer(footer, layout),
             "</svg>\n",
         ]
         if line
@@ -164,11 +167,17 @@ def _row_label(row: BandRow) -> Iterator[str]:
     yield text_element("share", box.x + box.width, box.y + LINE * (len(row.lines) - 1) + BASELINE, "end", row.share)
 
 
-def _footer(flow: RouteFlow, layout: RouteLayout) -> str:
+def _footer_lines(flow: RouteFlow, layout: RouteLayout) -> list[str]:
+    """Return the text below the picture, in as many lines as its width needs."""
     pools = f"{count(len(flow.pool_keys), 'pool')} on {flow.network}{state_note(flow)}"
     text = f"{pools}. Widths and bold figures: share of the order."
-    shown = fit_text(text, layout.width - 2 * MARGIN, NOTE_SIZE)
-    return f'<text class="note" x="{px(MARGIN)}" y="{px(layout.height - 8)}">{escape_text(shown)}</text>'
+    return wrap_text(text, layout.width - 2 * MARGIN, NOTE_SIZE, MAX_FOOTER_LINES)
+
+
+def _footer(lines: list[str], layout: RouteLayout) -> Iterator[str]:
+    for number, line in enumerate(reversed(lines)):
+        y = layout.height - 8 - NOTE_LINE * number
+        yield f'<text class="note" x="{px(MARGIN)}" y="{px(y)}">{escape_text(line)}</text>'
 
 
 def _rules(mode: int) -> str:

@@ -63,6 +63,7 @@ def serve(
     on_ready: Callable[[str], None],
     is_prepared: Callable[[], bool] | None = None,
     on_hangup: Callable[[], Awaitable[None]] | None = None,
+    is_terminal_gone: Callable[[], bool] | None = None,
     max_requests: int | None = None,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
     grace_s: int = GRACE_S,
@@ -71,12 +72,13 @@ def serve(
     """Serve until stopped; return 0. `port` 0 selects a free port.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called with the base
-    URL. `on_hangup` is awaited after each SIGHUP, one call at a time. Raises `InvalidOption` if the address cannot be
-    bound.
+    URL. `on_hangup` is awaited after each SIGHUP, one call at a time; if `is_terminal_gone` returns True then, the
+    service stops instead. Raises `InvalidOption` if the address cannot be bound.
     """
     listener = bind(host, port)
     server = _new_server(app, max_requests, max_connections, grace_s, timeout_s)
     server.is_prepared, server.on_hangup = is_prepared, on_hangup
+    server.is_terminal_gone = is_terminal_gone
     server.on_ready = lambda: on_ready(base_url(listener))
     with listener, _short_switch_interval():
         server.run(sockets=[listener])
@@ -252,6 +254,7 @@ class _Server(uvicorn.Server):
         self.is_prepared: Callable[[], bool] | None = None
         self.on_ready: Callable[[], None] | None = None
         self.on_hangup: Callable[[], Awaitable[None]] | None = None
+        self.is_terminal_gone: Callable[[], bool] | None = None
         self.worker: _WorkerPart | None = None
         self._hangups = 0
         self._reloading: asyncio.Task[None] | None = None
@@ -345,7 +348,10 @@ class _Server(uvicorn.Server):
             await self.on_hangup()
 
     def _count_hangup(self, _signal: int, _frame: FrameType | None) -> None:
-        self._hangups += 1
+        if self.is_terminal_gone is not None and self.is_terminal_gone():
+            self.should_exit = True  # never in a hurry: a shell repeats the signal of the kernel
+        else:
+            self._hangups += 1
 
     def _stop_gently(self, _signal: int, _frame: FrameType | None) -> None:
         """Shut down gracefully. A manager of services may signal all its processes, and the parent passes that on, so

@@ -55,9 +55,9 @@ class ProcessPlan(NamedTuple):
 class Supervisor:
     """Runs processes: the workers of `group` in order of their slots, then its helpers.
 
-    `on_ready` is called once all of them are ready; `on_reload` after each SIGHUP, before the processes reload;
-    `on_problem` with the name of a process that has ended or could not be started, and why; `on_stop` at the signal to
-    stop.
+    `on_ready` is called once all of them are ready; `on_reload` after each SIGHUP, before the processes reload, or all
+    stop if `is_terminal_gone` returns True then; `on_problem` with the name of a process that has ended or could not be
+    started, and why; `on_stop` at the signal to stop.
     """
 
     def __init__(
@@ -69,9 +69,10 @@ class Supervisor:
         on_reload: Callable[[], None],
         on_problem: Callable[[str, str], None],
         on_stop: Callable[[], None],
+        is_terminal_gone: Callable[[], bool] | None = None,
     ) -> None:
         self._group, self._on_ready, self._on_reload, self._on_problem = group, on_ready, on_reload, on_problem
-        self._on_stop = on_stop
+        self._on_stop, self._is_terminal_gone = on_stop, is_terminal_gone
         self._children = [_Child(slot, plan) for slot, plan in enumerate(plans)]
         self._signals: list[int] = []
         self._replaced = 0
@@ -147,6 +148,8 @@ class Supervisor:
             if number in (signal.SIGTERM, signal.SIGINT):
                 self._stops += 1
                 self._stop(ParentMessage.STOP if self._stops == 1 else ParentMessage.STOP_NOW)
+            elif number == signal.SIGHUP and self._is_terminal_gone is not None and self._is_terminal_gone():
+                self._stop(ParentMessage.STOP)
             elif number == signal.SIGHUP:
                 self._on_reload()
                 self._send(ParentMessage.RELOAD)

@@ -3,10 +3,8 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import os
-import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +31,7 @@ _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
 )
+_FOR_PEOPLE = "The page for quotes is at {0}/, that of the interface at {0}/docs. Press Ctrl-C to stop."
 
 PUBLIC = ()
 
@@ -80,7 +79,7 @@ def serve(
     When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
     networks whose prices are modelled. The log goes to stderr, one line of JSON per request. On SIGTERM or Ctrl-C it
     finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and trusted proxies
-    again.
+    again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
 
     If the settings name a node of a network, the service follows its newest block; with --live it follows public
     nodes where none is set, as often as they allow. Requests on state that is too old
@@ -97,7 +96,11 @@ def serve(
         max_age=max_age,
         live=live,
     )
-    _ignore_hangups()
+    # Imported here, since the package of the service is not loaded for help pages.
+    from swapcli.faces.service.terminal import await_hangups, find_terminal
+
+    is_terminal_gone = find_terminal()
+    await_hangups(is_terminal_gone)
 
     def read_session() -> Session:
         return open_session(output, flags, offline=offline)
@@ -125,8 +128,10 @@ def serve(
     if session.settings.service.workers > 1 and request_limit is None:
         from swapcli.faces.cli.commands.serve.workers import serve_by_workers
 
-        return serve_by_workers(session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session)
-    return _serve(session, sources, request_limit, on_ready, read_session)
+        return serve_by_workers(
+            session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session, is_terminal_gone
+        )
+    return _serve(session, sources, request_limit, on_ready, read_session, is_terminal_gone)
 
 
 def _announce(session: Session, warn: Callable[[str], object], on_ready: Callable[[str], None], url: str) -> None:
@@ -137,6 +142,8 @@ def _announce(session: Session, warn: Callable[[str], object], on_ready: Callabl
     if not is_loopback_host(settings.service.host):
         warn(_PUBLIC_ADDRESS.format(settings.service.host))
     on_ready(url)
+    if sys.stderr is not None and sys.stderr.isatty():
+        warn(_FOR_PEOPLE.format(url))
 
 
 def _serve(
@@ -145,6 +152,7 @@ def _serve(
     max_requests: int | None,
     on_ready: Callable[[str], None],
     read_session: Callable[[], Session],
+    is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
     # Imported here, so that help pages do not load a web server.
     from swapcli.faces.service.access_log import AccessLog
@@ -172,19 +180,13 @@ def _serve(
                     on_hangup=PolicyReloader(
                         get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
                     ),
+                    is_terminal_gone=is_terminal_gone,
                     max_requests=max_requests,
                     max_connections=settings.max_connections,
                 )
             finally:
                 for node in sources.nodes.values():
                     node.close()
-
-
-def _ignore_hangups() -> None:
-    """Ignore SIGHUP until the service can reload its settings."""
-    if hasattr(signal, "SIGHUP"):
-        with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def _parse_request_limit(once: bool, text: str | None) -> int | None:

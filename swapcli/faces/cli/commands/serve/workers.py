@@ -33,7 +33,11 @@ _WRITER = "the writer of stores"
 
 
 def serve_by_workers(
-    session: Session, sources: ServiceSources, on_ready: Callable[[str], None], read_session: Callable[[], Session]
+    session: Session,
+    sources: ServiceSources,
+    on_ready: Callable[[str], None],
+    read_session: Callable[[], Session],
+    is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
     """Serve with the number of workers that the settings name, until stopped; return 0.
 
@@ -110,6 +114,7 @@ def serve_by_workers(
             on_reload=reload,
             on_problem=log_process,
             on_stop=listener.close,
+            is_terminal_gone=is_terminal_gone,
         )
         supervisor.run()
     return 0
