@@ -1,7 +1,7 @@
 """Settings of Sphinx for `make docs`; `tests/generate/site` writes the pages."""
 
 import swapcli
-from tests.generate.site.library_reference import process_docstring
+from tests.generate.site.library_reference import process_docstring, process_signature
 
 project, author = "swapcli", "the swapcli developers"
 release = version = swapcli.__version__
@@ -11,6 +11,9 @@ html_title = "swapcli"
 # No page asks another host for anything, and none says how it was made.
 html_copy_source = html_show_sourcelink = html_show_sphinx = html_show_copyright = False
 exclude_patterns = ["files/**"]
+
+# Options begin with two hyphens, not with a dash.
+smartquotes = False
 
 # Anchors of Markdown files, which links between documents name.
 myst_heading_anchors = 4
@@ -24,3 +27,4 @@ nitpick_ignore_regex = [("py:.*", r"(?!swapcli\.[A-Za-z]+$).*")]
 
 def setup(app):
     app.connect("autodoc-process-docstring", process_docstring)
+    app.connect("autodoc-process-signature", process_signature)

@@ -13,9 +13,11 @@ import pytest
 
 import swapcli
 from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.faces.cli.completion.command_tree import command_nodes
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.service.openapi import build_document
 from tests.generate.site import pages as site_pages
+from tests.generate.site.command_reference import commands_page
 from tests.generate.site.http_reference import http_page
 from tests.generate.site.library_reference import library_page
 from tests.generate.site.pages import ROOT, documents, pages
@@ -63,6 +65,16 @@ def test_a_document_with_a_dead_link_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(site_pages, "documents", lambda: {"README.md": "index"})
     with pytest.raises(ValueError, match=r"README\.md: there is no docs/gone\.md"):
         dict(pages())
+
+
+def test_the_command_reference_has_every_command_and_option() -> None:
+    page = commands_page()
+    for node in command_nodes():
+        if node.path:
+            _, found, section = page.partition(f"# swapcli {' '.join(node.path)}\n")
+            assert found, node.path
+            own = section.partition("\n##")[0]
+            assert all(name in own for option in node.options for name in option.names if name != "--help"), node.path
 
 
 def test_the_http_reference_has_every_operation_and_type() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from typing import Any
 
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service.openapi import build_document
+from tests.generate.site.markdown import table
 
 _Json = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ def http_page() -> str:
                     blocks += _operation(method, path, operation)
     blocks.append("## Headers of responses")
     headers = document["components"]["headers"]
-    blocks.append(_table(("header", "meaning"), ((f"`{name}`", each["description"]) for name, each in headers.items())))
+    blocks.append(table(("header", "meaning"), ((f"`{name}`", each["description"]) for name, each in headers.items())))
     blocks.append("## Types")
     for name, schema in document["components"]["schemas"].items():
         blocks += _type(name, schema)
@@ -44,7 +44,7 @@ def _operation(method: str, path: str, operation: _Json) -> Iterator[str]:
         yield operation["description"]
     parameters = operation.get("parameters", ())
     if parameters:
-        yield _table(
+        yield table(
             ("parameter", "in", "type", "meaning"),
             (
                 (
@@ -59,7 +59,7 @@ def _operation(method: str, path: str, operation: _Json) -> Iterator[str]:
     if "requestBody" in operation:
         yield f"The body: {_content(operation['requestBody'])}"
     responses = operation.get("responses", {})
-    yield _table(
+    yield table(
         ("status", "body", "when"),
         ((status, _content(each), each["description"]) for status, each in responses.items()),
     )
@@ -74,7 +74,7 @@ def _type(name: str, schema: _Json) -> Iterator[str]:
         (f"`{field}`{'' if field in required else ' (optional)'}", _schema(each), each.get("description", ""))
         for field, each in schema.get("properties", {}).items()
     ]
-    yield _table(("field", "type", "meaning"), rows) if rows else _schema(schema)
+    yield table(("field", "type", "meaning"), rows) if rows else _schema(schema)
 
 
 def _content(body: _Json) -> str:
@@ -108,12 +108,3 @@ def _schema(schema: _Json) -> str:
 
 def _default(schema: _Json) -> str:
     return f", default `{json.dumps(schema['default'])}`" if schema.get("default") not in (None, "") else ""
-
-
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return re.sub(r"(?<!\\)\|", r"\\|", " ".join(text.split()))

@@ -9,20 +9,22 @@ from collections.abc import Iterable, Sequence
 import swapcli
 import swapcli.core.errors
 
+_OPENED = ("Market", "AsyncMarket", "SwapQuote", "PreparedSwap")
+"""Classes whose constructors are not public: other names return their objects."""
+
 
 def library_page() -> str:
     """Return the page in reStructuredText, whose directives read the docstrings."""
     names = [name for name in swapcli.__all__ if not name.startswith("__")]
     functions = [name for name in names if not inspect.isclass(getattr(swapcli, name))]
     errors = [name for name in names if _is_error(name)]
-    first = ["Market", "AsyncMarket", "SwapQuote", "PreparedSwap"]
-    records = [name for name in names if name not in (*functions, *errors, *first)]
+    records = [name for name in names if name not in (*functions, *errors, *_OPENED)]
     return "\n\n".join(
         [
             _title("The library", "="),
             "The guide is the topic :doc:`topics/library`; this is what each name means.",
             *_section("Functions", (f".. autofunction:: swapcli.{name}" for name in functions)),
-            *_section("Markets and quotes", map(_class, first)),
+            *_section("Markets and quotes", map(_class, _OPENED)),
             *_section("Records", (f"{_class(name)}\n   :undoc-members:" for name in records)),
             *_section("Errors", (_error(name) for name in errors)),
             "All errors, as one tree:",
@@ -35,6 +37,13 @@ def process_docstring(_app: object, _what: str, _name: str, _obj: object, _optio
     """Turn the Markdown of a docstring (code in backticks, indented examples) into reStructuredText, in place."""
     text = re.sub(r"(?<!`)`([^`]+)`(?!`)(\w?)", _literal, "\n".join(lines))
     lines[:] = _with_code_blocks(text.split("\n"))
+
+
+def process_signature(
+    _app: object, _what: str, name: str, _obj: object, _options: object, _signature: str, _returned: str
+) -> tuple[str, str] | None:
+    """Leave out the parameters of constructors that are not public."""
+    return ("", "") if name.rpartition(".")[2] in _OPENED else None
 
 
 def _literal(found: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from swapcli.faces.cli.help_topics import ORDER, TOPICS
+from tests.generate.site.command_reference import commands_page
 from tests.generate.site.http_reference import http_page
 from tests.generate.site.library_reference import library_page
 from tests.generate.site.topics import topic_page
@@ -21,6 +22,7 @@ _TREE = """
 :caption: Using swapcli
 
 topics/index
+commands
 library
 http
 exactness
@@ -76,6 +78,7 @@ def pages() -> Iterator[tuple[str, str]]:
             text += _tree(page for page in others if page != "index")
         yield f"{name}.md", text
     yield "topics/index.md", _topics_index()
+    yield "commands.md", commands_page()
     yield "library.rst", library_page()
     yield "http.md", http_page()
 

@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from itertools import groupby
 from textwrap import dedent
 
-from swapcli.faces.cli.help_topics import ORDER
+from tests.generate.site.markdown import escape, with_references
 
 _HEADING = re.compile(r"[A-Z][A-Z0-9 ,'&()/-]*[A-Z)]")
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
-_REFERENCE = re.compile(rf"swapcli\s+help\s+({'|'.join(map(re.escape, ORDER))})\b")
 
 
 def topic_page(text: str) -> str:
     """Return a topic as a page: its title is the first line, headings are lines of capitals, code is indented."""
     title, _, rest = text.partition("\n")
-    return "\n\n".join([f"# {_escape(title)}", *_blocks(rest)]) + "\n"
+    return "\n\n".join([f"# {escape(title)}", *_blocks(rest)]) + "\n"
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -51,7 +49,7 @@ def _prose(block: str) -> Iterator[str]:
     for line in [*block.splitlines(), ""]:
         is_heading = _HEADING.fullmatch(line) is not None
         if paragraph and (is_heading or not line):
-            yield _with_references(_escape("\n".join(paragraph)))
+            yield with_references(escape("\n".join(paragraph)))
             paragraph = []
         if is_heading:
             yield f"## {_title(line)}"
@@ -66,15 +64,7 @@ def _title(line: str) -> str:
     """Return a heading of capitals as a title: `API KEYS` as `API keys`."""
     words = [word if word.strip(",()") in _NAMES else word.lower() for word in line.split()]
     title = " ".join(words)
-    return _escape(title[0].upper() + title[1:])
-
-
-def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", text)
-
-
-def _with_references(text: str) -> str:
-    return _REFERENCE.sub(lambda found: f"[{' '.join(found[0].split())}]({found[1]}.md)", text)
+    return escape(title[0].upper() + title[1:])
 
 
 def _language(code: str) -> str:
