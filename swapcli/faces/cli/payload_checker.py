@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
@@ -11,9 +9,6 @@ from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.review.payload_checker import PayloadChecker, new_checker
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
