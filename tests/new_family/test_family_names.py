@@ -35,8 +35,7 @@ KNOWN: Final = {
     "state/mined/swap_verification.py": {"Concentrated", "weighted"},
     # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
     "state/readers/pool_ref.py": {"Concentrated", "ConstantProduct"},
-    # One factory has pairs of both families.
-    "state/discovery/pair_lookup.py": {"ConstantProduct", "SolidlyStable"},
+    # A pair's fee may change without an event.
     "state/sync/refresh.py": {"ConstantProduct", "SolidlyStable"},
     # Samples are of one block, so that a snapshot takes them again.
     "state/block_snapshot.py": {"Sampled"},

@@ -16,12 +16,10 @@ from typing import Final
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.ekubo import ekubo
 from swapcli.state.readers.factory import Factory
 from swapcli.state.readers.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
@@ -232,7 +230,8 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
         raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
     if factory.kind in _SOLIDLY_KINDS:
-        families = (ConstantProduct.family, SolidlyStable.family)
+        # The kinds name volatile pairs first, which is the factory's flag: 0 volatile, 1 stable.
+        families = KINDS[factory.kind].families
         keys = [(stable,) for stable, family in enumerate(families) if factory.protocol_of(family)]
     candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
     name = _first_supported(candidates, (yield _trial_calls(candidates, pair)))
