@@ -6,7 +6,7 @@ import re
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidAmount
-from swapcli.quoting.plain_amounts import AmountUnit, WrittenAmount, is_balance_part
+from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
 
 _EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
 _NUMBER = r"(?P<whole>[0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.(?P<fraction>[0-9]+))?"

@@ -1,26 +1,32 @@
-"""Amounts of orders as people and programs write them, in base units."""
+"""Amounts of orders as people and programs write them, parsed exactly into base units."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, TypeAlias
 
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.token import in_tokens
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidAmount, InvalidOption
+from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.written_amount import AmountUnit, WrittenAmount, is_balance_part
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.plain_amounts import (
-    Amount,
-    AmountUnit,
-    WrittenAmount,
-    is_balance_part,
-    is_plain_amount,
-    parse_amount,
-    parse_raw_amount,
-    to_base_units,
-)
+from swapcli.interface.fields import MAX_AMOUNT
 
 if TYPE_CHECKING:
-    from swapcli.core.model.quote_request import QuoteRequest
+    from decimal import Decimal
+
+    from swapcli.core.model.order import Order
+    from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
+
+Amount: TypeAlias = "str | int | Decimal"
+"""Text and Decimal are in whole tokens ("1.5"), an int is in base units (1_500_000)."""
+
+_WHOLE = re.compile(r"[0-9]+")
+_DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
+_SHOWN_CHARACTERS = 80
+_MAX_DECIMAL_PLACES = 400
+"""Of a `Decimal` before it is written out; more than any amount of any token has."""
 
 
 class ResolvedAmount(NamedTuple):
@@ -44,12 +50,13 @@ def read_amount(text: str, *, raw: bool = False) -> WrittenAmount:
     return parse_notation(text)
 
 
-def resolve_amount(amount: Amount | WrittenAmount, request: QuoteRequest, source: QuoteSource) -> ResolvedAmount:
-    """Return an amount for the order of `request`, whose own amount does not matter; `source` knows what dollars buy.
+def resolve_amount(
+    amount: Amount | WrittenAmount, order: Order, options: QuoteOptions, source: QuoteSource
+) -> ResolvedAmount:
+    """Return an amount for an order, whose own amount does not matter; `source` knows what dollars buy.
 
     Raises `InvalidAmount`, `InvalidOption` for a part of a balance, and as `QuoteSource.quote` for dollars.
     """
-    order = request.order
     token = order.token_out if order.reverse else order.token_in
     if isinstance(amount, str):
         amount = read_amount(amount)
@@ -62,8 +69,85 @@ def resolve_amount(amount: Amount | WrittenAmount, request: QuoteRequest, source
     if amount.unit is AmountUnit.USD:
         from swapcli.quoting.order_amounts import from_dollars
 
-        found = from_dollars(amount, request, source)
+        found = from_dollars(amount, options.build_request(order), source)
         price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
         return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
     units = parse_amount(amount.number, token.decimals, token.symbol)
     return ResolvedAmount(units, "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}")
+
+
+def is_plain_amount(text: str) -> bool:
+    """Return whether an amount is a plain decimal of whole tokens, without separators, suffix or unit."""
+    return bool(text.strip(".")) and _DECIMAL.fullmatch(text) is not None
+
+
+def to_base_units(amount: Amount, token: Token) -> int:
+    """Return an amount of `token` in base units.
+
+    Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, also for floats:
+    most decimal fractions are no float, so a float would not be the amount that was written.
+    """
+    if isinstance(amount, str):
+        return parse_amount(amount, token.decimals, token.symbol)
+    if isinstance(amount, int) and not isinstance(amount, bool):
+        return _check_range(amount)
+    from decimal import Decimal
+
+    if isinstance(amount, Decimal) and amount.is_finite() and abs(amount.adjusted()) <= _MAX_DECIMAL_PLACES:
+        text = f"{amount:f}"
+        return parse_amount(text.rstrip("0").rstrip(".") if "." in text else text, token.decimals, token.symbol)
+    raise InvalidAmount(
+        f"an amount is text, a Decimal or an int of smallest units, not {_describe(amount)}",
+        hint=f'write "1.5" or Decimal("1.5") for one and a half {token.symbol}',
+    )
+
+
+def parse_amount(text: str, decimals: int, symbol: str) -> int:
+    """Parse an amount in whole tokens ("1.5") into base units. Raises `InvalidAmount`."""
+    match = _DECIMAL.fullmatch(text)
+    if not text or match is None or not (match[1] or match[2]):
+        raise _not_an_amount(text, f'write whole {symbol}, such as "1.5", without signs, spaces or separators')
+    fraction = match[2] or ""
+    if len(fraction) > decimals:
+        raise InvalidAmount(
+            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" has {len(fraction)} decimals, {symbol} has {decimals}',
+            hint=f"write at most {decimals} digits after the point",
+            details={"decimals": decimals},
+        )
+    return _parse_digits(text, (match[1] or "0") + fraction.ljust(decimals, "0"))
+
+
+def parse_raw_amount(text: str) -> int:
+    """Parse an amount in base units ("1500000"). Raises `InvalidAmount`."""
+    if not _WHOLE.fullmatch(text):
+        raise _not_an_amount(text, "with --raw, write an integer number of smallest units")
+    return _parse_digits(text, text)
+
+
+def _parse_digits(text: str, digits: str) -> int:
+    digits = digits.lstrip("0")
+    if not digits:
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
+    # Compare lengths first: Python refuses to parse very long integers.
+    if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
+        raise InvalidAmount(
+            f'amount "{truncate(text, _SHOWN_CHARACTERS)}" is 2^256 smallest units or more',
+            hint="no token contract can move that much",
+        )
+    return int(digits)
+
+
+def _check_range(amount: int) -> int:
+    if amount <= 0:
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
+    if amount > MAX_AMOUNT:
+        raise InvalidAmount("amount is 2^256 smallest units or more", hint="no token contract can move that much")
+    return amount
+
+
+def _describe(value: object) -> str:
+    return truncate(f"{type(value).__name__} {value!r}", _SHOWN_CHARACTERS)
+
+
+def _not_an_amount(text: str, hint: str) -> InvalidAmount:
+    return InvalidAmount(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not an amount', hint=hint)

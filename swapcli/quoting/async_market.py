@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.pool import Pool
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
+    from swapcli.quoting.amounts import Amount
     from swapcli.quoting.health import Health
-    from swapcli.quoting.plain_amounts import Amount
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList

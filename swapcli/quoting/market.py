@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
-    from swapcli.quoting.amounts import ResolvedAmount
+    from swapcli.quoting.amounts import Amount, ResolvedAmount
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
-    from swapcli.quoting.plain_amounts import Amount, WrittenAmount
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
@@ -269,7 +269,7 @@ class Market:
         from swapcli.quoting.amounts import resolve_amount
 
         with self._lock:
-            return resolve_amount(amount, options.build_request(order), self.source)
+            return resolve_amount(amount, order, options, self.source)
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `quote` does."""

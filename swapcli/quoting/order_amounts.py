@@ -8,9 +8,9 @@ from swapcli.core.errors import InsufficientBalance, InvalidAmount, NoRoute
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.amount_notation import scaled_number
-from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 if TYPE_CHECKING:

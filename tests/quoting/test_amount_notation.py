@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAmount
+from swapcli.core.model.written_amount import AmountUnit, is_balance_part
 from swapcli.quoting.amount_notation import parse_notation, scaled_number
-from swapcli.quoting.plain_amounts import AmountUnit, is_balance_part, parse_amount
+from swapcli.quoting.amounts import parse_amount
 
 POWERS = {"": 0, "k": 3, "K": 3, "m": 6, "M": 6, "b": 9, "B": 9}
 wholes = st.integers(0, 10**30)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.token import whole_tokens
-from swapcli.quoting.plain_amounts import parse_amount, parse_raw_amount
+from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 
 amounts = st.integers(1, 2**256 - 1)
 decimals = st.integers(0, 77)

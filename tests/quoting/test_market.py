@@ -36,7 +36,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.token import Token
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search_memory import SearchMemory
-from swapcli.quoting.plain_amounts import Amount, to_base_units
+from swapcli.quoting.amounts import Amount, to_base_units
 from swapcli.quoting.sources.quote_source import known_market
 from swapcli.state.store import create_store
 from tests.support.command import run_swapcli

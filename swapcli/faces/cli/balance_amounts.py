@@ -9,9 +9,9 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.order import Order
 from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.order_amounts import BalanceOrder, BalancePart
-from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:

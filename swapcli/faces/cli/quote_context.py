@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import UnknownNetwork
 from swapcli.core.model.order import Order
+from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.options import OrderOptions, SourceOptions
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.amounts import read_amount
-from swapcli.quoting.plain_amounts import WrittenAmount
 from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 

@@ -30,7 +30,7 @@ from swapcli.quoting.amounts import read_amount
 if TYPE_CHECKING:
     from swapcli.core.model.depth import Depth
     from swapcli.core.model.order import Order
-    from swapcli.quoting.plain_amounts import WrittenAmount
+    from swapcli.core.model.written_amount import WrittenAmount
 
 START_USD = 10
 

@@ -23,7 +23,7 @@ from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.interface.route import render_no_route
-from swapcli.quoting.plain_amounts import parse_raw_amount
+from swapcli.quoting.amounts import parse_raw_amount
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
 LABELS = ("kind", "size", "usd")

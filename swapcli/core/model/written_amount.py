@@ -1,0 +1,46 @@
+"""WrittenAmount: an amount as a person wrote it, before it is an amount of a token."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.records import NamedTuple
+
+_SHOWN_CHARACTERS = 80
+
+
+class AmountUnit(StrEnum):
+    """What the number of an amount counts: tokens, their smallest units, US dollars, or percent of a balance."""
+
+    TOKENS = "tokens"
+    SMALLEST = "smallest"
+    USD = "usd"
+    PERCENT = "percent"
+
+
+class WrittenAmount(NamedTuple):
+    """An amount as it was written. `number` is a plain decimal ("2500").
+
+    `is_plain` says that the text itself is a plain decimal of tokens, so that nothing was converted.
+    """
+
+    text: str
+    unit: AmountUnit
+    number: str
+    is_plain: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text, shortened for messages."""
+        return truncate(self.text, _SHOWN_CHARACTERS)
+
+    @property
+    def is_balance_part(self) -> bool:
+        """Whether it is a part of a balance."""
+        return self.unit is AmountUnit.PERCENT
+
+
+def is_balance_part(text: str) -> bool:
+    """Return whether an amount is a part of a balance."""
+    return text.endswith("%") or text.lower() == "all"
