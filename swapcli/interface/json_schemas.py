@@ -143,7 +143,7 @@ class Felts(list[str]):
 
 
 def any_of(types: Iterable[object]) -> Schema:
-    """Return the schema of a value of any of these types of `api.schemas`, lists of them, or inline JSON schemas."""
+    """Return the schema of a value of any of these types of `json_types`, lists of them, or inline JSON schemas."""
     alternatives = [_schema_of(each) for each in types]
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 

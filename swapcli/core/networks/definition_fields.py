@@ -25,7 +25,7 @@ _WEB_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
 
 
 class DefinitionFields(FieldReader):
-    """A mapping whose keys are all `known`. Its path is like `networks.base` or `base.json: tokens[3]`.
+    """A mapping whose keys are all `known`. Its path is like `networks.NAME` or `base.json: tokens[3]`.
 
     A key that is null counts as absent if it is optional. Errors are `ConfigError`s with the key in their details.
     """

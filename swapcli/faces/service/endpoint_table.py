@@ -61,8 +61,8 @@ class Endpoint(NamedTuple):
     `content_type` is that of a route, a page or a document; failures are always JSON.
 
     `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
-    types of `api.schemas`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description` are
-    published in the OpenAPI document.
+    types of `interface.json_types`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description`
+    are published in the OpenAPI document.
     """
 
     operation_id: str
