@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -43,13 +44,19 @@ KNOWN: Final = {
 """Code that knows a family, with the reason. The list may only become shorter."""
 
 
+CLASSES: Final = frozenset(family(name).__name__ for name in FAMILIES)
+MENTION: Final = re.compile(rf"\b({'|'.join((*FAMILIES, *CLASSES))})\b")
+
+
 def names_in(file: Path) -> Iterator[str]:
     """Yield the names of families and of their classes in a file, but for those in imports."""
-    classes = {family(name).__name__ for name in FAMILIES}
-    for node in ast.walk(ast.parse(file.read_text())):
+    text = file.read_text()
+    if not MENTION.search(text):
+        return  # most files: parsing all of them takes seconds
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FAMILIES:
             yield node.value
-        elif isinstance(node, ast.Name) and node.id in classes:
+        elif isinstance(node, ast.Name) and node.id in CLASSES:
             yield node.id
 
 
