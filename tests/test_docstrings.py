@@ -24,6 +24,7 @@ FOREIGN = {
     "_getTokenBalanceGivenInvariantAndAllOtherBalances", "_get_p", "_get_y", "_newton_y",
     "_updateInvariantAfterJoinExit", "_verifySwapAndNonPerfectActions", "exchange_underlying", "get_D", "get_p",
     "get_y", "tweak_price",
+    "_calcBptOutGivenExactTokensIn", "_calcTokenOutGivenExactBptIn",
     # Types of the interface, of Cairo, of wallets and of nodes.
     "ByteArray", "CalldataRoute", "ChainID", "RouteParam", "RouteSegment", "SwapParameter", "SwapParams",
     "toJSON", "txpool",
