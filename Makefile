@@ -7,7 +7,7 @@ CONTRACTS := tests/contracts
 MINUTES ?= 10
 INSTALL ?=
 
-.PHONY: help prerequisites setup test lint types unit check-full fuzz bench docs scale contracts markets completions exactness snapshots clean
+.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts markets completions exactness snapshots clean
 
 # The programs come before what is installed with them.
 .NOTPARALLEL:
@@ -67,13 +67,13 @@ fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS a
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
 bench: setup ## Run the benchmark, and write BENCHMARKS.md and bench/HISTORY.md. ARGS are passed on.
-	$(RUN) -m tests.bench $(ARGS)
+	$(RUN) -m bench $(ARGS)
 
 docs: $(VENV)/.docs ## Build the documents as a site, into build/docs/html.
 	$(RUN) -m tests.generate.site build/docs
 
 scale: setup ## Kill replicas, Redis and the feeder at random under load. Needs redis-server and nginx. ARGS are passed on.
-	$(RUN) -m tests.bench.scale $(ARGS)
+	$(RUN) -m bench.scale $(ARGS)
 
 contracts: setup ## Compile this project's contracts.
 	$(RUN) -m tests.contracts.build

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from bench.mixed import SwapAccuracy, accuracies
+from bench.mixed_market import STATES, mixed_market, random_orders
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.pool import Pool
 from swapcli.core.routing.router import Router
-from tests.bench.mixed import SwapAccuracy, accuracies
-from tests.bench.mixed_market import STATES, mixed_market, random_orders
 
 MIN_ACCURACY = 0.9999
 BOUNDED = "balancer_v3_stable_surge"

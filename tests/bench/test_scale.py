@@ -1,0 +1,95 @@
+"""The deployment under kills: its configuration is the documented one, and its checks find what is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.scale.__main__ import redis_lives
+from bench.scale.checks import Failure, Limit, check_answers, check_limit, measure_availability
+from bench.scale.cluster import nginx_config
+from bench.scale.load import Answer, LimitedRequest
+from tests.chain.anvil import running_anvil
+from tests.chain.trader import USER
+from tests.contracts.evm import load_artifact
+
+ROOT = Path(__file__).parents[2]
+PER_MINUTE = 300
+
+
+def test_nginx_accepts_the_documented_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "nginx.conf"
+    file.write_text(nginx_config(tmp_path, 8080, (8001, 8002)))
+    command = ["nginx", "-t", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(file)]
+    ran = subprocess.run([*command, "-g", f"pid {tmp_path}/nginx.pid;"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+def requests(allowed_per_s: float, seconds: float) -> list[LimitedRequest]:
+    """Twenty requests a second, some of them allowed."""
+    found, due = [], 0.0
+    for number in range(round(20 * seconds)):
+        due += allowed_per_s / 20
+        found.append(LimitedRequest(number / 20, due >= 1))
+        due -= due >= 1
+    return found
+
+
+@pytest.mark.parametrize(("allowed_per_s", "is_exact"), [(5.0, True), (5.2, False), (4.8, False), (10.0, False)])
+def test_a_limit_that_is_missed_is_found(allowed_per_s: float, is_exact: bool) -> None:
+    found = check_limit(requests(allowed_per_s, 100), [(0.0, 50.0), (60.0, 100.0)], PER_MINUTE, settle_s=2.0)
+    assert found.due == pytest.approx(found.seconds * 5) == pytest.approx(85 * 5, rel=0.02)
+    assert (abs(found.allowed - found.due) <= 0.02 * found.due) is is_exact
+
+
+def test_a_bucket_that_is_never_empty_says_nothing() -> None:
+    always = [each._replace(is_allowed=True) for each in requests(5, 10)]
+    assert check_limit(always, [(0.0, 10.0)], PER_MINUTE, settle_s=0.0) == Limit(0.0, 0, 0.0)
+
+
+def test_wrong_and_old_answers_are_found() -> None:
+    with running_anvil() as chain:
+        weth = chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
+        chain.fund(USER, 10**18)
+        weth.send("deposit", value=7, sender=USER)
+        head = chain.node.ask("eth_getBlockByNumber", "latest", False)
+        block, mined_s = int(head["number"], 16), int(head["timestamp"], 16)
+        right = Answer(block, 7, weth.address, f"0x{weth.calldata('balanceOf', USER).hex()}", 0, mined_s + 6.9, 0.0)
+        before = right._replace(block=block - 1)
+        reverting = right._replace(calldata="0xa9059cbb")
+        old = right._replace(requested_s=mined_s + 7.0)
+        answers = [right, right._replace(amount_out=6), before, reverting, old]
+        found = check_answers(chain.node, answers, max_age_s=6)
+        assert (found.checked, found.wrong, found.stale) == (5, 3, 2)  # the block before is 12 seconds older
+        assert found.timestamps_s == {block: mined_s, block - 1: mined_s - 12}
+
+
+def test_outages_and_recoveries_are_measured() -> None:
+    """Ten seconds; Unix time is a thousand seconds ahead. Replica and second outage do not end the first one's."""
+    timestamps_s = {1: 1_000, 2: 1_003, 3: 1_006}
+    quoted = ((1, 0.5), (1, 1.5), (1, 2.6), (2, 4.5), (2, 4.6), (3, 9.5), (3, 11.0))
+    answers = [Answer(block, 1, "", "", 0, 0.0, at_s) for block, at_s in quoted]
+    failures = [
+        Failure("writer", 1.6, 2.5, 1_002.5),
+        Failure("replica", 2.7, 2.8, 1_002.8),
+        Failure("redis", 4.7, 4.8, 1_004.8),
+        Failure("writer", 5.0, 5.5, 1_005.5),
+    ]
+    found = measure_availability(answers, timestamps_s, failures, started_s=0.0, ended_s=10.0)
+    assert (found.good_share, found.blocks_quoted) == (0.5, 3)
+    assert found.recoveries_s == {"writer": [2.0, 4.0]}
+
+
+def test_redis_lives_between_its_kills() -> None:
+    failures = [Failure("redis", 3.0, 4.0, 0.0), Failure("writer", 5.0, 6.0, 0.0), Failure("redis", 7.0, 8.5, 0.0)]
+    assert redis_lives(failures, 1.0, 9.0) == [(1.0, 3.0), (4.0, 7.0), (8.5, 9.0)]
+
+
+@pytest.mark.slow
+def test_a_few_kills_harm_no_client() -> None:
+    command = [sys.executable, "-m", "bench.scale", "--kills", "2", "--replicas", "2", "--clients", "3"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
