@@ -274,7 +274,7 @@ def test_a_market_is_opened_by_name_or_chain_id() -> None:
 def test_a_market_file_must_match_the_named_network() -> None:
     document = json.dumps(build_market_document()).encode()
     assert open_market("TestNet", raise_unknown_network, document=document).market.network.name == "testnet"
-    with pytest.raises(InvalidInput, match='of "testnet", not of "base"'):
+    with pytest.raises(InvalidInput, match='for "testnet", not for "base"'):
         open_market("base", raise_unknown_network, document=document)
 
 

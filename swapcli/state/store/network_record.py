@@ -75,7 +75,7 @@ def check_network_name(path: str, network: Network, networks: NetworkLookup, nam
         requested = networks(name)
     except UnknownNetwork:
         if name.lower() not in (network.name.lower(), str(network.chain_id)):
-            raise _other_network(path, f'of "{network.name}"', f'of "{name}"', network.name) from None
+            raise _other_network(path, f'for "{network.name}"', f'for "{name}"', network.name) from None
         return
     check_same_network(path, (network.name, str(network.chain_id)), requested.name, requested.chain_id)
 
@@ -83,9 +83,9 @@ def check_network_name(path: str, network: Network, networks: NetworkLookup, nam
 def check_same_network(path: str, stored: Row, name: str, chain_id: int) -> None:
     """Raise `ConfigError` unless the store's (name, chain id) are those given."""
     if stored[0] != name:
-        raise _other_network(path, f'of "{stored[0]}"', f'of "{name}"', stored[0])
+        raise _other_network(path, f'for "{stored[0]}"', f'for "{name}"', stored[0])
     if stored[1] != str(chain_id):
-        raise _other_network(path, f"of {name} with the chain id {stored[1]}", f"with {chain_id}", stored[0])
+        raise _other_network(path, f"for {name} with the chain id {stored[1]}", f"with {chain_id}", stored[0])
 
 
 def _other_network(path: str, actual: str, requested: str, network: str) -> ConfigError:

@@ -71,8 +71,8 @@ def test_a_known_pool_is_read_again_in_one_round() -> None:
     ("of_pool", "of_maths", "reason"),
     [
         ("v2.1.0d", "v2.1.0d", "version v2.1.0d is not supported"),
-        ("v2.1.0", "v2.0.0", "the pool is of version v2.1.0, its maths contract of v2.0.0"),
-        ("v2.1.0", "v0.1.0", "the pool is of version v2.1.0, its maths contract of v0.1.0"),
+        ("v2.1.0", "v2.0.0", "the pool has version v2.1.0, its maths contract has v2.0.0"),
+        ("v2.1.0", "v0.1.0", "the pool has version v2.1.0, its maths contract has v0.1.0"),
     ],
 )
 def test_other_versions_are_left_out_with_the_reason(of_pool: str, of_maths: str, reason: str) -> None:

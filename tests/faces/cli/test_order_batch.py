@@ -316,7 +316,7 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "is of order 9, but that order of the batch is 2"),
+        ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "belongs to order 9, but that order of the batch is 2"),
         ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch is shorter"),
         ("nonsense\n", "is no result of a batch"),
         ("nonsense without an end of a line", "is no result of a batch"),

@@ -454,6 +454,6 @@ def test_the_feed_of_another_chain_is_named(scene: Scene, store: Store, path: Pa
     feed = scene.feed()
     feed.network = NETWORK._replace(chain_id=NETWORK.chain_id + 1)
     with pytest.raises(
-        MarketUnavailable, match=rf"cannot be used: it is of test with the chain id {NETWORK.chain_id}$"
+        MarketUnavailable, match=rf"cannot be used: it is for test with the chain id {NETWORK.chain_id}$"
     ):
         feed.open(scene.clock, 60).read()

@@ -33,7 +33,7 @@ def test_an_unknown_network_is_an_error(tmp_path: Path) -> None:
 
 def test_a_service_and_a_market_file_exclude_each_other(tmp_path: Path) -> None:
     both = user_setup(tmp_path, api_url="https://quotes.example", market=str(tmp_path / "market.json"))
-    with pytest.raises(InvalidOption, match="--api-url and --market"):
+    with pytest.raises(InvalidOption, match="--api-url cannot be combined with --market"):
         open_source_chooser(both).open("base")
 
 

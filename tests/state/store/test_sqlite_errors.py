@@ -115,17 +115,17 @@ def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store"
     create_filled(path).close()
     other, fork = NETWORK._replace(name="other", chain_id=2), NETWORK._replace(chain_id=3)
-    with pytest.raises(ConfigError, match='is of "test", not of "other"'):
+    with pytest.raises(ConfigError, match='is for "test", not for "other"'):
         create(path, other)
-    with pytest.raises(ConfigError, match="is of test with the chain id 1, not with 3"):
+    with pytest.raises(ConfigError, match="is for test with the chain id 1, not with 3"):
         create(path, fork)
-    with pytest.raises(ConfigError, match="is of test with the chain id 1, not with 3"):
+    with pytest.raises(ConfigError, match="is for test with the chain id 1, not with 3"):
         reopen(path, fork)
-    with pytest.raises(ConfigError, match='is of "test", not of "other"'):
+    with pytest.raises(ConfigError, match='is for "test", not for "other"'):
         open_store(str(path), only(NETWORK), "other")
     for name in ("test", "1"):
         open_store(str(path), only(NETWORK), name).close()
-    with create(path) as store, pytest.raises(ConfigError, match='is of "test", not of "other"'):
+    with create(path) as store, pytest.raises(ConfigError, match='is for "test", not for "other"'):
         store.write_market(store.read_market()._replace(network=other))
 
 

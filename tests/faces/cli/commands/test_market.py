@@ -192,7 +192,7 @@ def test_a_store_of_another_network_is_refused(folder: Path, command: str) -> No
     ran = market(folder, command, "base", "--json")
     assert (ran.exit_code, ran.error["details"]["store_network"]) == (2, "testnet")
     into = market(folder, "import", "-", "--replace", stdin=run_swapcli("market", "export", "base").stdout.encode())
-    assert (into.exit_code, 'is of "testnet", not of "base"' in into.stderr) == (2, True)
+    assert (into.exit_code, 'is for "testnet", not for "base"' in into.stderr) == (2, True)
 
 
 def test_there_may_be_no_store(folder: Path) -> None:

@@ -298,7 +298,7 @@ def test_the_exact_symbol_wins(tmp_path: Path) -> None:
 def test_a_market_file_is_of_one_network(market_file: str) -> None:
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--market", market_file)
     assert ran.exit_code == 2
-    assert '"testnet", not of "base"' in ran.stderr
+    assert '"testnet", not for "base"' in ran.stderr
     assert run_swapcli("route", "31337", "ETH", "USDC", "1", "--market", market_file).exit_code == 0
 
 

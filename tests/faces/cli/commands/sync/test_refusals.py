@@ -93,7 +93,7 @@ def test_a_store_of_another_network_is_not_changed(scene: Scene, name: str) -> N
     ran = scene.sync("--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.error["message"].endswith(
-        'is of "testnet", not of "anvil"'
+        'is for "testnet", not for "anvil"'
         if name == "testnet"
         else "holds a synthetic market, which no block can follow"
     )
