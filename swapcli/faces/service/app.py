@@ -122,7 +122,7 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
 
 
 def _page_routes(service: ServiceContext, member: GroupMember | None) -> Iterator[BaseRoute]:
-    yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm))
+    yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm, service.registry.max_impact_ppm))
     for path, builder in build_pages(service.registry, service.metrics, member).items():
         yield Route(path, PageHandler(path, builder, service.worker))
 

@@ -166,8 +166,8 @@ class PageHandler:
 class QuoteFormHandler:
     """The form for quotes, for browsers only: a client that does not accept HTML finds nothing at `/`."""
 
-    def __init__(self, max_slippage_ppm: int) -> None:
-        self._max_slippage_ppm = max_slippage_ppm
+    def __init__(self, max_slippage_ppm: int, max_impact_ppm: int) -> None:
+        self._limits_ppm = max_slippage_ppm, max_impact_ppm
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the page, or the response of a path that does not exist."""
@@ -175,7 +175,7 @@ class QuoteFormHandler:
             return await send_json(scope, send, NO_PATH)
         await read_body(scope, receive)
         get_context(scope).pattern = QUOTE_FORM
-        page = render_html(quote_page(self._max_slippage_ppm))
+        page = render_html(quote_page(*self._limits_ppm))
         headers = (*page.headers, ("Vary", "Accept"))
         return await send_body(send, page.status, page.content_type.encode(), page.body, headers)
 

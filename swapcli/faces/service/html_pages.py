@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from swapcli.core.model.swap_terms import DEFAULT_MAX_SLIPPAGE_PPM
+from swapcli.core.model.swap_terms import DEFAULT_MAX_IMPACT_PPM, DEFAULT_MAX_SLIPPAGE_PPM
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import format_percent
 
@@ -29,12 +29,15 @@ class HtmlPage(NamedTuple):
 
 
 @cache
-def quote_page(max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM) -> HtmlPage:
-    """Return the form for quotes, which asks for consent to a slippage above `max_slippage_ppm`."""
+def quote_page(
+    max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM, max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM
+) -> HtmlPage:
+    """Return the form for quotes, which asks for consent to a slippage or a price impact above these."""
     page = _build("quote")
-    field = 'data-max-slippage="{}"'
-    percent = format_percent(max_slippage_ppm)
-    return page._replace(body=page.body.replace(field.format("").encode(), field.format(percent).encode(), 1))
+    body = page.body
+    for field, limit_ppm in (("data-max-slippage", max_slippage_ppm), ("data-max-impact", max_impact_ppm)):
+        body = body.replace(f'{field}=""'.encode(), f'{field}="{format_percent(limit_ppm)}"'.encode(), 1)
+    return page._replace(body=body)
 
 
 @cache

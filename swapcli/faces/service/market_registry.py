@@ -14,6 +14,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import DEFAULT_MAX_HOPS
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_IMPACT_PPM,
     DEFAULT_MAX_PRICE_LOSS_PPM,
     DEFAULT_MAX_SLIPPAGE_PPM,
     DEFAULT_PRICE_GUARD_PPM,
@@ -40,8 +41,8 @@ class MarketRegistry:
     `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
     node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
-    above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent to one above
-    `max_slippage_ppm`. Verdicts warn and block above the two `price_limits_ppm` below other prices.
+    above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent above
+    `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and block above two `price_limits_ppm` below other prices.
     `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
     `reuse_searches`, searches start from those of similar orders before.
     """
@@ -61,6 +62,7 @@ class MarketRegistry:
         impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
         slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
         max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
+        max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM,
         price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM),
         allowed_recipients: Iterable[str] = (),
         reuse_searches: bool = True,
@@ -73,7 +75,7 @@ class MarketRegistry:
         self.solve_time_s = solve_time_s
         self.impact_warning_ppm = impact_warning_ppm
         self.slippage_warning_ppm = slippage_warning_ppm
-        self.max_slippage_ppm = max_slippage_ppm
+        self.max_slippage_ppm, self.max_impact_ppm = max_slippage_ppm, max_impact_ppm
         self.price_limits_ppm = price_limits_ppm
         self._allowed_recipients = frozenset(int(address, 16) for address in allowed_recipients)
         self.issued_routes = IssuedRoutes()

@@ -8,8 +8,9 @@ const require = createRequire(new URL("../../contracts/package.json", import.met
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const {browser, profile, url, hostileUrl, judged, isFull} = JSON.parse(process.argv[2]);
+const {browser, profile, url, hostileUrl, judged, isFull, orders} = JSON.parse(process.argv[2]);
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const WETH = "0x4200000000000000000000000000000000000006";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
 const WIDTHS = isFull ? [390, 768, 1280] : [390];
 const MIN_FIELD_PX = 200, MIN_HEIGHT_PX = 24;  // 24 px: target size of WCAG 2.2 AA
@@ -50,13 +51,16 @@ async function openQuote(address = url + ORDER) {
 
 async function waitForPicture(selector) {
   await page.locator(selector).waitFor();
-  await page.waitForFunction(each => document.querySelector(each).naturalWidth > 0, selector);
+  await page.waitForFunction(each => document.querySelector(each)?.naturalWidth > 0, selector);
 }
 
 async function openDocs() {
   await page.goto(url + "/docs");
   await page.locator("#route").waitFor();
 }
+
+/** Open all operations of the documentation, which are folded at first. */
+const unfold = () => page.locator(".fold").evaluateAll(nodes => nodes.forEach(node => { node.open = true; }));
 
 /** Return what is wrong with the layout: overflow, and fields that are narrow or low. */
 function misfits([minWidth, minHeight]) {
@@ -105,23 +109,26 @@ check("the quote page fits every width", async () => {
 slowCheck("the documentation fits every width", async () => {
   await openDocs();
   await page.locator("nav details").evaluate(node => { node.open = true; });
+  await unfold();
   for (const width of WIDTHS) {
     await setView(width);
     assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), [], `at ${width} px`);
   }
   assert.equal((await page.locator("body").innerText()).includes("`"), false);
+  assert.doesNotMatch(await page.locator("body").innerText(), /\^\(?\[|like \^/, "patterns are for programs");
 });
 
 check("an order is quoted, drawn and built", async () => {
   await setView(390);
   await page.goto(url + "/");
   await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
+  const response = page.waitForResponse(each => each.url().includes("/base/route?amount=1250500000000000000000"));
   await page.locator("#amount").fill("1,250.5");
   await page.locator("#out").fill("usdc");
   await page.locator("#out-list [role=option]").first().click();
-  const response = page.waitForResponse(each => each.url().includes("/base/route?"));
   await page.locator("#ask").click();
   const answer = await response, route = await answer.json();
+  await page.locator(".received + .note", {hasText: "for 1,250.5 ETH"}).waitFor();
   assert.equal(new URL(answer.url()).searchParams.get("amount"), "1250500000000000000000");
   await waitForPicture("#picture img");
   const units = BigInt(route.outputAmount), text = await received();
@@ -171,7 +178,7 @@ slowCheck("a high slippage needs a tick, and basis points are read", async () =>
   await page.locator("#slippage").fill("30bps");
   await page.locator("#ask").click();
   await page.locator("#quote dl").filter({hasText: "with 0.3% slippage"}).waitFor();
-  assert.equal(await page.locator("#consent").count(), 0);
+  assert.equal(await page.locator("#consents input").count(), 0);
 });
 
 check("a transaction has the verdict of a node", async () => {
@@ -204,12 +211,80 @@ check("a transaction has the verdict of a node", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
+check("the default order is quoted at once and refreshed", async () => {
+  await page.clock.install();
+  try {
+    await page.goto(url + "/");
+    await waitForPicture("#picture img");
+    assert.match(await page.locator("#received-label").innerText(), /modelled/);
+    const [shown, muted] = await page.locator("#received, #received .unit").evaluateAll(nodes => nodes.map(node => getComputedStyle(node).color));
+    assert.equal(shown, muted, "a modelled headline is grey");
+    assert.match(await page.locator("#value").innerText(), /^about \$3,1\d\d\.\d\d$/);
+    assert.match(await page.locator("#worth").innerText(), /^about \$3,1\d\d\.\d\d$/);
+    await page.locator("#recipient").fill(RECIPIENT);
+    const again = page.waitForResponse(each => each.url().includes("/base/route?"));
+    await page.clock.runFor(5000);
+    assert.match(await page.locator("#countdown").innerText(), /^New quote in 1[3-7] s$/);
+    await page.clock.runFor(16_000);
+    assert.ok((await again).ok());
+    await page.locator("#countdown").filter({hasText: /New quote in (19|20) s/}).waitFor();
+    assert.equal(await page.locator("#recipient").inputValue(), RECIPIENT);
+    await page.getByRole("button", {name: "Pause"}).click();
+    const before = requests.length;
+    await page.clock.runFor(60_000);
+    assert.equal(requests.length, before);
+    await page.getByRole("button", {name: "Refresh"}).click();
+    await page.locator("#countdown").filter({hasText: /New quote in/}).waitFor();
+    await page.getByRole("button", {name: "Build transaction"}).click();
+    await page.locator("#payload-calldata").waitFor();
+    assert.match(await page.locator("#countdown").innerText(), /^Paused: the transaction below/);
+  } finally {
+    await page.clock.resume();
+  }
+});
+
+check("amounts are read as the command reads them", async () => {
+  await openQuote();
+  const ask = async amount => {
+    await page.locator("#amount").fill(amount);
+    await page.locator("#ask").click();
+  };
+  await page.locator("#amount").fill("2.5k");
+  assert.match(await page.locator("#value").innerText(), /^2,500 ETH, about \$7,/);
+  await ask("$1000");
+  await page.locator(".received + .note", {hasText: orders.dollars}).waitFor();
+  await ask("50%");
+  await page.getByText("A part of a balance needs a sender").waitFor();
+  assert.equal(await page.locator("#amount").getAttribute("aria-invalid"), "true");
+});
+
+check("a quote is that of the command, and its cast command", async () => {
+  await openQuote(`${url}/?network=base&in=${USDC}&out=${WETH}&amount=5000000&slippage=0.5`);
+  assert.equal((await received()).replace(/\s+/g, " "), `${orders.received} WETH`);
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.locator("#payload-commands-of-cast").waitFor();
+  assert.equal(await page.locator("#payload-commands-of-cast").inputValue(), orders.cast);
+});
+
+slowCheck("a high price impact needs a tick", async () => {
+  await openQuote(`${url}/?network=base&in=${NATIVE}&out=${USDC}&amount=10m&slippage=0.5`);
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.getByText(/price impact of [\d.]+% is above 15%: tick/).waitFor();
+  assert.equal(await page.locator("#payload-calldata").count(), 0);
+  await page.locator("#consent-impact").check();
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.locator("#payload-calldata").waitFor();
+});
+
 slowCheck("every network has a quote and a transaction", async () => {
   for (const network of ["citrea", "hyperevm", "monad", "starknet"]) {
     await page.goto(`${url}/?network=${network}`);
     await page.locator("#in-note").filter({hasText: "0x"}).waitFor();
     await page.locator("#amount").fill("0.25");
     await page.locator("#ask").click();
+    await page.locator(".received + .note", {hasText: "for 0.25 "}).waitFor();
     await waitForPicture("#picture img");
     await page.locator("#recipient").fill(network === "starknet" ? "0x1234" : RECIPIENT);
     await page.getByRole("button", {name: "Build transaction"}).click();
@@ -254,8 +329,7 @@ check("the quote page is usable by keyboard alone", async () => {
   await page.keyboard.press("Enter");
   assert.equal(await page.locator("#out").getAttribute("aria-expanded"), "false");
   await page.keyboard.press("Enter");
-  await waitForPicture("#picture img");
-  assert.match(await page.locator(".received + .note").innerText(), /for 3 ETH on base/);
+  await page.locator(".received + .note", {hasText: "for 3 ETH on base"}).waitFor();
   await tabTo("recipient");
   await page.keyboard.type(RECIPIENT);
   await page.keyboard.press("Enter");
@@ -328,10 +402,14 @@ slowCheck("an API key stays in the memory of the page", async () => {
 check("the documentation sends an order and draws its route", async () => {
   await setView(390);
   await openDocs();
+  assert.equal(await page.locator(".fold[open]").count(), 0);
+  await page.getByText("Operations", {exact: true}).click();
+  await page.locator('nav a[href="#route"]').click();
   await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
   await waitForPicture("#route figure img");
   assert.match(await page.locator("#route .summary").innerText(), /^1 ETH → [\d,.]+ USDC: \d+ paths? through \d+ pools?$/);
   assert.match(await page.locator("#route pre").first().innerText(), /"outputAmount"/);
+  await page.locator("#calldata .fold > summary").click();
   await page.getByRole("button", {name: "Send: POST /{network}/calldata", exact: true}).click();
   await waitForPicture("#calldata figure img");
   assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
@@ -339,6 +417,8 @@ check("the documentation sends an order and draws its route", async () => {
 
 slowCheck("the documentation has no accessibility violations", async () => {
   await openDocs();
+  assert.deepEqual(await violations({rules: {"color-contrast": {enabled: false}}}), [], "folded");
+  await unfold();
   await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
   await waitForPicture("#route figure img");
   await setView(390, "light");

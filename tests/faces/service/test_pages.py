@@ -16,18 +16,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.market import MarketState
 from swapcli.faces.service import html_pages
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.html_pages import CONTENT_TYPE, HtmlPage, accepts_html, docs_page, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.plain_amounts import AmountUnit
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.test_service_verdict import priced_market
 from tests.examples import IS_FULL
+from tests.support.command import run_swapcli
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
 
@@ -149,6 +153,55 @@ def test_amounts_are_converted_exactly(amounts: list[tuple[int, int]]) -> None:
     assert run_shared_script(expression, cases) == expected
 
 
+PARTS_OF_AMOUNTS = ("1", "20", "333", ",", "_", ".", "k", "M", "b", "$", "usd", "USD", "%", "all", "0", "000", "e", "-")
+
+
+def read_by_command(text: str) -> tuple[bool, str] | None:
+    """Return whether an amount is in dollars, and its number, as the command reads it; None if it is refused."""
+    try:
+        written = read_amount(text)
+    except InvalidAmount:
+        return None
+    return None if written.is_balance_part else (written.unit is AmountUnit.USD, written.number)
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS_OF_AMOUNTS), min_size=1, max_size=5).map("".join), min_size=300))
+@settings(max_examples=3, deadline=None)
+def test_the_page_reads_amounts_as_the_command_does(texts: list[str]) -> None:
+    known = [
+        "2.5k",
+        "1,000.5",
+        "$1000",
+        "1_000",
+        ".5",
+        "1.",
+        "1,5",
+        "1.000,5",
+        "0.5m",
+        "1000usd",
+        "$5usd",
+        "all",
+        "50%",
+    ]
+    cases = [*known, *texts]
+    expression = """input.map(text => { try { const {isUsd, number} = readAmount(text); return [isUsd, number]; }
+        catch { return null; } })"""
+    answers = run_shared_script(expression, cases)
+    assert answers == [None if (read := read_by_command(text)) is None else list(read) for text in cases]
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**12), st.floats(1e-9, 1e9), st.integers(0, 24)), min_size=100))
+@settings(max_examples=3, deadline=None)
+def test_dollars_become_the_same_amount_as_in_the_command(cases: list[tuple[int, float, int]]) -> None:
+    expression = """input.map(([cents, price, decimals]) => { try {
+        return String(parseAmount(`$${cents / 100}`, decimals, price)); } catch { return "0"; } })"""
+    expected = []
+    for cents, price, decimals in cases:
+        numerator, denominator = price.as_integer_ratio()
+        expected.append(str(cents * 10**decimals * denominator // (100 * numerator)))
+    assert run_shared_script(expression, cases) == expected
+
+
 def test_invalid_amounts_are_refused_with_a_sentence() -> None:
     texts = ["", "x", "1e3", "-1", "1,5", "1,0000", "0x10", "0", "0.000", "1.1234567", "1..2", ".", "9" * 90, "١"]
     expression = (
@@ -167,6 +220,8 @@ def test_slippage_is_percent_or_basis_points_rounded_down() -> None:
 def test_the_page_asks_for_consent_above_the_setting() -> None:
     assert b'data-max-slippage="20"' in quote_page().body
     assert b'data-max-slippage="7.5"' in quote_page(75_000).body
+    assert b'data-max-impact="15"' in quote_page().body
+    assert b'data-max-impact="12.5"' in quote_page(75_000, 125_000).body
 
 
 def test_characters_that_reorder_or_hide_text_are_replaced() -> None:
@@ -219,11 +274,25 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
         yield {"url": url, "dollar": next(each.address for each in market.tokens.values() if each.symbol == "USDC")}
 
 
+def orders_of_the_command() -> dict[str, str]:
+    """Return what the command says of two orders, for comparison with the page: both read the same market."""
+    dollars = run_swapcli("route", "base", "ETH", "USDC", "$1000", "--offline", "--json").json
+    words = ("base", "USDC", "WETH", "5000000", "--offline")
+    received = int(run_swapcli("route", *words, "--json").json["outputAmount"])
+    cast = run_swapcli("calldata", *words, "--slippage", "0.5", "--destination", "0x" + "11" * 20, "--format", "cast")
+    return {
+        "dollars": f"for {format_exactly(int(dollars['inputAmount']), 18)} ETH",
+        "received": format_exactly(received, 18),
+        "cast": cast.stdout.strip(),
+    }
+
+
 def test_the_pages_work_in_chromium(
     service_url: str, priced_market: tuple[MarketState, str], tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """Run all checks, or the quick ones, in one browser, since starting it costs more than most of them."""
     setup = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url, "isFull": IS_FULL}
+    setup["orders"] = orders_of_the_command()
     with (
         serve_app(create_app(hostile_registry(), ServiceSettings())) as hostile_url,
         judged_service(*priced_market) as judged,

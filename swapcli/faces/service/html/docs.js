@@ -25,7 +25,7 @@ function outline(schema, depth = 0) {
     return "{\n" + fields.join("\n") + "\n" + "  ".repeat(depth) + "}";
   }
   const range = shape.minimum === undefined ? "" : ` ${shape.minimum} to ${shape.maximum ?? "…"}`;
-  return (shape.type || "anything") + range + (shape.pattern ? ` like ${shape.pattern}` : "");
+  return (shape.type || "anything") + range;
 }
 
 /** Return text of the document as DOM nodes, with code between backticks. */
@@ -169,9 +169,9 @@ function operation(path, method, described, shared) {
   // Browsers send no body with a GET request, so only the command is offered.
   const canSend = !(method === "get" && area);
   const named = (label, onclick, quiet) => element("button", {class: quiet ? "quiet" : "", "aria-label": `${label}: ${method.toUpperCase()} ${path}`, onclick}, label);
-  return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"},
-    element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
-    element("p", {}, ...prose(described.summary)),
+  return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"}, element("details", {class: "fold"},
+    element("summary", {}, element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
+      element("span", {class: "what"}, ...prose(described.summary))),
     ...(described.description ? paragraphs(described.description, {class: "note"}) : []),
     parameters.length ? parameterList(parameters, fields, id) : null,
     area ? element("div", {}, element("label", {for: id + "-body"}, "Body"), area) : null,
@@ -180,7 +180,19 @@ function operation(path, method, described, shared) {
       area && canSend ? named("Insert the last route", () => useLastRoute(area, answer), true) : null,
       named("Show as curl command", () => answer.replaceChildren(element("pre", {}, curlCommand(request()))), true)),
     answer,
-    element("details", {}, element("summary", {}, "Responses"), ...responses));
+    element("details", {}, element("summary", {}, "Responses"), ...responses)));
+}
+
+/** Open an operation and show it. */
+function reveal(id) {
+  const section = document.getElementById(id), fold = section?.querySelector(".fold");
+  if (!fold) return;
+  fold.open = true;
+  section.scrollIntoView();
+}
+
+function revealLinked() {
+  reveal(decodeURIComponent(location.hash.slice(1)));
 }
 
 function show() {
@@ -203,12 +215,13 @@ function show() {
     links.append(element("h2", {}, tag.name));
     for (const each of operations) {
       main.append(operation(...each));
-      links.append(element("a", {href: "#" + each[2].operationId}, `${each[1].toUpperCase()} ${each[0]}`));
+      links.append(element("a", {href: "#" + each[2].operationId, onclick: () => reveal(each[2].operationId)}, `${each[1].toUpperCase()} ${each[0]}`));
     }
   }
-  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  revealLinked();
 }
 
+addEventListener("hashchange", revealLinked);
 send(new URL("openapi.json", document.baseURI)).then(reply => {
   const message = failure(reply);
   if (message) throw new Error(message);

@@ -7,7 +7,11 @@ const VERDICT_WORDS = {ok: "A node has rehearsed this swap, and a sale of what i
 
 const byId = id => document.getElementById(id);
 const form = byId("order"), result = byId("quote");
+const REFRESH_S = 20;  // a route can be used for a minute, and a block takes 2 seconds or more
+const MAX_UNATTENDED = 90;  // refreshes without a sign of a person: half an hour, so that forgotten pages cost a service nothing
 let tokens = [], network = "", asking = new AbortController(), quoted = null, pictureWidth = 0, resizing;
+let dueMs = 0, isPaused = false, isRefreshing = false, unattended = 0;
+const chainIds = new Map(), prices = new Map();
 
 /** A text field with a list of tokens to choose from. `token` is the choice, null while there is none. */
 class TokenPicker {
@@ -33,6 +37,7 @@ class TokenPicker {
     this.note.textContent = token ? token.address : "";
     this.input.removeAttribute("aria-invalid");
     this.close();
+    showValue();
   }
 
   open(text) {
@@ -137,6 +142,7 @@ async function loadNetworks() {
   const reply = await send("supported-chains", {headers: keyHeaders(byId("key").value)});
   const message = failure(reply);
   if (message) throw new Error(message);
+  for (const {chain_name: name, chain_id: id} of reply.document) chainIds.set(name, id);
   byId("network").replaceChildren(...reply.document.map(({chain_name: name}) => element("option", {value: name}, printable(name))));
 }
 
@@ -152,13 +158,47 @@ async function useNetwork(name, tokenIn = null, tokenOut = null) {
   const message = failure(reply);
   if (message) throw new Error(message);
   tokens = reply.document.map(token => ({...token, decimals: Number(token.decimals), symbol: token.symbol ?? "", name: token.name ?? ""}));
+  for (const token of tokens) prices.set(priceKey(token), Number(token.price ?? 0));
   const dollar = tokens.find(token => Math.abs(Number(token.price ?? 0) - 1) < 0.02 && token !== tokens[0]);
   payer.choose(tokenIn === null ? tokens[0] : tokenOf(tokenIn));
   receiver.choose(tokenOut === null ? dollar ?? tokens[1] : tokenOf(tokenOut));
 }
 
-/** Return the order in the form. Throws an Error with a sentence, and marks the field that has to change. */
-function readOrder() {
+function priceKey({address}) {
+  return `${network} ${address.toLowerCase()}`;
+}
+
+/** Say below the amount what it is in tokens, if it is written otherwise, and in dollars. */
+function showValue() {
+  const text = byId("amount").value, token = payer.token, price = token && prices.get(priceKey(token));
+  byId("value").textContent = "";
+  if (!token || !text.trim()) return;
+  try {
+    const {isUsd, isPlain} = readAmount(text), units = parseAmount(text, token.decimals, price || null);
+    const inTokens = isPlain ? "" : `${isUsd ? "about " : ""}${formatAmount(isUsd ? roughly(units) : units, token.decimals)} ${printable(token.symbol)}`;
+    byId("value").textContent = [inTokens, isUsd ? "" : formatDollars(units, token.decimals, price)].filter(Boolean).join(", ");
+  } catch { /* said when a quote is requested */ }
+}
+
+/** Return an amount with its first six digits only. */
+function roughly(units) {
+  const scale = 10n ** BigInt(Math.max(0, units.toString().length - 6));
+  return units / scale * scale;
+}
+
+/** Return the market's price of a token in USD as the command finds it: that of a small sale. Null if there is none. */
+async function readPrice(order, signal) {
+  for (const whole of [1n, 10n ** 6n]) {
+    const query = orderQuery({...order, amount: whole * 10n ** BigInt(order.tokenIn.decimals)});
+    const reply = await send(`${encodeURIComponent(order.network)}/route?${query}`, {headers: keyHeaders(byId("key").value), signal});
+    if (!failure(reply)) return Number(reply.document.inputToken.price ?? 0) || null;
+    if (whole > 1n) throw new Error(failure(reply));
+  }
+  return null;
+}
+
+/** Return the order in the form; an amount in dollars is null until its price is given. Throws an Error with a sentence, and marks the field that has to change. */
+function readOrder(priceUsd) {
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
   const check = (field, read) => {
     try {
@@ -174,14 +214,17 @@ function readOrder() {
     return picker.token;
   });
   const tokenIn = chosen(payer), tokenOut = chosen(receiver);
-  const amount = check(byId("amount"), () => parseAmount(byId("amount").value, tokenIn.decimals));
+  const amount = check(byId("amount"), () => {
+    const text = byId("amount").value;
+    return priceUsd === undefined && readAmount(text).isUsd ? null : parseAmount(text, tokenIn.decimals, priceUsd);
+  });
   const slippage = check(byId("slippage"), () => parseSlippage(byId("slippage").value));
   return {network, tokenIn, tokenOut, amount, slippage, direct: byId("direct").checked};
 }
 
 /** Return the query of the route endpoint, and of the picture. */
 function orderQuery({tokenIn, tokenOut, amount, slippage, direct}) {
-  const query = new URLSearchParams({amount: String(amount), tokenInAddress: tokenIn.address, tokenOutAddress: tokenOut.address, slippage});
+  const query = new URLSearchParams({amount: String(amount), tokenInAddress: tokenIn.address, tokenOutAddress: tokenOut.address, slippage, shares: "fine"});
   if (direct) query.set("direct", "true");
   return query;
 }
@@ -200,18 +243,20 @@ async function quote({keepsLink = false} = {}) {
   const {signal} = asking, key = byId("key").value;
   byId("error").textContent = "";
   try {
-    const order = readOrder(), query = orderQuery(order), path = encodeURIComponent(order.network);
+    let order = readOrder();
+    stopRefreshing();
+    if (order.amount === null) order = readOrder(await readPrice(order, signal));
     const link = linkOf(order);
     if (!keepsLink && link.href !== location.href) history.pushState(null, "", link);
     setStatus("Searching the best route …");
     result.classList.add("old");
-    query.set("details", "true");
-    const reply = await send(`${path}/route?${query}`, {headers: keyHeaders(key), signal});
+    const reply = await requestQuote(order, key, signal);
     const message = failure(reply);
     if (reply.response.status === 401 || reply.response.status === 429) byId("more").open = true;
     if (message) throw new Error(message);
     quoted = {order, route: reply.document};
     show(quoted, reply.response.headers);
+    startRefreshing();
     if (!keepsLink && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
     await drawPicture(order, signal);
   } catch (error) {
@@ -220,6 +265,80 @@ async function quote({keepsLink = false} = {}) {
     result.hidden = true;
     byId("error").textContent = error.message;
   }
+}
+
+function requestQuote(order, key, signal) {
+  const query = orderQuery(order);
+  query.set("details", "true");
+  return send(`${encodeURIComponent(order.network)}/route?${query}`, {headers: keyHeaders(key), signal});
+}
+
+function startRefreshing() {
+  isPaused = false;
+  unattended = 0;
+  dueMs = performance.now() + 1000 * REFRESH_S;
+  showCountdown();
+}
+
+function stopRefreshing() {
+  dueMs = 0;
+}
+
+/** Keep the quote as it is, and say why. */
+function pauseRefreshing(reason) {
+  isPaused = true;
+  showCountdown(reason);
+}
+
+function showCountdown(text) {
+  const words = byId("countdown"), button = byId("pause");
+  if (!words) return;
+  const seconds = Math.max(0, Math.ceil((dueMs - performance.now()) / 1000));
+  if (text !== undefined || !isPaused) words.textContent = text ?? (isRefreshing ? "Refreshing …" : `New quote in ${seconds} s`);
+  button.textContent = isPaused ? "Refresh" : "Pause";
+}
+
+/** Act once a second: count down, and refresh a quote that people look at. */
+function tick() {
+  if (!dueMs || isPaused || isRefreshing || document.hidden || result.hidden) return;
+  if (performance.now() < dueMs) return showCountdown();
+  if (unattended >= MAX_UNATTENDED) return pauseRefreshing("Paused, as no one was here.");
+  refresh();
+}
+
+/** Quote the order of the page again, and replace the figures where they stand, so that focus and fields stay. */
+async function refresh() {
+  const {signal} = asking, {order, route} = quoted;
+  isRefreshing = true;
+  unattended += 1;
+  showCountdown();
+  let problem = null;
+  try {
+    const reply = await requestQuote(order, byId("key").value, signal);
+    problem = failure(reply);
+    if (problem === null && !isPaused) {
+      quoted = {order, route: reply.document};
+      showFigures(quoted, reply.response.headers);
+      if (JSON.stringify(reply.document.route) !== JSON.stringify(route.route)) await drawPicture(order, signal);
+    }
+  } catch (error) {
+    if (error.name !== "AbortError") problem = error.message;
+  } finally {
+    isRefreshing = false;
+  }
+  if (signal.aborted || isPaused) return;
+  dueMs = performance.now() + 1000 * REFRESH_S;
+  if (problem === null) return showCountdown();
+  result.classList.add("old");
+  pauseRefreshing("Not refreshed. " + problem);
+}
+
+function pauseOrRefresh() {
+  if (!isPaused) return pauseRefreshing("Paused.");
+  isPaused = false;
+  unattended = 0;
+  if (byId("transaction").querySelector("textarea")) clearTransaction();
+  refresh();
 }
 
 async function drawPicture(order, signal) {
@@ -243,28 +362,48 @@ function setStatus(text, {isHidden = false} = {}) {
 
 /** Show a quote: its figures, warnings, pools, and the form for its transaction. */
 function show({order, route}, headers) {
-  const {tokenIn, tokenOut} = order;
-  const pays = amount => formatAmount(amount, tokenOut.decimals) + " " + printable(tokenOut.symbol);
-  const input = `${formatAmount(order.amount, tokenIn.decimals)} ${printable(tokenIn.symbol)}`;
-  setStatus(`${input} on ${order.network} pays ${pays(route.outputAmount)}.`, {isHidden: true});
-  result.classList.remove("old");
   result.hidden = false;
-  const warnings = listWarnings(route, headers), received = formatAmount(route.outputAmount, tokenOut.decimals);
   result.replaceChildren(
     element("div", {class: "card stack"},
       element("div", {class: "head"},
-        element("h2", {id: "received-label", class: "note"}, "You receive"),
-        element("p", {class: received.length > MAX_LARGE ? "received long" : "received"}, received + " ",
-          element("span", {class: "unit"}, nameOf(tokenOut.symbol))),
-        element("p", {class: "note"}, `for ${formatAmount(order.amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), ` on ${order.network}`),
-        element("div", {class: "actions"}, copyButton("Copy link", () => linkOf(order).href), copyButton("Copy JSON", () => JSON.stringify(route, null, 2)))),
-      warnings.length ? element("ul", {class: "warnings", "aria-label": "Warnings"}, ...warnings.map(text => element("li", {}, text))) : null,
-      element("dl", {}, ...figures(order, route, headers))),
+        element("h2", {id: "received-label", class: "note"}),
+        element("p", {id: "received"}),
+        element("p", {class: "note"}, `for ${formatAmount(order.amount, order.tokenIn.decimals)} `, nameOf(order.tokenIn.symbol), ` on ${order.network}`),
+        element("p", {id: "worth", class: "note"}),
+        element("div", {class: "note countdown"}, element("span", {id: "countdown", role: "timer"}),
+          element("button", {id: "pause", type: "button", class: "quiet small", onclick: pauseOrRefresh}, "Pause")),
+        element("div", {class: "actions"}, copyButton("Copy link", () => linkOf(order).href), copyButton("Copy JSON", () => JSON.stringify(quoted.route, null, 2)))),
+      element("div", {id: "warned"}),
+      element("dl", {id: "figures"})),
     element("div", {class: "card stack"},
       element("h2", {}, "Route"),
       element("figure", {id: "picture", class: "picture"}),
-      element("details", {}, element("summary", {}, `All pools: ${countPools(route.route)}`), listPaths(route.route))),
-    transactionForm(order));
+      element("details", {}, element("summary", {id: "pool-count"}), element("div", {id: "pools"}))),
+    transactionForm());
+  showFigures({order, route}, headers);
+}
+
+/** Show what changes with every quote of an order. */
+function showFigures({order, route}, headers) {
+  const {tokenIn, tokenOut} = order, received = formatAmount(route.outputAmount, tokenOut.decimals);
+  for (const [token, priced] of [[tokenIn, route.inputToken], [tokenOut, route.outputToken]]) {
+    if (priced?.price) prices.set(priceKey(token), Number(priced.price));
+  }
+  showValue();
+  const words = `${formatAmount(order.amount, tokenIn.decimals)} ${printable(tokenIn.symbol)} on ${order.network} pays ${received} ${printable(tokenOut.symbol)}.`;
+  if (byId("status").textContent !== words) setStatus(words, {isHidden: true});
+  result.classList.remove("old");
+  const kind = stateKind(route, headers), isModelled = kind === "modelled" || kind === "synthetic";
+  byId("received-label").textContent = isModelled ? `You receive, on ${STATE_WORDS[kind]}` : "You receive";
+  byId("received").className = ["received", received.length > MAX_LARGE ? "long" : "", isModelled ? "modelled" : ""].filter(Boolean).join(" ");
+  byId("received").replaceChildren(received + " ", element("span", {class: "unit"}, nameOf(tokenOut.symbol)));
+  byId("worth").textContent = formatDollars(BigInt(route.outputAmount), tokenOut.decimals, prices.get(priceKey(tokenOut)));
+  const warnings = listWarnings(route, headers);
+  byId("warned").replaceChildren(...warnings.length ? [element("ul", {class: "warnings", "aria-label": "Warnings"}, ...warnings.map(text => element("li", {}, text)))] : []);
+  byId("figures").replaceChildren(...figures(order, route, headers));
+  byId("pool-count").textContent = `All pools: ${countPools(route.route)}`;
+  byId("pools").replaceChildren(listPaths(route.route));
+  if (byId("consents")) showConsents(byId("consents"));
 }
 
 function listWarnings(route, headers) {
@@ -297,10 +436,15 @@ function figures({tokenIn, tokenOut, amount}, route, headers) {
   return rows;
 }
 
+/** Return the kind of the pool state, such as "live" or "modelled". */
+function stateKind({state}, headers) {
+  return state?.kind ?? (headers.get("X-Swap-State") ?? "").split(";")[0];
+}
+
 /** Return the pool state in words: what it is, its block, and its age. */
-function stateWords({state}, headers) {
-  const [kind, ...facts] = (headers.get("X-Swap-State") ?? "").split(";"), reported = Object.fromEntries(facts.map(fact => fact.split("=")));
-  const name = state?.kind ?? kind, block = state?.block ?? reported.block, age = state?.ageS ?? reported.age;
+function stateWords(route, headers) {
+  const {state} = route, [, ...facts] = (headers.get("X-Swap-State") ?? "").split(";"), reported = Object.fromEntries(facts.map(fact => fact.split("=")));
+  const name = stateKind(route, headers), block = state?.block ?? reported.block, age = state?.ageS ?? reported.age;
   const parts = [block === undefined || block === null ? null : `block ${group(block)}`, age === undefined || age === null ? null : `${group(age)} s old`];
   const known = parts.filter(Boolean).join(", ");
   return [STATE_WORDS[name] ?? (printable(name) || "unknown"), known ? element("small", {}, known) : null];
@@ -314,31 +458,64 @@ function listPaths(route) {
     element("li", {}, element("strong", {}, `${segment.percent} of the input`), ...segment.swaps.map(hop))));
 }
 
-/** Return the form that asks for a recipient, and for consent to a high slippage, and shows the transaction. */
-function transactionForm({slippage}) {
+/** Return what needs consent before a transaction is built, as the command needs an option: its words for a box and a refusal. */
+function findConsents({order: {slippage}, route: {priceImpact}}) {
+  const found = [], {maxSlippage, maxImpact} = form.dataset;
+  if (Number(slippage) > Number(maxSlippage)) {
+    found.push({name: "slippage", label: `The swap may pay ${slippage}% less than the quote`,
+      refusal: `${slippage} is ${slippage} percent, above ${maxSlippage}: tick the box to accept it, or write ${slippage}bps for basis points.`});
+  }
+  if (priceImpact > Number(maxImpact)) {
+    found.push({name: "impact", label: `The order moves the price so far that it pays ${priceImpact}% too little`,
+      refusal: `The price impact of ${priceImpact}% is above ${maxImpact}%: tick the box to accept it, or sell less.`});
+  }
+  return found;
+}
+
+/** Return the form that asks for a recipient, and for consent to what is unusual, and shows the transaction. */
+function transactionForm() {
   const recipient = element("input", {id: "recipient", autocomplete: "off", spellcheck: "false", "aria-describedby": "recipient-note", placeholder: "0x…"});
-  const answer = element("div", {class: "stack", "aria-live": "polite"});
-  const isHigh = Number(slippage) > Number(form.dataset.maxSlippage);
-  const consent = isHigh ? element("input", {id: "consent", type: "checkbox"}) : null;
-  const submit = event => { event.preventDefault(); build(recipient, consent, answer); };
-  return element("section", {class: "card stack", "aria-labelledby": "transaction-label"},
+  const answer = element("div", {class: "stack", "aria-live": "polite"}), boxes = element("div", {id: "consents"});
+  const submit = event => { event.preventDefault(); build(recipient, boxes, answer); };
+  const node = element("section", {id: "transaction", class: "card stack", "aria-labelledby": "transaction-label"},
     element("h2", {id: "transaction-label"}, "Transaction"),
     element("form", {onsubmit: submit, novalidate: ""},
       element("div", {},
         element("label", {for: "recipient"}, "Recipient of the output"), recipient,
         element("p", {id: "recipient-note", class: "note"}, "It is not part of the link.")),
-      isHigh ? element("label", {class: "check"}, consent, `The swap may pay ${slippage}% less than the quote`) : null,
+      boxes,
       element("div", {}, element("button", {class: "quiet"}, "Build transaction"))),
     answer);
+  showConsents(boxes);
+  return node;
+}
+
+/** Take away a transaction, which is not that of the next quote. */
+function clearTransaction() {
+  const recipient = byId("recipient").value;
+  byId("transaction").replaceWith(transactionForm());
+  byId("recipient").value = recipient;
+}
+
+/** Show a box for each thing that needs consent; one that was ticked stays so. */
+function showConsents(boxes) {
+  const ticked = new Set([...boxes.querySelectorAll("input:checked")].map(box => box.id));
+  boxes.replaceChildren(...findConsents(quoted).map(({name, label}) => {
+    const id = "consent-" + name, box = element("input", {id, type: "checkbox"});
+    box.checked = ticked.has(id);
+    return element("label", {class: "check"}, box, label);
+  }));
 }
 
 /** Build the transaction of the quote on the page, and show it. */
-async function build(recipient, consent, answer) {
+async function build(recipient, boxes, answer) {
+  pauseRefreshing("Paused: the transaction below is of this quote.");
   const {order, route} = quoted;
-  if (consent && !consent.checked) {
-    const limit = form.dataset.maxSlippage, words = `${order.slippage} is ${order.slippage} percent, above ${limit}: tick the box to accept it, or write ${order.slippage}bps for basis points.`;
-    answer.replaceChildren(element("p", {class: "bad"}, words));
-    consent.focus();
+  const missing = findConsents(quoted).find(({name}) => !byId("consent-" + name)?.checked);
+  if (missing) {
+    answer.replaceChildren(element("p", {class: "bad"}, missing.refusal));
+    showConsents(boxes);
+    byId("consent-" + missing.name).focus();
     return;
   }
   const body = JSON.stringify({route, slippage: Number(order.slippage), destination: recipient.value.trim(), details: true});
@@ -385,7 +562,15 @@ function payload(document, {tokenIn, tokenOut, amount}) {
     isNative ? null : element("p", {class: "note"}, "First approve the contract below to spend ",
       `${formatAmount(amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), "."),
     copyField("To", document.to), copyField("Value in wei", document.value), copyField("Calldata", document.calldata),
+    copyField("Commands of cast", castCommands(document, tokenIn, amount, isNative)),
   ].filter(Boolean);
+}
+
+/** Return the transactions as commands of `cast`, one a line: the approval of a token, and the swap. */
+function castCommands(document, tokenIn, amount, isNative) {
+  const chainId = chainIds.get(quoted.order.network);
+  const approval = {to: tokenIn.address, value: "0", calldata: encodeApproval(document.to, amount)};
+  return [...isNative ? [] : [approval], document].map(each => castCommand(chainId, each)).join("\n");
 }
 
 function copyField(label, text) {
@@ -395,7 +580,7 @@ function copyField(label, text) {
   return element("div", {}, element("div", {class: "copy"}, element("label", {for: id}, label), copyButton("Copy", () => text)), area);
 }
 
-/** Fill the form from the link, and quote if the link has a whole order. */
+/** Fill the form from the link, or with the default order, and quote it. */
 async function followLink() {
   const link = new URLSearchParams(location.search), name = link.get("network") ?? byId("network").options[0]?.value;
   byId("amount").value = link.get("amount") ?? "1";
@@ -409,8 +594,7 @@ async function followLink() {
     byId("error").textContent = error.message;
     return;
   }
-  if (link.has("amount")) await quote({keepsLink: true});
-  else { setStatus(""); result.hidden = true; }
+  await quote({keepsLink: true});
 }
 
 form.addEventListener("submit", event => { event.preventDefault(); quote(); });
@@ -422,7 +606,11 @@ byId("turn").addEventListener("click", () => {
   payer.choose(other);
   receiver.choose(one);
 });
+byId("amount").addEventListener("input", showValue);
 addEventListener("popstate", followLink);
+for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { unattended = 0; });
+document.addEventListener("visibilitychange", tick);
+setInterval(tick, 1000);
 addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(redrawPicture, 300);

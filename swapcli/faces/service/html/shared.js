@@ -23,17 +23,71 @@ function nameOf(text) {
   return element("bdi", {}, printable(text));
 }
 
-/** Return the smallest units of a decimal amount of whole tokens as a BigInt. Throws an Error whose message is a sentence. */
-function parseAmount(text, decimals) {
-  const plain = text.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?=\.|$)/, (_, head, rest) => head + rest.replaceAll(",", ""));
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(plain);
-  if (!match) throw new Error("Write the amount as a decimal number, such as 1.5.");
-  const fraction = (match[2] ?? "").replace(/0+$/, "");
-  if (fraction.length > decimals) throw new Error(`This token has ${decimals} decimals, and the amount has ${fraction.length}.`);
-  const units = BigInt(match[1] + fraction.padEnd(decimals, "0"));
-  if (units === 0n) throw new Error("The amount must be more than zero.");
+/**
+ * Read an amount as people write it, by the rules of the command: `2.5k`, `1,000.5`, `$1000`. Return the plain decimal,
+ * and whether it counts dollars. Throws an Error whose message is a sentence.
+ */
+function readAmount(text) {
+  const written = text.trim(), lowered = written.toLowerCase();
+  if (lowered === "all" || written.endsWith("%")) {
+    throw new Error("A part of a balance needs a sender, and this page has none: write an amount, or use the command with --from.");
+  }
+  const isUsd = written.startsWith("$") || lowered.endsWith("usd");
+  const inner = written.startsWith("$") ? written.slice(1) : isUsd ? written.slice(0, -3) : written;
+  const match = /^([0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.([0-9]+))?([kmb]?)$/i.exec(inner);
+  if (!match || !(match[1] || match[2])) throw new Error(amountHint(inner));
+  const exponent = {"": 0, k: 3, m: 6, b: 9}[match[3].toLowerCase()], fraction = match[2] ?? "";
+  const whole = match[1].replace(/[,_]/g, "") + (exponent ? fraction.slice(0, exponent).padEnd(exponent, "0") : "");
+  const rest = fraction.slice(exponent);
+  return {isUsd, number: rest ? `${whole}.${rest}` : whole, isPlain: !isUsd && !exponent && !/[,_]/.test(inner)};
+}
+
+function amountHint(text) {
+  const isContinental = /^(?:[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,})$/.test(text) && text.length <= 80;
+  return isContinental ? `Commas separate thousands, a point the decimals: write ${text.replaceAll(".", "").replace(",", ".")}.`
+    : "Write the amount as a decimal number: amounts look like 1.5, 1,000.5, 2k or $1000.";
+}
+
+/**
+ * Return the smallest units of an amount as a BigInt. Dollars need the price of a whole token, and are rounded down.
+ * Throws an Error whose message is a sentence.
+ */
+function parseAmount(text, decimals, priceUsd = null) {
+  const {isUsd, number} = readAmount(text), [whole, fraction = ""] = number.split(".");
+  const digits = BigInt(whole + fraction || "0"), places = 10n ** BigInt(fraction.length), unit = 10n ** BigInt(decimals);
+  if (digits === 0n) throw new Error("The amount must be more than zero.");
+  if (isUsd && !priceUsd) throw new Error("The market has no price in USD for this token: write the amount in tokens.");
+  if (!isUsd && fraction.length > decimals) throw new Error(`This token has ${decimals} decimals, and the amount has ${fraction.length}.`);
+  const [numerator, denominator] = isUsd ? exactRatio(priceUsd) : [1n, 1n];
+  const units = digits * unit * denominator / (places * numerator);
+  if (units === 0n) throw new Error("This is less than the smallest unit of the token: write more.");
   if (units >> 256n) throw new Error("The amount is too large.");
   return units;
+}
+
+/** Return a positive number as the exact ratio of two BigInts, so that nothing is rounded before the end. */
+function exactRatio(number) {
+  let denominator = 1n;
+  for (; !Number.isInteger(number); number *= 2) denominator *= 2n;
+  return [BigInt(number), denominator];
+}
+
+/** Return what an amount is worth as text, about; "" without a price. */
+function formatDollars(units, decimals, priceUsd) {
+  if (!priceUsd) return "";
+  const value = Number(units) / 10 ** decimals * priceUsd;
+  if (value > 0 && value < 0.01) return "less than $0.01";
+  return value < 1e15 ? "about $" + value.toLocaleString("en-US", {minimumFractionDigits: 2, maximumFractionDigits: 2}) : "";
+}
+
+/** Return the ABI encoding of an approval of exactly this amount. */
+function encodeApproval(spender, amount) {
+  return "0x095ea7b3" + spender.slice(2).toLowerCase().padStart(64, "0") + BigInt(amount).toString(16).padStart(64, "0");
+}
+
+/** Return a transaction as a line for a shell, as `swapcli calldata --format cast` has it. */
+function castCommand(chainId, {to, value, calldata}) {
+  return `cast send --chain ${chainId} --value ${value} ${to} ${calldata}`;
 }
 
 /** Return a slippage in percent as text, rounded down to four decimals; "30bps" is "0.3". */

@@ -76,6 +76,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         impact_warning_ppm=settings.impact_warning_ppm,
         slippage_warning_ppm=settings.slippage_warning_ppm,
         max_slippage_ppm=settings.max_slippage_ppm,
+        max_impact_ppm=settings.max_impact_ppm,
         price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
         allowed_recipients=settings.service.allowed_recipients,
         reuse_searches=settings.service.reuse_searches,
