@@ -52,6 +52,18 @@ def test_every_band_has_a_ribbon_a_share_and_a_tooltip(flow: RouteFlow) -> None:
     assert len(root.findall(f"{NAMESPACE}g/{NAMESPACE}title")) == len(rows) + len(lay_out(flow, 720).tokens)
 
 
+def test_the_text_below_a_narrow_picture_is_whole() -> None:
+    order = ("route", "base", "ETH", "USDC", "1", "--offline", "--svg", "-", "--svg-width", "320")
+    root = parse(run_swapcli(*order).stdout)
+    notes = root.findall(f"{NAMESPACE}text[@class='note']")
+    lines = [str(text.text) for text in sorted(notes, key=lambda text: float(text.attrib["y"]))]
+    assert re.fullmatch(
+        r"\d+ pools on base, modelled prices\. Widths and bold figures: share of the order\.", " ".join(lines)
+    )
+    assert len(lines) > 1
+    assert float(notes[0].attrib["y"]) < float(root.attrib["height"])
+
+
 def test_a_picture_has_the_requested_width_and_a_description() -> None:
     root = parse(README_PICTURE.read_text(encoding="utf-8"))
     assert root.attrib["width"] == "720"

@@ -18,9 +18,9 @@ const TIMEOUT_MS = 90_000, ACTION_TIMEOUT_MS = 5_000;
 const ORDER = `/?network=base&in=${NATIVE}&out=${USDC}&amount=25&slippage=0.5`;
 
 const checks = [];
-const check = (name, run) => checks.push([name, run]);
-/** Where all tests are run: of what is like another check, or takes seconds. */
-const slowCheck = (name, run) => isFull && check(name, run);
+/** A check of the quick form, which every run of the tests has. */
+const quickCheck = (name, run) => checks.push([name, run]);
+const check = (name, run) => isFull && checks.push([name, run]);
 
 // Playwright ends the browser on exit, but not when this process is killed.
 setTimeout(() => process.exit(3), TIMEOUT_MS).unref();
@@ -94,7 +94,7 @@ async function darkViolations() {
 const received = () => page.locator(".received").innerText();
 const digits = text => text.replace(/[^\d]/g, "");
 
-check("the quote page fits every width", async () => {
+quickCheck("the quote page fits every width", async () => {
   for (const width of WIDTHS) {
     await setView(width);
     await openQuote();
@@ -106,7 +106,7 @@ check("the quote page fits every width", async () => {
   }
 });
 
-slowCheck("the documentation fits every width", async () => {
+check("the documentation fits every width", async () => {
   await openDocs();
   await page.locator("nav details").evaluate(node => { node.open = true; });
   await unfold();
@@ -118,7 +118,7 @@ slowCheck("the documentation fits every width", async () => {
   assert.doesNotMatch(await page.locator("body").innerText(), /\^\(?\[|like \^/, "patterns are for programs");
 });
 
-check("an order is quoted, drawn and built", async () => {
+quickCheck("an order is quoted, drawn and built", async () => {
   await setView(390);
   await page.goto(url + "/");
   await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
@@ -165,7 +165,7 @@ check("a recipient that loses the output is refused or warned of", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-slowCheck("a high slippage needs a tick, and basis points are read", async () => {
+check("a high slippage needs a tick, and basis points are read", async () => {
   await openQuote(url + ORDER.replace("slippage=0.5", "slippage=30"));
   assert.match(await page.getByRole("list", {name: "Warnings"}).innerText(), /slippage of 30%/);
   await page.locator("#recipient").fill(RECIPIENT);
@@ -211,7 +211,7 @@ check("a transaction has the verdict of a node", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-check("the default order is quoted at once and refreshed", async () => {
+quickCheck("the default order is quoted at once and refreshed", async () => {
   await page.clock.install();
   try {
     await page.goto(url + "/");
@@ -243,7 +243,7 @@ check("the default order is quoted at once and refreshed", async () => {
   }
 });
 
-check("amounts are read as the command reads them", async () => {
+quickCheck("amounts are read as the command reads them", async () => {
   await openQuote();
   const ask = async amount => {
     await page.locator("#amount").fill(amount);
@@ -258,7 +258,7 @@ check("amounts are read as the command reads them", async () => {
   assert.equal(await page.locator("#amount").getAttribute("aria-invalid"), "true");
 });
 
-check("a quote is that of the command, and its cast command", async () => {
+quickCheck("a quote is that of the command, and its cast command", async () => {
   await openQuote(`${url}/?network=base&in=${USDC}&out=${WETH}&amount=5000000&slippage=0.5`);
   assert.equal((await received()).replace(/\s+/g, " "), `${orders.received} WETH`);
   await page.locator("#recipient").fill(RECIPIENT);
@@ -267,7 +267,7 @@ check("a quote is that of the command, and its cast command", async () => {
   assert.equal(await page.locator("#payload-commands-of-cast").inputValue(), orders.cast);
 });
 
-slowCheck("a high price impact needs a tick", async () => {
+check("a high price impact needs a tick", async () => {
   await openQuote(`${url}/?network=base&in=${NATIVE}&out=${USDC}&amount=10m&slippage=0.5`);
   await page.locator("#recipient").fill(RECIPIENT);
   await page.getByRole("button", {name: "Build transaction"}).click();
@@ -278,7 +278,7 @@ slowCheck("a high price impact needs a tick", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-slowCheck("every network has a quote and a transaction", async () => {
+check("every network has a quote and a transaction", async () => {
   for (const network of ["citrea", "hyperevm", "monad", "starknet"]) {
     await page.goto(`${url}/?network=${network}`);
     await page.locator("#in-note").filter({hasText: "0x"}).waitFor();
@@ -293,7 +293,7 @@ slowCheck("every network has a quote and a transaction", async () => {
   }
 });
 
-slowCheck("a link reproduces a quote, and Back the one before", async () => {
+check("a link reproduces a quote, and Back the one before", async () => {
   await openQuote();
   const first = await received(), link = page.url();
   await page.locator("#amount").fill("7");
@@ -309,7 +309,7 @@ slowCheck("a link reproduces a quote, and Back the one before", async () => {
   assert.equal(page.url(), link);
 });
 
-check("the quote page is usable by keyboard alone", async () => {
+quickCheck("the quote page is usable by keyboard alone", async () => {
   await page.goto(url + "/");
   await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
   const focus = () => page.evaluate(() => document.activeElement.id);
@@ -336,7 +336,7 @@ check("the quote page is usable by keyboard alone", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
-slowCheck("buttons copy, also without HTTPS", async () => {
+check("buttons copy, also without HTTPS", async () => {
   await context.grantPermissions(["clipboard-write"], {origin: url});
   await openQuote();
   const paste = async () => {
@@ -353,7 +353,7 @@ slowCheck("buttons copy, also without HTTPS", async () => {
   assert.match(await paste(), /^\{ +"success": true,/);
 });
 
-slowCheck("mistakes are answered with a sentence", async () => {
+check("mistakes are answered with a sentence", async () => {
   await openQuote();
   const says = async (pattern) => {
     await page.locator("#error").filter({hasText: pattern}).waitFor();
@@ -382,7 +382,7 @@ slowCheck("mistakes are answered with a sentence", async () => {
   await says(/does not respond/).finally(() => context.setOffline(false));
 });
 
-slowCheck("an API key stays in the memory of the page", async () => {
+check("an API key stays in the memory of the page", async () => {
   await page.goto(url + ORDER);
   await page.locator(".received").waitFor();
   await page.locator("#more summary").click();
@@ -415,7 +415,7 @@ check("the documentation sends an order and draws its route", async () => {
   assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
 });
 
-slowCheck("the documentation has no accessibility violations", async () => {
+check("the documentation has no accessibility violations", async () => {
   await openDocs();
   assert.deepEqual(await violations({rules: {"color-contrast": {enabled: false}}}), [], "folded");
   await unfold();
@@ -466,9 +466,9 @@ check("hostile names stay text", async () => {
   assert.equal(await page.evaluate(() => window.isAttacked), undefined);
 });
 
-check("no request leaves the service, and no script fails", async () => {
+quickCheck("no request leaves the service, and no script fails", async () => {
   const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
-  assert.deepEqual([...origins].sort(), [url, hostileUrl, judged.url].sort());
+  assert.deepEqual([...origins].sort(), (isFull ? [url, hostileUrl, judged.url] : [url]).sort());
   assert.deepEqual(problems, []);
 });
 

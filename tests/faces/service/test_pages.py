@@ -30,7 +30,6 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.test_service_verdict import priced_market
-from tests.examples import IS_FULL
 from tests.support.command import run_swapcli
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
@@ -287,29 +286,27 @@ def orders_of_the_command() -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize("is_full", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["quick", "full"])
 def test_the_pages_work_in_chromium(
-    service_url: str, priced_market: tuple[MarketState, str], tmp_path: Path, subtests: pytest.Subtests
+    is_full: bool, service_url: str, request: pytest.FixtureRequest, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """Run all checks, or the quick ones, in one browser, since starting it costs more than most of them."""
-    setup = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url, "isFull": IS_FULL}
-    setup["orders"] = orders_of_the_command()
-    with (
-        serve_app(create_app(hostile_registry(), ServiceSettings())) as hostile_url,
-        judged_service(*priced_market) as judged,
-    ):
+    setup: dict[str, Any] = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url}
+    setup |= {"isFull": is_full, "orders": orders_of_the_command()}
+    with ExitStack() as stack:
+        if is_full:
+            setup["hostileUrl"] = stack.enter_context(serve_app(create_app(hostile_registry(), ServiceSettings())))
+            market, node_url = request.getfixturevalue("priced_market")
+            setup["judged"] = stack.enter_context(judged_service(market, node_url))
         ran = subprocess.run(
-            ["node", str(SCRIPT), json.dumps({**setup, "hostileUrl": hostile_url, "judged": judged})],
-            text=True,
-            capture_output=True,
-            check=False,
-            timeout=TIMEOUT_S,
+            ["node", str(SCRIPT), json.dumps(setup)], text=True, capture_output=True, check=False, timeout=TIMEOUT_S
         )
     results = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     for result in results:
         with subtests.test(result["check"]):
             assert result["failure"] is None, result["failure"]
     assert ran.returncode == 0, ran.stderr
-    kinds = "check|slowCheck" if IS_FULL else "check"
+    kinds = "check|quickCheck" if is_full else "quickCheck"
     declared = re.findall(rf'^(?:{kinds})\("([^"]+)"', SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(each["check"] for each in results) == sorted(declared)
-    assert len(declared) >= (15 if IS_FULL else 8)
+    assert len(declared) >= (20 if is_full else 7)

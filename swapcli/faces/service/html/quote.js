@@ -394,7 +394,7 @@ function showFigures({order, route}, headers) {
   if (byId("status").textContent !== words) setStatus(words, {isHidden: true});
   result.classList.remove("old");
   const kind = stateKind(route, headers), isModelled = kind === "modelled" || kind === "synthetic";
-  byId("received-label").textContent = isModelled ? `You receive, on ${STATE_WORDS[kind]}` : "You receive";
+  byId("received-label").textContent = isModelled ? `You receive, at ${kind} prices` : "You receive";
   byId("received").className = ["received", received.length > MAX_LARGE ? "long" : "", isModelled ? "modelled" : ""].filter(Boolean).join(" ");
   byId("received").replaceChildren(received + " ", element("span", {class: "unit"}, nameOf(tokenOut.symbol)));
   byId("worth").textContent = formatDollars(BigInt(route.outputAmount), tokenOut.decimals, prices.get(priceKey(tokenOut)));
