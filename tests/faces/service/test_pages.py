@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAmount
 from swapcli.core.model.market import MarketState
+from swapcli.core.model.written_amount import AmountUnit
 from swapcli.faces.service import html_pages
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.html_pages import CONTENT_TYPE, HtmlPage, accepts_html, docs_page, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.config.settings import ServiceSettings
-from swapcli.quoting.plain_amounts import AmountUnit
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
