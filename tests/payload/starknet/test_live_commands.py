@@ -30,8 +30,8 @@ from tests.payload.starknet.pools_on_chain import (
     build_chain,
     swap_on_chain,
 )
-from tests.payload.starknet.test_node import connected
-from tests.payload.starknet.test_readers import LIVE, clone
+from tests.state.readers.ekubo.test_ekubo import LIVE, clone
+from tests.state.rpc.test_starknet_node import connected
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.service_process import run_service
 

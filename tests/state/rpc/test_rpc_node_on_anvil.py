@@ -24,19 +24,17 @@ from swapcli.state.tokens import load_tokens
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
-from tests.chain.node import (
-    test_balancer_v3_readers,
-    test_cryptoswap_reader,
-    test_fixed_rate_readers,
-    test_fluid_reader,
-    test_infinity,
-    test_liquidity_book,
-    test_solidly_forks,
-)
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.sync import test_forks
 from tests.chain.trader import Trader
+from tests.state.readers.balancer import test_boosted_shares
+from tests.state.readers.bins import test_liquidity_book
+from tests.state.readers.curve import test_cryptoswap
+from tests.state.readers.fixed_rate import test_fixed_rate_readers
+from tests.state.readers.fluid import test_fluid_t1
 from tests.state.readers.sampled import test_sampled_pools
+from tests.state.readers.solidly import test_solidly
+from tests.state.readers.uniswap import test_infinity_cl
+from tests.state.sync import test_forks
 from tests.support.chain import connected
 
 BASE = find_network("base")
@@ -63,14 +61,14 @@ def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list
 
 
 READ_ELSEWHERE = {
-    ContractKind.SOLIDLY_V1: test_solidly_forks,
-    ContractKind.SOLIDLY_V3: test_solidly_forks,
-    ContractKind.BALANCER_V3: test_balancer_v3_readers,
-    ContractKind.CRYPTOSWAP: test_cryptoswap_reader,
-    ContractKind.INFINITY_CL: test_infinity,
-    ContractKind.INFINITY_BIN: test_infinity,
+    ContractKind.SOLIDLY_V1: test_solidly,
+    ContractKind.SOLIDLY_V3: test_solidly,
+    ContractKind.BALANCER_V3: test_boosted_shares,
+    ContractKind.CRYPTOSWAP: test_cryptoswap,
+    ContractKind.INFINITY_CL: test_infinity_cl,
+    ContractKind.INFINITY_BIN: test_infinity_cl,
     ContractKind.LIQUIDITY_BOOK: test_liquidity_book,
-    ContractKind.FLUID_T1: test_fluid_reader,
+    ContractKind.FLUID_T1: test_fluid_t1,
     ContractKind.PSM: test_fixed_rate_readers,
     ContractKind.VAULT: test_fixed_rate_readers,
     ContractKind.BRIDGE: test_fixed_rate_readers,

@@ -32,9 +32,7 @@ from tests.payload.starknet.fake_node import CHAIN_ID, name_hash
 from tests.payload.starknet.pools_on_chain import CORE, STARKNET
 from tests.support.loopback_server import FakeExchange, http_response, loopback_server
 
-RECORDS: Final[list[dict[str, Any]]] = json.loads(
-    (Path(__file__).parent / "recorded" / "node_records.json").read_text()
-)
+RECORDS: Final[list[dict[str, Any]]] = json.loads((Path(__file__).with_name("node_records.json")).read_text())
 PARAMETERS: Final = {
     "starknet_getBlockWithTxHashes": ("block_id",),
     "starknet_getClassHashAt": ("block_id", "contract_address"),

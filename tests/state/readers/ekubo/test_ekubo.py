@@ -52,7 +52,7 @@ from tests.payload.starknet.pools_on_chain import (
     build_chain,
     swap_on_chain,
 )
-from tests.payload.starknet.test_node import connected
+from tests.state.rpc.test_starknet_node import connected
 
 LIVE = {
     "JediSwap": ConstantProduct,

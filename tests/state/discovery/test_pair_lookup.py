@@ -47,9 +47,9 @@ from tests.chain.node.factories import (
     uniswap_v3,
     uniswap_v4,
 )
-from tests.chain.node.test_discovery import Scene
 from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
 from tests.examples import examples
+from tests.state.discovery.test_pool_discovery import Scene
 
 EVERY_KIND = (
     Factory("0x" + "01" * 20, ContractKind.UNISWAP_V2, (V2,), fee_ppm=3_000),
