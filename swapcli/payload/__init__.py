@@ -7,6 +7,6 @@ signatures, and `signing` adds what only a node knows of a transaction.
 """
 
 PUBLIC = (
-    "checks", "decode", "dialects", "evm", "payloads", "payloads_by_reading", "permits", "reading_memory", "review",
-    "signing", "simulation", "transaction_requests", "verdict",
+    "checks", "decode", "dialects", "evm", "payloads", "payloads_by_variant", "permits", "review", "signing",
+    "simulation", "transaction_requests", "variant_memory", "verdict",
 )  # fmt: skip

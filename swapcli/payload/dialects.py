@@ -61,7 +61,7 @@ def _load(network: Network) -> Any:
 def execution_of(network: Network) -> Execution:
     """Return how the network's router executes a route."""
     if network.router_dialect in INTERFACE_DIALECTS:
-        return Execution(rate_reading=network.router_reading.rate)
+        return Execution(rate_variant=network.router_variant.rate)
     return router_dialect(network).execution
 
 
@@ -109,8 +109,8 @@ def _executes_all(network: Network) -> bool:
     return network.router_dialect == FIBROUS
 
 
-def has_readings(network: Network) -> bool:
-    """Return whether payloads of the network are for the public router, whose reading is not published."""
+def has_variants(network: Network) -> bool:
+    """Return whether payloads of the network are for the public router, whose variant is not published."""
     return not network.kind.traits.has_felts and network.router_dialect == FIBROUS
 
 

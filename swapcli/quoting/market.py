@@ -408,7 +408,7 @@ class Market:
         return PreparedSwap(
             swap.quote,
             [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
-            swap_warnings(on_quote, payload, network, settings, checked, swap.readings, with_approval=True),
+            swap_warnings(on_quote, payload, network, settings, checked, swap.variants, with_approval=True),
             checked.simulation if checked else None,
             payload,
             verdict,
@@ -447,17 +447,17 @@ class Market:
     ) -> CheckedSwap:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
         from swapcli.quoting.quote_results import LocalQuote
-        from swapcli.quoting.review.payload_checker import in_reading, mark_revocations, route_payloads
+        from swapcli.quoting.review.payload_checker import in_variant, mark_revocations, route_payloads
 
         answer, find = quote.answer, self._routers.findings
         pools = answer.pools if isinstance(answer, LocalQuote) else None
-        readings = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
+        variants = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
         with self._lock:
-            checked = checker.check_quoted(answer, payload, readings) if checker else None
-        answer, payload = in_reading(answer, readings, checked, payload)
+            checked = checker.check_quoted(answer, payload, variants) if checker else None
+        answer, payload = in_variant(answer, variants, checked, payload)
         payload = mark_revocations(payload, answer.state_source, self._nodes, answer.network, checked)
         return CheckedSwap(
-            quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
+            quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, variants
         )
 
     def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck
-    from swapcli.payload.checks.simulated_readings import Simulation
-    from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.checks.simulated_variants import Simulation
+    from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
@@ -170,13 +170,13 @@ class SwapQuote(NamedTuple):
 class CheckedSwap(NamedTuple):
     """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
 
-    Both are in the reading of the router that the checks have found; `readings` builds the payload for others.
+    Both are in the variant of the router that the checks have found; `variants` builds the payload for others.
     """
 
     quote: SwapQuote
     payload: UnsignedTransaction
     checked: PayloadCheck | None
-    readings: RoutePayloads | None
+    variants: RoutePayloads | None
 
 
 class PreparedSwap(NamedTuple):

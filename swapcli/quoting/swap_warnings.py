@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.payload.payloads_by_reading import ReadingCertainty, ReadPayload, RoutePayloads
+from swapcli.payload.payloads_by_variant import ReadPayload, RoutePayloads, VariantCertainty
 from swapcli.quoting.warnings import format_age, payload_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.config import Settings
 
 RATE_WORDS = {
-    RateReading.RELATIVE: "parts of its present balance",
-    RateReading.ABSOLUTE_INPUT: "parts of the route's input, then of its present balance",
-    RateReading.ABSOLUTE: "parts of its balance before a token's first swap",
+    RateVariant.RELATIVE: "parts of its present balance",
+    RateVariant.ABSOLUTE_INPUT: "parts of the route's input, then of its present balance",
+    RateVariant.ABSOLUTE: "parts of its balance before a token's first swap",
 }
 FORM_WORDS = {
     ExtraDataForm.TWO_BYTES: "two bytes",
@@ -39,7 +39,7 @@ def swap_warnings(
     network: Network,
     settings: Settings,
     checked: PayloadCheck | None = None,
-    readings: RoutePayloads | None = None,
+    variants: RoutePayloads | None = None,
     *,
     with_approval: bool,
 ) -> tuple[QuoteWarning, ...]:
@@ -58,8 +58,8 @@ def swap_warnings(
         is_simulated=checked is not None and checked.simulation is not None,
     )
     on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
-    on_reading = () if is_router_own else reading_warnings(readings, checked, payload)
-    return (*warnings, *on_reading, *on_checks)
+    on_variant = () if is_router_own else variant_warnings(variants, checked, payload)
+    return (*warnings, *on_variant, *on_checks)
 
 
 def check_warnings(
@@ -107,23 +107,23 @@ def _format_amount(amount: int, token: Token) -> str:
     return printable(in_tokens(amount, token))
 
 
-def reading_warnings(
+def variant_warnings(
     payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
 ) -> Iterator[QuoteWarning]:
-    """Yield a warning on how certain the reading of the payload is, unless a simulation has just shown it."""
+    """Yield a warning on how certain the variant of the payload is, unless a simulation has just shown it."""
     if payloads is None or (checked is not None and checked.proven):
         return
-    read = (checked.read_payload if checked else None) or ReadPayload(payloads.network.router_reading, payload)
+    read = (checked.read_payload if checked else None) or ReadPayload(payloads.network.router_variant, payload)
     match payloads.certainty(read):
-        case ReadingCertainty.SHARED:
-            message = "the payload is the same in every known reading of the router's rates and extra data"
+        case VariantCertainty.SHARED:
+            message = "the payload is the same in every known variant of the router's rates and extra data"
             yield QuoteWarning(WarningCode.READING_SHARED, message)
-        case ReadingCertainty.REMEMBERED:
+        case VariantCertainty.REMEMBERED:
             yield QuoteWarning(WarningCode.READING_REMEMBERED, _remembered(payloads, read))
-        case ReadingCertainty.ASSUMED:
+        case VariantCertainty.ASSUMED:
             yield QuoteWarning(
                 WarningCode.READING_ASSUMED,
-                f"the payload is right only if the router reads {_describe(read.reading)}; a simulation shows how it"
+                f"the payload is right only if the router reads {_describe(read.variant)}; a simulation shows how it"
                 " reads them",
             )
 
@@ -131,9 +131,9 @@ def reading_warnings(
 def _remembered(payloads: RoutePayloads, read: ReadPayload) -> str:
     found = payloads.oldest_finding(read.payload)
     age = f" at block {found.block}, {format_age(max(0, int(SYSTEM_CLOCK.now_s()) - found.found_s))}" if found else ""
-    return f"the router was seen to read payloads so{age}: {_describe(read.reading)}"
+    return f"the router was seen to read payloads so{age}: {_describe(read.variant)}"
 
 
-def _describe(reading: RouterReading) -> str:
-    forms = dict.fromkeys(FORM_WORDS[form] for form in (reading.extra_data, *dict(reading.forms).values()))
-    return f"rates as {RATE_WORDS[reading.rate]} and extra data as {' or '.join(forms)}"
+def _describe(variant: RouterVariant) -> str:
+    forms = dict.fromkeys(FORM_WORDS[form] for form in (variant.extra_data, *dict(variant.forms).values()))
+    return f"rates as {RATE_WORDS[variant.rate]} and extra data as {' or '.join(forms)}"

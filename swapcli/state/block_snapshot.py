@@ -13,7 +13,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Quoter, Sale
-from swapcli.core.model.router_reading import DEFAULT_READING
+from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
 from swapcli.state.readers import pool_reader, ref_of_pool
@@ -144,7 +144,7 @@ class BlockSnapshot:
         network = self.with_router(known.network) if self.registered_router else known.network
         network = network._replace(router_has_deadlines=self.network.router_has_deadlines)
         if self.has_router_changed:
-            network = network._replace(router_reading=DEFAULT_READING, router_code_hash=None)
+            network = network._replace(router_variant=DEFAULT_VARIANT, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
         return known._replace(

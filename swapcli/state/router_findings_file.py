@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from swapcli.core.model.router_findings import NO_FINDINGS, Finding, RouterFindings
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
 from swapcli.state.json_file import read_json_file, write_json_file
 
 _ROUTERS: Final = "routers"
@@ -63,7 +63,7 @@ def _parse_finding(document: dict[str, object]) -> Finding:
     block, found_s = document["block"], document["found_s"]
     if not isinstance(block, int) or not isinstance(found_s, int):
         raise TypeError
-    return Finding(_values(RateReading, document["rates"]), _values(ExtraDataForm, document["forms"]), block, found_s)
+    return Finding(_values(RateVariant, document["rates"]), _values(ExtraDataForm, document["forms"]), block, found_s)
 
 
 def _values(kind: type[_Value], names: object) -> tuple[_Value, ...]:

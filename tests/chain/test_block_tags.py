@@ -17,7 +17,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, check_payload
-from swapcli.payload.checks.simulated_readings import TradedTokens
+from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource

@@ -12,7 +12,7 @@ from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.payload.checks.presign_checks import CheckOptions, check_payload
-from swapcli.payload.checks.simulated_readings import TradedTokens
+from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.evm import build_transaction
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH

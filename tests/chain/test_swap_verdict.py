@@ -15,7 +15,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
-from swapcli.payload.checks.simulated_readings import TradedTokens
+from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap
 from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
 from swapcli.quoting.sources.in_memory import InMemorySource

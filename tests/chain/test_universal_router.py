@@ -24,7 +24,7 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.checks.presign_checks import CheckOptions, check_payload
-from swapcli.payload.checks.simulated_readings import TradedTokens
+from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm import build_transactions
 from swapcli.payload.evm.permit import PermitTerms, Signature, parse_signature, permit2_message

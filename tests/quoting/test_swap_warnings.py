@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.model.router_findings import Finding, RouterFindings
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm import decode_call
 from swapcli.state.router_findings_file import RouterFindingsFile
@@ -28,7 +28,7 @@ def codes(ran: CommandResult) -> list[str]:
     return [each["code"] for each in ran.json["warnings"] if each["code"].startswith("READING_")]
 
 
-def remember(folder: Path, rates: tuple[RateReading, ...], forms: tuple[ExtraDataForm, ...]) -> None:
+def remember(folder: Path, rates: tuple[RateVariant, ...], forms: tuple[ExtraDataForm, ...]) -> None:
     """Write findings about every protocol of Base, three hours old."""
     network = find_network("base")
     assert network.router
@@ -50,7 +50,7 @@ def test_a_wrap_is_the_same_in_every_reading(tmp_path: Path) -> None:
 def test_a_remembered_reading_is_used_and_dated(tmp_path: Path) -> None:
     order = ("ETH", "USDC", "100")
     before = decode_call(calldata(tmp_path, *order, "--get", "calldata").stdout.strip())
-    remember(tmp_path, (RateReading.ABSOLUTE,), (ExtraDataForm.WORD,))
+    remember(tmp_path, (RateVariant.ABSOLUTE,), (ExtraDataForm.WORD,))
     ran = calldata(tmp_path, *order, "--json")
     assert codes(ran) == ["READING_REMEMBERED"]
     (message,) = (each["message"] for each in ran.json["warnings"] if each["code"] == "READING_REMEMBERED")
@@ -64,14 +64,14 @@ def test_a_remembered_reading_is_used_and_dated(tmp_path: Path) -> None:
     assert after.route.amount_out == int(ran.json["route"]["outputAmount"])
 
 
-@pytest.mark.parametrize("rates", [(RateReading.RELATIVE, RateReading.ABSOLUTE_INPUT)])
-def test_findings_that_leave_a_doubt_are_not_enough(tmp_path: Path, rates: tuple[RateReading, ...]) -> None:
+@pytest.mark.parametrize("rates", [(RateVariant.RELATIVE, RateVariant.ABSOLUTE_INPUT)])
+def test_findings_that_leave_a_doubt_are_not_enough(tmp_path: Path, rates: tuple[RateVariant, ...]) -> None:
     remember(tmp_path, rates, (ExtraDataForm.TWO_BYTES,))
     assert codes(calldata(tmp_path, "ETH", "USDC", "100", "--json")) == ["READING_ASSUMED"]
 
 
 def test_other_dialects_have_no_reading(tmp_path: Path) -> None:
-    remember(tmp_path, (RateReading.ABSOLUTE,), (ExtraDataForm.WORD,))
+    remember(tmp_path, (RateVariant.ABSOLUTE,), (ExtraDataForm.WORD,))
     network = "SWAPCLI_NETWORKS_BASE_ROUTER"
     own = {network: "0x" + "22" * 20, f"{network}_DIALECT": "own", "SWAPCLI_STORE_DIR": str(tmp_path)}
     ran = run_swapcli("calldata", "base", "ETH", "USDC", "100", *WALLET, "--offline", "--json", env=own)

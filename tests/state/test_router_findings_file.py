@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
-from swapcli.core.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_findings import NO_FINDINGS, VARIANTS, Finding, RouterFindings
+from swapcli.core.model.router_variant import DEFAULT_VARIANT, ExtraDataForm, RateVariant, RouterVariant
 from swapcli.state.router_findings_file import RouterFindingsFile
 
 ROUTER, OTHER = "0x" + "aB" * 20, "0x" + "cd" * 20
 
 
-Name = TypeVar("Name", RateReading, ExtraDataForm)
+Name = TypeVar("Name", RateVariant, ExtraDataForm)
 
 
 def parts(kind: type[Name]) -> st.SearchStrategy[tuple[Name, ...]]:
@@ -26,34 +26,34 @@ def parts(kind: type[Name]) -> st.SearchStrategy[tuple[Name, ...]]:
 
 findings_of_protocols = st.dictionaries(
     st.integers(0, 5),
-    st.builds(Finding, parts(RateReading), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
+    st.builds(Finding, parts(RateVariant), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
     min_size=1,
 )
 routers = st.builds(RouterFindings, st.just("0x01"), findings_of_protocols)
 
 
 def test_every_pair_is_tried_once_and_the_likely_ones_first() -> None:
-    assert len(set(READINGS)) == len(READINGS) == len(RateReading) * len(ExtraDataForm)
-    assert READINGS[0] == DEFAULT_READING == NO_FINDINGS.reading()
-    assert READINGS[1] == RouterReading(RateReading.ABSOLUTE_INPUT)
+    assert len(set(VARIANTS)) == len(VARIANTS) == len(RateVariant) * len(ExtraDataForm)
+    assert VARIANTS[0] == DEFAULT_VARIANT == NO_FINDINGS.variant()
+    assert VARIANTS[1] == RouterVariant(RateVariant.ABSOLUTE_INPUT)
 
 
 @given(routers)
 def test_the_reading_agrees_with_every_protocol(findings: RouterFindings) -> None:
-    reading = findings.reading()
+    reading = findings.variant()
     assert all(reading.form_of(protocol_id) in found.forms for protocol_id, found in findings.protocols.items())
     if findings.rates():
         assert reading.rate in findings.rates()
 
 
-@given(st.sampled_from(RateReading), st.dictionaries(st.integers(0, 5), st.sampled_from(ExtraDataForm)), st.data())
+@given(st.sampled_from(RateVariant), st.dictionaries(st.integers(0, 5), st.sampled_from(ExtraDataForm)), st.data())
 def test_findings_keep_the_true_reading(
-    rate: RateReading, forms: dict[int, ExtraDataForm], data: st.DataObject
+    rate: RateVariant, forms: dict[int, ExtraDataForm], data: st.DataObject
 ) -> None:
     """No simulation excludes the truth, so none of them may remove it."""
     findings = RouterFindings("0x01")
     for _ in range(data.draw(st.integers(1, 6))):
-        rates = data.draw(parts(RateReading).filter(lambda found: rate in found))
+        rates = data.draw(parts(RateVariant).filter(lambda found: rate in found))
         seen = data.draw(st.sets(st.sampled_from(sorted(forms)))) if forms else set()
         new = {}
         for protocol_id in seen:
@@ -109,7 +109,7 @@ def test_a_damaged_file_is_an_empty_one(tmp_path: Path, damage: object) -> None:
     path = tmp_path / "readings.json"
     file, key = RouterFindingsFile(path), f"1:{ROUTER.lower()}"
     path.write_text(json.dumps({"routers": {key: ENTRY}}))
-    assert file.load(1, ROUTER).reading() == RouterReading(RateReading.RELATIVE, ExtraDataForm.WORD)
+    assert file.load(1, ROUTER).variant() == RouterVariant(RateVariant.RELATIVE, ExtraDataForm.WORD)
     for text in (json.dumps({"routers": {key: damage}}), json.dumps(damage), "{"):
         path.write_text(text)
         assert file.load(1, ROUTER) == NO_FINDINGS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from swapcli.core.model.quote import HUNDREDTHS, RATE_SCALE
-from swapcli.core.model.router_reading import RateReading
+from swapcli.core.model.router_variant import RateVariant
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.records import NamedTuple
 
@@ -54,7 +54,7 @@ class Execution(NamedTuple):
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
     it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
-    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_reading`
+    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_variant`
     the rate is a part of an earlier balance.
 
     A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
@@ -67,7 +67,7 @@ class Execution(NamedTuple):
     executes_paths: bool = False
     rounds_to_nearest: bool = False
     share_step: int = HUNDREDTHS
-    rate_reading: RateReading = RateReading.RELATIVE
+    rate_variant: RateVariant = RateVariant.RELATIVE
     gas: RouterGas = OWN_ROUTER_GAS
 
     def is_absolute(self, *, sells_input: bool) -> bool:
@@ -76,8 +76,8 @@ class Execution(NamedTuple):
         `sells_input` says whether that token is the input of the route.
         """
         if sells_input:
-            return self.rate_reading is not RateReading.RELATIVE
-        return self.rate_reading is RateReading.ABSOLUTE
+            return self.rate_variant is not RateVariant.RELATIVE
+        return self.rate_variant is RateVariant.ABSOLUTE
 
 
 RATES = Execution()

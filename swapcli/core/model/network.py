@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS, Order
-from swapcli.core.model.router_reading import DEFAULT_READING, RouterReading
+from swapcli.core.model.router_variant import DEFAULT_VARIANT, RouterVariant
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
@@ -182,7 +182,7 @@ class Network(NamedTuple):
     call a block the newest before the network has agreed on it. `block_gas_limit` is the most gas that a transaction
     can use, None if routes never come near it. `gas_units_per_evm_gas` are the units that the network charges for what
     costs one unit in an EVM. `router` is the address of the router that payloads are built for, of the dialect
-    `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
+    `router_dialect`; `routers` has what is known of each dialect's router. `router_variant` is how payloads for the
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
     the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether the code of this project's
     router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
@@ -213,7 +213,7 @@ class Network(NamedTuple):
     gas_units_per_evm_gas: int = 1
     router_dialect: str = FIBROUS
     routers: Mapping[str, DialectRouter] = MappingProxyType({})
-    router_reading: RouterReading = DEFAULT_READING
+    router_variant: RouterVariant = DEFAULT_VARIANT
     router_code_hash: str | None = None
     router_has_deadlines: bool | None = None
     sources: Mapping[str, str] = MappingProxyType({})

@@ -1,30 +1,30 @@
-"""What simulations have shown of how a router reads its calls, and the order in which they try the readings."""
+"""What simulations have shown of how a router reads its calls, and the order in which they try the variants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.core.records import NamedTuple
 
 
-def _in_trial_order() -> Iterator[RouterReading]:
-    """Yield the readings, the likely ones first: the published samples have two bytes, or a word."""
+def _in_trial_order() -> Iterator[RouterVariant]:
+    """Yield the variants, the likely ones first: the published samples have two bytes, or a word."""
     likely = (ExtraDataForm.TWO_BYTES, ExtraDataForm.WORD, ExtraDataForm.EMPTY)
     others = (ExtraDataForm.THREE_BYTES, ExtraDataForm.TWO_BYTES_OR_WORD)
     for form in likely:
-        yield RouterReading(RateReading.RELATIVE, form)
-        yield RouterReading(RateReading.ABSOLUTE_INPUT, form)
+        yield RouterVariant(RateVariant.RELATIVE, form)
+        yield RouterVariant(RateVariant.ABSOLUTE_INPUT, form)
     for form in likely:
-        yield RouterReading(RateReading.ABSOLUTE, form)
+        yield RouterVariant(RateVariant.ABSOLUTE, form)
     for form in others:
-        for rate in RateReading:
-            yield RouterReading(rate, form)
+        for rate in RateVariant:
+            yield RouterVariant(rate, form)
 
 
-READINGS = tuple(_in_trial_order())
-"""Every reading that is the same for all protocols, in the order in which simulations try them."""
+VARIANTS = tuple(_in_trial_order())
+"""Every variant that is the same for all protocols, in the order in which simulations try them."""
 
 
 class Finding(NamedTuple):
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     `block` and `found_s` (Unix) are those of the newest simulation.
     """
 
-    rates: tuple[RateReading, ...]
+    rates: tuple[RateVariant, ...]
     forms: tuple[ExtraDataForm, ...]
     block: int
     found_s: int
@@ -45,39 +45,39 @@ class RouterFindings(NamedTuple):
     code_hash: str
     protocols: Mapping[int, Finding] = MappingProxyType({})
 
-    def rates(self) -> tuple[RateReading, ...]:
-        """Return the readings of rates that agree with all simulations."""
-        return tuple(each for each in RateReading if all(each in found.rates for found in self.protocols.values()))
+    def rates(self) -> tuple[RateVariant, ...]:
+        """Return the variants of rates that agree with all simulations."""
+        return tuple(each for each in RateVariant if all(each in found.rates for found in self.protocols.values()))
 
     def forms_of(self, protocol_id: int) -> tuple[ExtraDataForm, ...]:
         """Return the forms that agree with the simulations of a protocol; all of them if there was none."""
         found = self.protocols.get(protocol_id)
         return found.forms if found else tuple(ExtraDataForm)
 
-    def reading(self) -> RouterReading:
-        """Return the first reading in the order of trials that agrees with as many protocols as possible.
+    def variant(self) -> RouterVariant:
+        """Return the first variant in the order of trials that agrees with as many protocols as possible.
 
         Protocols with another form have theirs.
         """
-        rates = self.rates() or tuple(RateReading)
-        possible = [each for each in READINGS if each.rate in rates]
-        reading = max(
+        rates = self.rates() or tuple(RateVariant)
+        possible = [each for each in VARIANTS if each.rate in rates]
+        variant = max(
             possible, key=lambda each: sum(each.extra_data in found.forms for found in self.protocols.values())
         )
         for protocol_id, found in self.protocols.items():
-            if reading.extra_data not in found.forms:
-                reading = reading.with_form(protocol_id, found.forms[0])
-        return reading
+            if variant.extra_data not in found.forms:
+                variant = variant.with_form(protocol_id, found.forms[0])
+        return variant
 
-    def variants(self, reading: RouterReading, protocol_ids: Iterable[int]) -> Iterator[RouterReading]:
-        """Yield `reading` with each other rate or form that agrees with the simulations, one change at a time."""
-        for rate in self.rates() or tuple(RateReading):
-            if rate != reading.rate:
-                yield reading._replace(rate=rate)
+    def variants(self, variant: RouterVariant, protocol_ids: Iterable[int]) -> Iterator[RouterVariant]:
+        """Yield `variant` with each other rate or form that agrees with the simulations, one change at a time."""
+        for rate in self.rates() or tuple(RateVariant):
+            if rate != variant.rate:
+                yield variant._replace(rate=rate)
         for protocol_id in protocol_ids:
             for form in self.forms_of(protocol_id):
-                if form != reading.form_of(protocol_id):
-                    yield reading.with_form(protocol_id, form)
+                if form != variant.form_of(protocol_id):
+                    yield variant.with_form(protocol_id, form)
 
     def with_findings(self, new: Mapping[int, Finding]) -> RouterFindings:
         """Return these findings with new ones. Old findings that contradict a new one are forgotten."""

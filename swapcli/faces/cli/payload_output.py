@@ -21,7 +21,7 @@ from swapcli.quoting.swap_warnings import swap_warnings
 
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
-    from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
 
 
@@ -43,13 +43,13 @@ def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tup
 
 
 class PreparedPayload(NamedTuple):
-    """A transaction with the results of its checks and its warnings, and how it is built for other readings."""
+    """A transaction with the results of its checks and its warnings, and how it is built for other variants."""
 
     payload: UnsignedTransaction
     network: Network
     checked: PayloadCheck | None
     warnings: tuple[QuoteWarning, ...] = ()
-    readings: RoutePayloads | None = None
+    variants: RoutePayloads | None = None
     verdict: Verdict | None = None
 
 
@@ -60,13 +60,13 @@ def add_warnings(
 
     Raises `VerdictBlocks` if the verdict says so.
     """
-    payload, network, checked, _, readings, verdict = prepared
+    payload, network, checked, _, variants, verdict = prepared
     settings = session.settings
     if verdict:
         from swapcli.payload.verdict.verdict_outcomes import check_verdict
 
         check_verdict(verdict, "--check")
-    warnings = swap_warnings(on_quote, payload, network, settings, checked, readings, with_approval=with_approval)
+    warnings = swap_warnings(on_quote, payload, network, settings, checked, variants, with_approval=with_approval)
     return prepared._replace(warnings=warnings)
 
 

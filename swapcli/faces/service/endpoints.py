@@ -92,7 +92,7 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespo
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
     """Return a check that the sender holds the input. The request names only the recipient, usually the sender."""
     from swapcli.payload.checks.presign_checks import CheckOptions, check_payload
-    from swapcli.payload.checks.simulated_readings import TradedTokens
+    from swapcli.payload.checks.simulated_variants import TradedTokens
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
     checks, ends = (

@@ -45,7 +45,7 @@ def amend_with_verdict(
     now_s = int(registry.clock.now_s())
 
     def judge(node: StateOverrideNode) -> object:
-        from swapcli.payload.checks.simulated_readings import TradedTokens
+        from swapcli.payload.checks.simulated_variants import TradedTokens
         from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap, price_guard
         from swapcli.payload.verdict.verdict_document import render_verdict
         from swapcli.quoting.review.payload_checker import traded_tokens

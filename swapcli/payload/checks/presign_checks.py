@@ -16,17 +16,17 @@ from swapcli.core.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.simulated_readings import (
+from swapcli.payload.checks.simulated_variants import (
     Simulation,
     TradedTokens,
     TrialRunner,
     best_unproven,
     proven_trials,
     require_expected,
-    simulate_readings,
+    simulate_variants,
 )
 from swapcli.payload.evm.simulation import SimulatedCall
-from swapcli.payload.payloads_by_reading import ReadPayload, RoutePayloads
+from swapcli.payload.payloads_by_variant import ReadPayload, RoutePayloads
 from swapcli.payload.signing.signing_fields import SigningPlan
 from swapcli.payload.simulation.sender_balances import SenderBalances, read_sender_balances
 from swapcli.state.rpc.multicall import find_answering_block
@@ -49,7 +49,7 @@ class CheckOptions(NamedTuple):
 class PayloadCheck(NamedTuple):
     """The results of the checks.
 
-    `read_payload` is the payload in the reading that pays, None if other readings were not tried. `proven` are all
+    `read_payload` is the payload in the variant that pays, None if other variants were not tried. `proven` are all
     payloads that paid what they should.
     `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
     transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
@@ -83,12 +83,12 @@ def check_payload(
     gas_wei: int | None = None,
     *,
     is_rounded: bool = False,
-    readings: RoutePayloads | None = None,
+    variants: RoutePayloads | None = None,
 ) -> PayloadCheck:
     """Return the results of the checks that `options` request.
 
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
-    balances as shares, so that the swap need only pay the minimum. `readings` builds the payload for other readings of
+    balances as shares, so that the swap need only pay the minimum. `variants` builds the payload for other variants of
     the router. Raise `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
     reverts, pays another amount or cannot be simulated, and `UpstreamError`.
     """
@@ -103,7 +103,7 @@ def check_payload(
     if not options.simulate:
         return checked
     checked = _check_by_simulation(
-        TrialRunner(node, at, sender, holdings, tokens), checked, payload, readings, is_exact
+        TrialRunner(node, at, sender, holdings, tokens), checked, payload, variants, is_exact
     )
     if gas_wei is None and checked.simulation:
         return checked._replace(gas_wei=checked.simulation.gas_used * head.gas_price_wei)
@@ -114,24 +114,24 @@ def _check_by_simulation(
     runner: TrialRunner,
     checked: PayloadCheck,
     payload: UnsignedTransaction,
-    readings: RoutePayloads | None,
+    variants: RoutePayloads | None,
     is_exact: bool,
 ) -> PayloadCheck:
     """Return `checked` with the simulation. `is_exact` says whether the quote is for the block."""
     node, tokens, block = runner.node, runner.tokens, block_number(runner.at)
-    trials = simulate_readings(runner, payload, readings)
+    trials = simulate_variants(runner, payload, variants)
     if is_exact and block and not any(trial.is_exact for trial in trials):
         # A node that ignores block numbers has simulated on another state than the one that was quoted on.
         answering_block = find_answering_block(node, block - 1)
         is_exact = answering_block is None or answering_block == block - 1
     must_match = is_exact and not checked.is_rounded
-    if readings is None:
+    if variants is None:
         require_expected(trials[0], tokens, must_match)
         return checked._replace(simulation=trials[0].simulation)
     proven = proven_trials(trials) if is_exact else ()
     trial = proven[0] if proven else best_unproven(trials, tokens, must_match)
     read = tuple(trial.read_payload for trial in proven)
-    simulation = trial.simulation._replace(reading=readings.fitting(read) if read else None)
+    simulation = trial.simulation._replace(variant=variants.fitting(read) if read else None)
     return checked._replace(simulation=simulation, read_payload=trial.read_payload, proven=read)
 
 

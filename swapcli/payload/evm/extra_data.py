@@ -58,7 +58,7 @@ from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.router_reading import ExtraDataForm
+from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.core.records import NamedTuple
 
 _FEE_BITS: Final = 24

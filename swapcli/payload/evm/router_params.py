@@ -55,7 +55,7 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
         raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
     protocol = network.protocol(pool.protocol)
     protocol_id = _protocol_id(pool, protocol, network)
-    use, form = PoolUse(pool, step.token_in, step.token_out, protocol), network.router_reading.form_of(protocol_id)
+    use, form = PoolUse(pool, step.token_in, step.token_out, protocol), network.router_variant.form_of(protocol_id)
     return RouterSwapParam(
         token_in=_to_wrapped(step.token_in, network),
         token_out=_to_wrapped(step.token_out, network),

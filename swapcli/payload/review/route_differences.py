@@ -20,8 +20,8 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Swap
 from swapcli.core.model.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.core.model.router_dialect import ReplayedSwap
-from swapcli.core.model.router_findings import READINGS
-from swapcli.core.model.router_reading import RateReading
+from swapcli.core.model.router_findings import VARIANTS
+from swapcli.core.model.router_variant import RateVariant
 from swapcli.core.model.swap_terms import after_fee, min_received
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
@@ -32,7 +32,7 @@ from swapcli.interface.route import parse_result, parse_short, raise_if_no_route
 from swapcli.interface.router_call import parse_call_route, parse_swap_parameters
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity
-from swapcli.payload.dialects import execution_of, has_readings, interface_dialect, router_dialect
+from swapcli.payload.dialects import execution_of, has_variants, interface_dialect, router_dialect
 from swapcli.payload.evm.wrapped_native import build_wrap
 from swapcli.payload.payloads import check_ends, pools_for
 from swapcli.payload.review.transaction_warnings import FindToken
@@ -316,19 +316,19 @@ class _Comparison:
             yield "the calldata is not that of the route: it differs in shares, pools, amounts or data"
 
     def _is_call_of(self, result: RouteResult, route: RouterRouteParam, market: MarketState) -> bool:
-        """Return whether the calldata is what the route gives under one reading of rates, in any form of extra data."""
+        """Return whether the calldata is what the route gives under one variant of rates, in any form of extra data."""
         actual = self._actual_call(RouterCall(route, ()))
         if actual is None:
             return False
         networks = [self._network]
-        if has_readings(self._network):
-            networks += [self._network._replace(router_reading=reading) for reading in READINGS]
-        accepted: dict[RateReading, list[set[RouterSwapParam]]] = {}
+        if has_variants(self._network):
+            networks += [self._network._replace(router_variant=variant) for variant in VARIANTS]
+        accepted: dict[RateVariant, list[set[RouterSwapParam]]] = {}
         for network in networks:
             swaps = _call_swaps(network, result, route, pools_for(result, market))
             if swaps is None or len(swaps) != len(actual.swaps):
                 continue
-            sets = accepted.setdefault(network.router_reading.rate, [set() for _ in actual.swaps])
+            sets = accepted.setdefault(network.router_variant.rate, [set() for _ in actual.swaps])
             for each, swap in zip(sets, swaps, strict=True):
                 each.add(swap)
         return any(
@@ -341,8 +341,8 @@ class _Comparison:
         if actual is None:
             return
         found = [(swap.token_in, swap.token_out, swap.rate) for swap in actual.swaps]
-        for rate in RateReading:
-            network = self._network._replace(router_reading=self._network.router_reading._replace(rate=rate))
+        for rate in RateVariant:
+            network = self._network._replace(router_variant=self._network.router_variant._replace(rate=rate))
             steps = planned_steps(result.route, result.input_amount, execution_of(network))
             to_wrapped = network.to_wrapped
             if [(to_wrapped(step.token_in), to_wrapped(step.token_out), step.rate) for step in steps] == found:
@@ -353,7 +353,7 @@ class _Comparison:
 def _call_swaps(
     network: Network, result: RouteResult, route: RouterRouteParam, pools: Mapping[str, Pool]
 ) -> tuple[RouterSwapParam, ...] | None:
-    """Return the swaps of the call of a route; None if this reading of the router cannot write them."""
+    """Return the swaps of the call of a route; None if this variant of the router cannot write them."""
     steps = planned_steps(result.route, result.input_amount, execution_of(network))
     try:
         return interface_dialect(network).build_call(route, steps, pools, result.integrator).swaps

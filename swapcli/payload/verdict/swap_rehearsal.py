@@ -28,7 +28,7 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.checks.presign_checks import proven_block
-from swapcli.payload.checks.simulated_readings import TradedTokens, expected_output
+from swapcli.payload.checks.simulated_variants import TradedTokens, expected_output
 from swapcli.payload.dialects import execution_of, router_dialect
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
 from swapcli.payload.evm.token_powers import TokenPowers, powers_in
@@ -64,7 +64,7 @@ transfer."""
 class JudgedSwap(NamedTuple):
     """A payload to be judged, with its route on `pools` (by key), None where their state is unknown.
 
-    `network` has the reading of the router that the payload is built for. `known_tokens` are the addresses of tokens
+    `network` has the variant of the router that the payload is built for. `known_tokens` are the addresses of tokens
     that the catalogue has, None for a network without any.
     """
 
@@ -351,7 +351,7 @@ def _failed_swap(swap: JudgedSwap, found: Rehearsal) -> Reason:
         message = f"{swap.tokens.token_in.symbol} refuses to be approved: {describe_revert(output)}"
         return _block(ReasonCode.SWAP_REVERTS, message, "do not sign: the swap would fail")
     message = f"the swap reverts: {describe_revert(output)}"
-    return _block(ReasonCode.SWAP_REVERTS, message, "quote again; --simulate tries other readings of the router too")
+    return _block(ReasonCode.SWAP_REVERTS, message, "quote again; --simulate tries other variants of the router too")
 
 
 def _output_reasons(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Reason]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import UnknownNetwork
 from swapcli.core.model.network import Network
-from swapcli.payload.dialects import has_readings
+from swapcli.payload.dialects import has_variants
 from swapcli.quoting.config import Settings, networks_from
 from swapcli.quoting.openers.user_setup import may_exist
 
@@ -38,14 +38,14 @@ class RouterMemory:
 
         return self._load(network) if network.router_code_hash else NO_FINDINGS
 
-    def with_reading(self, network: Network) -> Network:
-        """Return the network with the reading of its router that simulations have shown."""
+    def with_variant(self, network: Network) -> Network:
+        """Return the network with the variant of its router that simulations have shown."""
         if not self._may_know(network):
             return network
         findings = self._load(network)
         if not findings.protocols:
             return network
-        return network._replace(router_reading=findings.reading(), router_code_hash=findings.code_hash)
+        return network._replace(router_variant=findings.variant(), router_code_hash=findings.code_hash)
 
     def _load(self, network: Network) -> RouterFindings:
         from swapcli.core.model.router_findings import NO_FINDINGS
@@ -55,7 +55,7 @@ class RouterMemory:
         return self.file().load(network.chain_id, network.router)
 
     def _may_know(self, network: Network) -> bool:
-        return network.router is not None and has_readings(network) and may_exist(self._path)
+        return network.router is not None and has_variants(network) and may_exist(self._path)
 
 
 class KnownNetworks:
@@ -67,7 +67,7 @@ class KnownNetworks:
 
     def find(self, name: str) -> Network:
         """Return the network called `name`, a name or a chain id. Raises `UnknownNetwork`."""
-        return self.routers.with_reading(self._find(name))
+        return self.routers.with_variant(self._find(name))
 
     @cached_property
     def _find(self) -> Callable[[str], Network]:

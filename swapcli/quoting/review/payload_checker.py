@@ -11,7 +11,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
-from swapcli.payload.dialects import has_readings, router_dialect
+from swapcli.payload.dialects import has_variants, router_dialect
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck
-    from swapcli.payload.payloads_by_reading import RoutePayloads
-    from swapcli.payload.reading_memory import ReadingMemory
+    from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.signing.signing_fields import SigningPlan
+    from swapcli.payload.variant_memory import VariantMemory
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
 
-_HINT_OWN_READINGS: Final = (
-    "only the service's reading of the router was simulated, as others need the state of the pools: quote without"
+_HINT_OWN_VARIANTS: Final = (
+    "only the service's variant of the router was simulated, as others need the state of the pools: quote without"
     " a service to try all of them"
 )
 
@@ -47,31 +47,31 @@ class PayloadChecker(NamedTuple):
     requested: CheckOptions
     node: RpcNode
     network: Network
-    memory: ReadingMemory
+    memory: VariantMemory
     second_node: RpcNode | None = None
 
     def check_quoted(
-        self, answer: QuoteResult, payload: UnsignedTransaction, readings: RoutePayloads | None
+        self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
     ) -> PayloadCheck:
-        """Check the transaction of a quote; `readings` builds it for other readings. Raises as `check_payload`."""
+        """Check the transaction of a quote; `variants` builds it for other variants. Raises as `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
         if isinstance(answer, RemoteQuote):
             return self._check(payload, answer.state_source, tokens, None, wei_usd=_wei_usd(answer))
         gas_wei, wei_usd = answer.quote.gas_wei, answer.quote.wei_usd
-        return self._check(payload, answer.state_source, tokens, gas_wei, readings=readings, wei_usd=wei_usd)
+        return self._check(payload, answer.state_source, tokens, gas_wei, variants=variants, wei_usd=wei_usd)
 
     def check_built(
         self,
         fresh_source: QuoteSource,
         result: RouteResult,
         payload: UnsignedTransaction,
-        readings: RoutePayloads | None,
+        variants: RoutePayloads | None,
     ) -> PayloadCheck:
         """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
         tokens = traded_tokens(result, payload, fresh_source.network)
         wei_usd = self._price_wei(fresh_source)
-        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings, wei_usd=wei_usd)
+        return self._check(payload, fresh_source.state_source, tokens, None, variants=variants, wei_usd=wei_usd)
 
     def _price_wei(self, source: QuoteSource) -> float | None:
         """Return the dollars of a wei on the state of a source; None if unknown, or if no fees are read."""
@@ -91,11 +91,11 @@ class PayloadChecker(NamedTuple):
         tokens: tuple[Token, Token],
         gas_wei: int | None,
         *,
-        readings: RoutePayloads | None = None,
+        variants: RoutePayloads | None = None,
         wei_usd: float | None = None,
     ) -> PayloadCheck:
         from swapcli.payload.checks.presign_checks import check_payload
-        from swapcli.payload.checks.simulated_readings import TradedTokens
+        from swapcli.payload.checks.simulated_variants import TradedTokens
 
         with closing(self.node):
             ends = TradedTokens(*tokens, self.network.native)
@@ -108,16 +108,16 @@ class PayloadChecker(NamedTuple):
                     ends,
                     gas_wei,
                     is_rounded=payload.rounding is not None,
-                    readings=readings,
+                    variants=variants,
                 )
             except SimulationError as error:
-                if origin.service_url is not None and has_readings(self.network):
-                    error.hint = _HINT_OWN_READINGS
+                if origin.service_url is not None and has_variants(self.network):
+                    error.hint = _HINT_OWN_VARIANTS
                 raise
-            if readings is not None and self.requested.simulate:
-                self.memory.learn(self.node, readings, checked, int(SYSTEM_CLOCK.now_s()))
-            elif readings is not None:
-                checked = checked._replace(read_payload=self.memory.without_stale(self.node, readings))
+            if variants is not None and self.requested.simulate:
+                self.memory.learn(self.node, variants, checked, int(SYSTEM_CLOCK.now_s()))
+            elif variants is not None:
+                checked = checked._replace(read_payload=self.memory.without_stale(self.node, variants))
             payload = checked.read_payload.payload if checked.read_payload else payload
             return checked._replace(signing=self._plan_signing(payload, checked, wei_usd))
 
@@ -203,11 +203,11 @@ def mark_revocations(
 def new_checker(
     nodes: NodeOpener, routers: RouterMemory, network: Network, node: RpcNode, requested: CheckOptions
 ) -> PayloadChecker:
-    """Return the checker of transactions on a node, which remembers readings of routers beside the stores."""
-    from swapcli.payload.reading_memory import ReadingMemory
+    """Return the checker of transactions on a node, which remembers variants of routers beside the stores."""
+    from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None
-    return PayloadChecker(requested, node, network, ReadingMemory(routers.file()), second_node)
+    return PayloadChecker(requested, node, network, VariantMemory(routers.file()), second_node)
 
 
 def _wei_usd(answer: RemoteQuote) -> float | None:
@@ -224,27 +224,27 @@ def route_payloads(
     terms: SwapTerms,
     gas_units: int | None,
 ) -> RoutePayloads | None:
-    """Return the payloads of a route for each reading; None for another dialect, or if the pools are unknown.
+    """Return the payloads of a route for each variant; None for another dialect, or if the pools are unknown.
 
     `findings` are remembered of the router of a network.
     """
-    if pools is None or not has_readings(network):
+    if pools is None or not has_variants(network):
         return None
-    from swapcli.payload.payloads_by_reading import RoutePayloads
+    from swapcli.payload.payloads_by_variant import RoutePayloads
 
     return RoutePayloads(result, pools, network, terms, findings(network), gas_units)
 
 
-def in_reading(
+def in_variant(
     answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
 ) -> tuple[QuoteResult, UnsignedTransaction]:
-    """Return the quote and its payload in the reading that the checks have found, with the amounts of its replay."""
+    """Return the quote and its payload in the variant that the checks have found, with the amounts of its replay."""
     read = checked.read_payload if checked else None
     if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
         return answer, payload
-    done = payloads.replay(read.reading)
+    done = payloads.replay(read.variant)
     return answer._replace(
-        network=answer.network._replace(router_reading=read.reading),
+        network=answer.network._replace(router_variant=read.variant),
         quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
         result=answer.result._replace(output_amount=done.amount_out),
     ), read.payload
@@ -254,7 +254,7 @@ class BuiltSwap(NamedTuple):
     """A payload with its route on `pools` (by key), None where they are unknown, the tokens that it trades, and the
     source of its quote.
 
-    `network` has the reading of the router that the payload is built for.
+    `network` has the variant of the router that the payload is built for.
     """
 
     payload: UnsignedTransaction
@@ -270,7 +270,7 @@ def judge_built(nodes: NodeOpener, built: BuiltSwap, sender: str | None) -> Verd
     """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
     if not nodes.checks_swaps(built.network):
         return None
-    from swapcli.payload.checks.simulated_readings import TradedTokens
+    from swapcli.payload.checks.simulated_variants import TradedTokens
     from swapcli.payload.verdict.swap_rehearsal import JudgedSwap
     from swapcli.quoting.review.verdict import judge
     from swapcli.quoting.sources.quote_source import known_market

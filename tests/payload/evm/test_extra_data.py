@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.router_reading import ExtraDataForm
+from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.pool_addresses import pool_address
 from swapcli.core.pools import FAMILIES

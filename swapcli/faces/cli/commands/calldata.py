@@ -92,12 +92,12 @@ def calldata(
 
         print_permit(session, quote.network, payload, (quote.route, terms), transaction.to)
         return exit_codes.OK
-    quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
+    quote, transaction, checked, variants = context.market.check_swap(quote, transaction, terms, checker)
     pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
     ends = traded_tokens(quote.route, transaction, quote.network)
     built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
     verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
-    prepared = PreparedPayload(transaction, quote.network, checked, readings=readings, verdict=verdict)
+    prepared = PreparedPayload(transaction, quote.network, checked, variants=variants, verdict=verdict)
     warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     figures = quote.figures._replace(warnings=prepared.warnings)

@@ -124,10 +124,10 @@ def execute(
     impact = payload_impact(quote_source, route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
     pools = route_pools(quote_source, route.result)
-    readings = route_payloads(
+    variants = route_payloads(
         session.routers.findings, quote_source.network, route.result, pools, terms, transaction.gas_units
     )
-    checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
+    checked = checker.check_built(quote_source, route.result, transaction, variants) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
     transaction = mark_revocations(transaction, state_source, session.nodes, quote_source.network, checked)
@@ -136,11 +136,11 @@ def execute(
     warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
     network_read = quote_source.network
     if checked and checked.read_payload:
-        network_read = network_read._replace(router_reading=checked.read_payload.reading)
+        network_read = network_read._replace(router_variant=checked.read_payload.variant)
     ends = traded_tokens(route.result, transaction, network_read)
     built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source, quote_source)
     verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
-    prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings, verdict=verdict)
+    prepared = PreparedPayload(transaction, quote_source.network, checked, variants=variants, verdict=verdict)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
     return exit_codes.OK

@@ -20,7 +20,7 @@ from swapcli.quoting.route_document import quote_fields
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AdvisedSlippageJson
-    from swapcli.payload.checks.simulated_readings import Simulation
+    from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.quoting.slippage_measures import SlippageAdvice
 
 
@@ -99,9 +99,9 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
         "sender": display_address(simulation.sender, network.kind),
         "overrides": list(simulation.assumed),
     }
-    if simulation.reading is None:
+    if simulation.variant is None:
         return found
-    return found | {"reading": {"rate": list(simulation.reading.rates), "extra_data": list(simulation.reading.forms)}}
+    return found | {"reading": {"rate": list(simulation.variant.rates), "extra_data": list(simulation.variant.forms)}}
 
 
 def advised_slippage_field(advice: SlippageAdvice) -> AdvisedSlippageJson:

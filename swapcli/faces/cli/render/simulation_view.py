@@ -58,12 +58,12 @@ def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
     ]
     received = format_amount(simulation.received, checked.tokens.token_out)
     yield Fact("Simulated", received, ", ".join(filter(None, notes)))
-    if simulation.reading:
-        rates, forms = simulation.reading
+    if simulation.variant:
+        rates, forms = simulation.variant
         rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
         form_note = " or ".join(FORM_WORDS[form] for form in forms)
         yield Fact(
             "Router reads",
-            "rates in any reading" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
+            "rates in any variant" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
             "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_note}",
         )

@@ -32,7 +32,7 @@ class FibrousDialect:
         self.name = network.router_dialect
         # A router that the settings call ours has the present version unless its code says otherwise.
         self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
-        self.execution = Execution(rate_reading=network.router_reading.rate)
+        self.execution = Execution(rate_variant=network.router_variant.rate)
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool itself, or None if this project's contract has no step for its family.

@@ -14,7 +14,7 @@ interface IPoolFacts {
 
 /// A router of the interface that reads rates and extra data in one way only, on the protocols of the tests' network.
 /// It refuses extra data in any other form. It may also pay less than it gains, and return another amount than it pays.
-contract ReadingRouter is Families {
+contract VariantRouter is Families {
     using Tokens for address;
 
     error WrongForm(int24 protocol_id, bytes data);

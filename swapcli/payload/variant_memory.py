@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.router_findings import NO_FINDINGS, RouterFindings
-from swapcli.core.model.router_reading import DEFAULT_READING
+from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.networks.address import hash_code
 from swapcli.core.records import NamedTuple
 from swapcli.payload.checks.presign_checks import PayloadCheck
-from swapcli.payload.payloads_by_reading import ReadPayload, RoutePayloads
+from swapcli.payload.payloads_by_variant import ReadPayload, RoutePayloads
 from swapcli.state.router_findings_file import RouterFindingsFile
 from swapcli.state.rpc.node import StateOverrideNode
 
 
-class ReadingMemory(NamedTuple):
+class VariantMemory(NamedTuple):
     """The findings about routers in a file. A router's findings hold for its present code."""
 
     file: RouterFindingsFile
 
-    def learn(self, node: StateOverrideNode, readings: RoutePayloads, checked: PayloadCheck, now_s: int) -> None:
+    def learn(self, node: StateOverrideNode, variants: RoutePayloads, checked: PayloadCheck, now_s: int) -> None:
         """Remember what the simulation of `checked` has shown, if it has shown anything. Raises `UpstreamError`."""
         if not checked.proven or checked.simulation is None:
             return
         block = checked.simulation.block
-        new = readings.findings_from(checked.proven, block, now_s)
-        code_hash = _code_hash(node, readings.network, block)
-        known = readings.findings if readings.findings.code_hash == code_hash else RouterFindings(code_hash)
-        self._save(readings.network, known.with_findings(new))
+        new = variants.findings_from(checked.proven, block, now_s)
+        code_hash = _code_hash(node, variants.network, block)
+        known = variants.findings if variants.findings.code_hash == code_hash else RouterFindings(code_hash)
+        self._save(variants.network, known.with_findings(new))
 
-    def without_stale(self, node: StateOverrideNode, readings: RoutePayloads) -> ReadPayload | None:
-        """Forget what is known of a router whose code has changed, and return the payload for the default reading.
+    def without_stale(self, node: StateOverrideNode, variants: RoutePayloads) -> ReadPayload | None:
+        """Forget what is known of a router whose code has changed, and return the payload for the default variant.
 
         Return None if the code is the same, or nothing is known. Raises `UpstreamError`.
         """
         block = node.read_head().block.number
-        if not readings.findings.protocols or readings.findings.code_hash == _code_hash(node, readings.network, block):
+        if not variants.findings.protocols or variants.findings.code_hash == _code_hash(node, variants.network, block):
             return None
-        self._save(readings.network, NO_FINDINGS)
-        return ReadPayload(DEFAULT_READING, readings.build(DEFAULT_READING))
+        self._save(variants.network, NO_FINDINGS)
+        return ReadPayload(DEFAULT_VARIANT, variants.build(DEFAULT_VARIANT))
 
     def _save(self, network: Network, findings: RouterFindings) -> None:
         self.file.save(network.chain_id, network.router or "", findings)

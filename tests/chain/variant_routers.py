@@ -15,17 +15,17 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote import Quote, Route
 from swapcli.core.model.route_result import build_result
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.routing.replay import replay
 from swapcli.payload.checks.presign_checks import CheckOptions, PayloadCheck, check_payload
-from swapcli.payload.checks.simulated_readings import TradedTokens
+from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.evm import build_transactions, router
 from swapcli.payload.evm.router import build_deployment, read_artifact
-from swapcli.payload.payloads_by_reading import RoutePayloads
+from swapcli.payload.payloads_by_variant import RoutePayloads
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
@@ -34,7 +34,7 @@ from tests.chain.trader import Trader, random_amount
 from tests.contracts.evm import Contract, compile_solidity
 
 BOB = "0x" + "b0" * 20
-RATES, FORMS = tuple(RateReading), tuple(ExtraDataForm)
+RATES, FORMS = tuple(RateVariant), tuple(ExtraDataForm)
 
 
 class QuotedRoute(NamedTuple):
@@ -48,12 +48,12 @@ class QuotedRoute(NamedTuple):
     def check(self, node: RpcNode) -> PayloadCheck:
         """Simulate the payload, and those for other readings if it does not pay."""
         options = CheckOptions(simulate=True)
-        return check_payload(node, options, self.payload, self.state, self.ends, readings=self.payloads)
+        return check_payload(node, options, self.payload, self.state, self.ends, variants=self.payloads)
 
 
-def deploy_reading_router(trader: Trader, reading: RouterReading, *, skimmed: int = 0, claimed: int = 0) -> Contract:
+def deploy_reading_router(trader: Trader, reading: RouterVariant, *, skimmed: int = 0, claimed: int = 0) -> Contract:
     """Deploy a router of one reading that pays `skimmed` units too little, and returns `claimed` more than it pays."""
-    artifact = compile_solidity("readings.sol", root=Path(router.__file__).parent / "contracts")["ReadingRouter"]
+    artifact = compile_solidity("variants.sol", root=Path(router.__file__).parent / "contracts")["VariantRouter"]
     network = trader.world.network
     arguments = bytes.fromhex(build_deployment(network).calldata[len(read_artifact().bytecode) :])
     numbers = (RATES.index(reading.rate), FORMS.index(reading.extra_data), skimmed, claimed)
@@ -91,11 +91,11 @@ def quote_route(
     result = build_result(quote, order, network, pools, ApiVersion.V2, timestamp_ms=timestamp_ms)
     payloads = RoutePayloads(result, pools, network, SwapTerms(slippage_percent * PPM_PER_PERCENT, BOB))
     for rate in RATES:
-        payloads.replay(RouterReading(rate))
+        payloads.replay(RouterVariant(rate))
     block = int(trader.chain.node.ask("eth_blockNumber"), 16)
     ends = TradedTokens(order.token_in, order.token_out, network.native)
     return QuotedRoute(
-        payloads.build(network.router_reading), payloads, ends, StateSource(Provenance.LIVE, "the node", block)
+        payloads.build(network.router_variant), payloads, ends, StateSource(Provenance.LIVE, "the node", block)
     )
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from swapcli.core.records import NamedTuple
 
 
-class RateReading(StrEnum):
+class RateVariant(StrEnum):
     """The amount that a rate is a part of."""
 
     RELATIVE = "relative"
@@ -32,10 +32,10 @@ class ExtraDataForm(StrEnum):
     TWO_BYTES_OR_WORD = "two_bytes_or_word"
 
 
-class RouterReading(NamedTuple):
-    """One reading of a router. `forms` has the protocols, by id, whose form is not `extra_data`."""
+class RouterVariant(NamedTuple):
+    """One variant of a router. `forms` has the protocols, by id, whose form is not `extra_data`."""
 
-    rate: RateReading = RateReading.RELATIVE
+    rate: RateVariant = RateVariant.RELATIVE
     extra_data: ExtraDataForm = ExtraDataForm.TWO_BYTES
     forms: tuple[tuple[int, ExtraDataForm], ...] = ()
 
@@ -43,11 +43,11 @@ class RouterReading(NamedTuple):
         """Return the form of the extra data of a protocol's pools."""
         return dict(self.forms).get(protocol_id, self.extra_data)
 
-    def with_form(self, protocol_id: int, form: ExtraDataForm) -> RouterReading:
-        """Return the reading with another form for one protocol."""
+    def with_form(self, protocol_id: int, form: ExtraDataForm) -> RouterVariant:
+        """Return the variant with another form for one protocol."""
         forms = dict(self.forms) | {protocol_id: form}
         return self._replace(forms=tuple(sorted((key, each) for key, each in forms.items() if each != self.extra_data)))
 
 
-DEFAULT_READING = RouterReading()
-"""The reading of this project's router contract. Payloads for an unknown router are written for it too."""
+DEFAULT_VARIANT = RouterVariant()
+"""The variant of this project's router contract. Payloads for an unknown router are written for it too."""

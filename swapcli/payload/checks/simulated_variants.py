@@ -1,7 +1,7 @@
 """Simulations of a swap before it is signed, one for each way in which the public router may read its payload.
 
-How the public router reads its calls is not published. Payloads for each reading are simulated together, and the first
-one that pays what the replay under its reading says takes the place of the payload.
+How the public router reads its calls is not published. Payloads for each variant are simulated together, and the first
+one that pays what the replay under its variant says takes the place of the payload.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import SimulationError
-from swapcli.core.model.router_reading import DEFAULT_READING
+from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import decode_integrator_data
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
-from swapcli.payload.payloads_by_reading import FittingReadings, ReadingCertainty, ReadPayload, RoutePayloads
+from swapcli.payload.payloads_by_variant import FittingVariants, ReadPayload, RoutePayloads, VariantCertainty
 from swapcli.payload.simulation.revert_reason import describe_revert
 from swapcli.payload.simulation.sender_balances import SenderBalances
 from swapcli.payload.simulation.swap_simulation import SimulationGrant, SwapSimulation, simulate_swaps
@@ -26,7 +26,7 @@ from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
-"""A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong reading of a rate
+"""A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong variant of a rate
 leaves at least a millionth of a token unsold."""
 _HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
 
@@ -43,7 +43,7 @@ class Simulation(NamedTuple):
     """The result of a simulated swap on the state after `block`; amounts in base units of the bought token.
 
     `gas_used` is before refunds, which are at most a fifth of it. `assumed` names the balances and allowances that the
-    sender lacks and that the simulation granted. `reading` is how the router reads the payload, None if other readings
+    sender lacks and that the simulation granted. `variant` is how the router reads the payload, None if other variants
     were not tried, or if the state was not the quote's, which proves nothing.
     """
 
@@ -53,7 +53,7 @@ class Simulation(NamedTuple):
     expected: int
     gas_used: int
     assumed: tuple[str, ...]
-    reading: FittingReadings | None = None
+    variant: FittingVariants | None = None
 
     @property
     def matches(self) -> bool:
@@ -61,8 +61,8 @@ class Simulation(NamedTuple):
         return self.received == self.expected
 
 
-class ReadingTrial(NamedTuple):
-    """A payload for one reading, and its simulation."""
+class VariantTrial(NamedTuple):
+    """A payload for one variant, and its simulation."""
 
     read_payload: ReadPayload
     run: SimulationRun
@@ -95,7 +95,7 @@ class ReadingTrial(NamedTuple):
 
 
 class TrialRunner(NamedTuple):
-    """Simulates payloads that differ only in their reading, together."""
+    """Simulates payloads that differ only in their variant, together."""
 
     node: StateOverrideNode
     at: BlockId
@@ -103,42 +103,42 @@ class TrialRunner(NamedTuple):
     holdings: SenderBalances
     tokens: TradedTokens
 
-    def run(self, payloads: Sequence[ReadPayload]) -> list[ReadingTrial]:
+    def run(self, payloads: Sequence[ReadPayload]) -> list[VariantTrial]:
         """Simulate the payloads on the node, in one request."""
         swaps = [SimulatedCall.from_payload(each.payload) for each in payloads]
         simulated = simulate_swaps(self.node, self.at, swaps, self.sender, self.holdings)
         block = block_number(self.at)
         return [
-            ReadingTrial(
+            VariantTrial(
                 each, result.run, _describe_simulation(result, each.payload.call, block, self.sender, self.tokens)
             )
             for each, result in zip(payloads, simulated, strict=True)
         ]
 
 
-def simulate_readings(
-    runner: TrialRunner, payload: UnsignedTransaction, readings: RoutePayloads | None
-) -> list[ReadingTrial]:
-    """Simulate the payload and its other readings: together, or after it if its reading is known and it pays less."""
-    if readings is None:
-        return runner.run([ReadPayload(DEFAULT_READING, payload)])
-    first = ReadPayload(readings.network.router_reading, payload)
-    if readings.certainty(first) is ReadingCertainty.ASSUMED:
-        return runner.run(readings.candidates(first))
+def simulate_variants(
+    runner: TrialRunner, payload: UnsignedTransaction, variants: RoutePayloads | None
+) -> list[VariantTrial]:
+    """Simulate the payload and its other variants: together, or after it if its variant is known and it pays less."""
+    if variants is None:
+        return runner.run([ReadPayload(DEFAULT_VARIANT, payload)])
+    first = ReadPayload(variants.network.router_variant, payload)
+    if variants.certainty(first) is VariantCertainty.ASSUMED:
+        return runner.run(variants.candidates(first))
     trials = runner.run([first])
     if trials[0].is_exact and trials[0].is_as_replayed:
         return trials
-    others = readings.candidates(first)[1:]
+    others = variants.candidates(first)[1:]
     return trials + runner.run(others) if others else trials
 
 
-def proven_trials(trials: Sequence[ReadingTrial]) -> tuple[ReadingTrial, ...]:
+def proven_trials(trials: Sequence[VariantTrial]) -> tuple[VariantTrial, ...]:
     """Return the trials that paid the amount of their replay, to the unit if there are any such."""
     near = [trial for trial in trials if trial.is_as_replayed]
     return tuple([trial for trial in near if trial.is_exact] or near)
 
 
-def best_unproven(trials: Sequence[ReadingTrial], tokens: TradedTokens, is_exact: bool) -> ReadingTrial:
+def best_unproven(trials: Sequence[VariantTrial], tokens: TradedTokens, is_exact: bool) -> VariantTrial:
     """Return the trial that pays the most of those that pay their minimum, if the state was not the quote's.
 
     On the quote's state, and if none pays enough, the first one raises the error.
@@ -159,7 +159,7 @@ def best_unproven(trials: Sequence[ReadingTrial], tokens: TradedTokens, is_exact
     )
 
 
-def _pays_minimum(trial: ReadingTrial) -> bool:
+def _pays_minimum(trial: VariantTrial) -> bool:
     is_done = trial.run.status is SimulationStatus.DONE
     return is_done and trial.simulation.received >= trial.payload.call.route.min_received
 
@@ -184,7 +184,7 @@ def expected_output(call: RouterCall | EncodedCall) -> int:
     return after_fee(call.route.amount_out, shares.fee_bps)
 
 
-def require_expected(trial: ReadingTrial, tokens: TradedTokens, is_exact: bool) -> None:
+def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) -> None:
     """Raise `SimulationError` unless a trial paid its quote, or its minimum if the state was not the quote's."""
     run, simulation, payload = trial.run, trial.simulation, trial.payload
     where = f"at block {simulation.block}"

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.market import Provenance
-from swapcli.core.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.payload.evm import decode_call
 from swapcli.state.markets.format import render_market
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.reading_routers import deploy_reading_router
 from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.trader import USER, Trader
+from tests.chain.variant_routers import deploy_reading_router
 from tests.support.chain import restored
 from tests.support.command import clean_environment
 from tests.support.service_process import SWAPCLI_COMMAND, run_service
 
-READING = RouterReading(RateReading.ABSOLUTE_INPUT, ExtraDataForm.WORD)
+READING = RouterVariant(RateVariant.ABSOLUTE_INPUT, ExtraDataForm.WORD)
 ORDER = ("ETH", "USDC", "400")
 """Large enough to split the input."""
 
