@@ -15,10 +15,10 @@ from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import Place
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, WHOLE, open_pair
-from tests.chain.test_swap_verdict import BOB, judge
 from tests.chain.trader import USER, Trader
 from tests.contracts.evm import Contract, compile_solidity
 from tests.examples import examples, few
+from tests.payload.verdict.test_swap_rehearsal import BOB, judge
 from tests.support.chain import restored
 
 SOURCES = compile_solidity("traps.sol", "tokens.sol")

@@ -19,10 +19,10 @@ from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import open_pair
 from tests.chain.settings import url_of
-from tests.chain.test_wallet_check import DETAILED, PLAIN, Service, market, node_at
 from tests.chain.trader import USER, Trader
 from tests.contracts.evm import compile_solidity
 from tests.faces.service.openapi_operations import openapi_document
+from tests.faces.service.test_balance_check import DETAILED, PLAIN, Service, market, node_at
 from tests.support.chain import restored
 
 __all__ = ["market"]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.faces.cli.completion.candidates import completion_text
 from swapcli.faces.cli.completion.command_tree import (
     ARGUMENT_VALUES,
     FILE,
@@ -32,19 +28,19 @@ from tests.support.shell_session import (
     COMPINIT,
     ZSH_SETUPS,
     Completion,
-    ShellSession,
     bash_session,
     fish_completions,
     shell_environment,
     zsh_session,
 )
-from tests.support.testnet import write_market_file
 
 ROOT = Path(__file__).parents[3]
+
 NETWORKS = set(network_names())
+
 FREE_ARGUMENTS = {"AMOUNT", "NAME", "CALLDATA", "TX"}
 """Arguments that nothing completes."""
-HOSTILE = "$(touch pwned)`x`; a"
+
 SETTINGS = """
 network: monad
 networks:
@@ -66,6 +62,7 @@ def starting(names: set[str], begin: str) -> set[str]:
 
 
 BASE, MONAD = symbols("base"), symbols("monad")
+
 PROTOCOLS = {protocol.amm_name for protocol in find_network("base").protocols}
 
 IN_SHELLS: dict[str, set[str]] = {
@@ -87,43 +84,6 @@ IN_SHELLS: dict[str, set[str]] = {
     "swapcli market import mar": {"market.json"},
 }
 """What real shells offer for a line. Every other case is the program's alone, and `ANSWERS` has it."""
-
-ANSWERS: dict[tuple[str, ...], set[str]] = {
-    ("",): {node.path[0] for node in command_nodes() if node.path}
-    | {alias for node in command_nodes() for alias in node.aliases},
-    ("config", ""): {"show", "path", "init"},
-    ("health", ""): NETWORKS,
-    ("health", "base", ""): NETWORKS - {"base"},
-    ("route", "8453", "cbB"): {"cbBTC"},
-    ("route", "BASE", "cbB"): {"cbBTC"},
-    ("route", "--direct", "--max-hops", "2", "base", "cbB"): {"cbBTC"},
-    ("route", "--", "base", "cbB"): {"cbBTC"},
-    ("route", "base", "ETH", ""): BASE - {"ETH"},
-    ("route", "base", "ETH", "USDC", ""): set(),
-    ("route", "ETH", ""): set(),
-    ("route", "base", "--sl"): {"--slippage"},
-    ("route", "base", "--router-dialect", "s"): {"settler"},
-    ("route", "--router-dialect=s",): {"--router-dialect=settler"},
-    ("route", "--router-dialect", "=", "s"): {"settler"},
-    ("route", "--router-dialect", "="): {"fibrous", "own", "universal-router", "settler"},
-    ("route", "base", "--exclude-protocols=uniswapV2,uniswapV3",): {"--exclude-protocols=uniswapV2,uniswapV3"},
-    ("serve", "--networks", "base,m"): {"base,monad"},
-    ("sync", "base", "--tokens", "ETH,cbB"): {"ETH,cbBTC"},
-    ("calldata", "base", "--with-"): {"--with-approval"},
-    ("route", "--get", "certificate.gapB"): {"certificate.gapBps"},
-    ("tokens", "--get", "0.sy"): {"0.symbol"},
-    ("calldata", "--format", "ca"): {"cast"},
-    ("execute", "--network", "m"): {"monad"},
-    ("help", "exit"): {"exit-codes"},
-    ("nosuch", ""): set(),
-    ("route", "nosuch", ""): set(),
-}  # fmt: skip
-
-
-def answer(*words: str, env: Mapping[str, str] | None = None) -> set[str]:
-    """What completes the last word in an environment without settings."""
-    lines = completion_text(words, {"HOME": "/nonexistent", **(env or {})}).splitlines()
-    return {line.partition("\t")[0] for line in lines[1:]}
 
 
 def settings_in(folder: Path, text: str = SETTINGS) -> dict[str, str]:
@@ -161,24 +121,6 @@ def test_an_unknown_shell_is_refused() -> None:
     ran = run_swapcli("completion", "tcsh")
     assert ran.exit_code == 2
     assert "bash, zsh, fish" in ran.stderr
-
-
-@pytest.mark.parametrize("words", ANSWERS, ids=" ".join)
-def test_what_fits_is_offered(words: tuple[str, ...]) -> None:
-    assert answer(*words) == ANSWERS[words]
-
-
-@pytest.mark.parametrize("network", network_names())
-def test_every_token_and_protocol_of_a_network_is_offered(network: str) -> None:
-    assert answer("route", network, "") == symbols(network)
-    protocols = {protocol.amm_name for protocol in find_network(network).protocols}
-    assert answer("route", network, "--exclude-protocols", "") == protocols
-
-
-def test_every_option_of_a_command_is_offered() -> None:
-    leaves = [node for node in command_nodes() if node.path]
-    for node in leaves:
-        assert answer(*node.path, "-") == {name for option in node.options for name in option.names}
 
 
 def test_bash_offers_what_fits(tmp_path: Path) -> None:
@@ -236,58 +178,6 @@ def test_the_scripts_work_from_where_they_are_installed(tmp_path: Path) -> None:
     assert fish_completions(["swapcli route m"], tmp_path, setup=setup) == [frozenset({"monad"})]
 
 
-@pytest.mark.parametrize("session", [bash_session, zsh_session])
-def test_a_hostile_symbol_stays_text(
-    session: Callable[..., AbstractContextManager[ShellSession]], tmp_path: Path
-) -> None:
-    env = settings_in(tmp_path)
-    with session(tmp_path, env) as shell:
-        shell.complete("swapcli route base $")
-        line = shell.complete("swapcli route base \\$").line
-    assert line.replace("\\", "").strip() == f"swapcli route base {HOSTILE}"
-    (quoted,) = fish_completions(["swapcli route base \\$"], tmp_path, env)
-    assert quoted == {HOSTILE}
-    assert not (tmp_path / "pwned").exists()
-
-
-def test_settings_add_networks_tokens_and_a_default(tmp_path: Path) -> None:
-    env = settings_in(tmp_path)
-    assert answer("route", "", env=env) == NETWORKS | MONAD
-    assert answer("route", "MON", "usd", env=env) == starting(MONAD, "usd")
-    assert answer("route", "MON", "USDC", "", env=env) == set()
-    assert answer("route", "base", "", env=env) == BASE | {HOSTILE}
-    assert answer("tokens", "", env={**env, "SWAPCLI_NETWORK": "base"}) >= NETWORKS
-    assert answer("route", "cbB", env={**env, "SWAPCLI_NETWORK": "base"}) == {"cbBTC"}
-
-
-def test_completion_follows_changes_of_the_settings(tmp_path: Path) -> None:
-    env = settings_in(tmp_path, "network: monad")
-    assert answer("route", "wmo", env=env) == {"WMON"}
-    settings_in(tmp_path, "network: base # now")
-    assert answer("route", "wmo", env=env) == set()
-    settings_in(tmp_path, "network: [broken")
-    assert answer("route", "", env=env) == NETWORKS
-
-
-def test_what_is_remembered_of_the_settings_is_no_secret(tmp_path: Path) -> None:
-    settings = "api_key: hush\nnetworks: {base: {rpc_url: 'https://node.example/hush'}}"
-    assert answer("route", "", env=settings_in(tmp_path, settings)) == NETWORKS
-    remembered = tmp_path / "swapcli" / "completion.json"
-    assert "base" in remembered.read_text()
-    assert "hush" not in remembered.read_text()
-    assert remembered.stat().st_mode & 0o077 == 0
-
-
-def test_the_tokens_of_a_store_are_offered(tmp_path: Path) -> None:
-    market = write_market_file(tmp_path)
-    stored = {token["symbol"] for token in json.loads(Path(market).read_text())["tokens"]}
-    assert run_swapcli("market", "import", market, "--store", str(tmp_path)).exit_code == 0
-    assert "testnet" in answer("route", "--store", str(tmp_path), "")
-    assert answer("route", "testnet", "", "--store", str(tmp_path)) == set()
-    assert answer("route", "--store", str(tmp_path), "testnet", "") == stored
-    assert answer("route", "--store", str(tmp_path), "testnet", "us") == starting(stored, "us")
-
-
 def test_a_completion_loads_nothing_slow(tmp_path: Path) -> None:
     """Its modules are few; bench/HISTORY.md has the times."""
     env = {**shell_environment(tmp_path, settings_in(tmp_path)), "PYTHONPROFILEIMPORTTIME": "1"}
@@ -314,19 +204,3 @@ def test_a_completion_prints_utf8_in_any_locale(tmp_path: Path) -> None:
         env={**os.environ, **env, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}, capture_output=True, check=True,
     )  # fmt: skip
     assert ran.stdout.decode() == "words\nUSD\u20ae\tN\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("route", "--live", "n"), {"never"}),
-        (("route", "--live", "=", "n"), {"never"}),
-        (("route", "--live=r"), {"--live=require"}),
-        (("route", "--live", "ba"), {"base"}),
-        (("route", "--live", "never", "ba"), {"base"}),
-        (("route", "base", "--watch", "5", "cbB"), {"cbBTC"}),
-        (("route", "base", "--watch", "cbB"), {"cbBTC"}),
-    ],
-)
-def test_an_argument_may_follow_an_optional_value(words: tuple[str, ...], expected: set[str]) -> None:
-    assert answer(*words) == expected

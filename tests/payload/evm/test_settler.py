@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.core.errors import InvalidInput, InvalidOption, InvalidRoute, PoolError
+from swapcli.core.errors import InvalidOption, InvalidRoute, PoolError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import FIBROUS, SETTLER, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -26,18 +26,19 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.routing.replay import FlatSwap, execute, replay
 from swapcli.payload.dialects import check_executable, executable_market, router_dialect
-from swapcli.payload.evm import settler_actions
 from swapcli.payload.evm.dialects.settler import SettlerDialect
-from swapcli.payload.evm.settler_actions import NATIVE, V4Key, encode_uniswap_v2, encode_uniswap_v4, hash_multiplier
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
 from tests.examples import examples
 from tests.payload.evm.router_model import embedded
-from tests.payload.evm.settler_model import SIGNATURES, RevertError, SettlerModel, selector
+from tests.payload.evm.settler_model import RevertError, SettlerModel
 
 SETTLER_ADDRESS = "0x" + "5e" * 20
+
 RECIPIENT, INTEGRATOR = "0x" + "c0" * 20, "0x" + "ca" * 20
+
 DEADLINE_S = 1_900_000_000
+
 FORKS = {
     "base": {0: "uniswapV3", 1: "pancakeSwapV3", 2: "sushiSwapV3", 4: "aerodromeV3", 6: "alienbaseV3"},
     "monad": {0: "UniswapV3", 1: "PancakeSwapV3"},
@@ -50,13 +51,6 @@ def settler_market(name: str) -> MarketState:
     """Return an embedded market with the pools as Settler executes them."""
     market = embedded(name)
     return executable_market(market._replace(network=market.network.for_dialect(SETTLER)))
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in SIGNATURES if name not in ("exchange", "swap", "withdraw", "transfer")]
-)
-def test_selectors_are_the_hashes_of_the_signatures(name: str) -> None:
-    assert getattr(settler_actions, name.upper()) == selector(name).hex()
 
 
 class Case:
@@ -275,32 +269,17 @@ def test_a_network_without_settler_is_refused() -> None:
         SettlerDialect(find_network("citrea").for_dialect(SETTLER))
 
 
-def test_hashes_of_the_tokens_of_an_action_never_clash() -> None:
-    rng = Random("hashes")
-    for _ in range(300):
-        tokens = [NATIVE, *(f"0x{rng.getrandbits(160):040x}" for _ in range(rng.randint(1, 4)))]
-        multiplier = hash_multiplier(*tokens)
-        slots = {int(token, 16) * multiplier % (2**64 - 59) % 8 for token in tokens}
-        assert len(slots) == len(tokens)
-
-
-@pytest.mark.parametrize(("bps", "fee_bps"), [(-1, 30), (10_001, 30), (1, -1), (1, 10_000)])
-def test_values_out_of_range_are_refused(bps: int, fee_bps: int) -> None:
-    with pytest.raises(InvalidInput):
-        encode_uniswap_v2(A, A, bps, A, fee_bps, True)
-
-
-def test_a_negative_tick_spacing_takes_three_bytes() -> None:
-    action = encode_uniswap_v4(A, A, B, 10_000, V4Key(500, -10))
-    assert "0001f4" + "fffff6" + "00" * 20 in action
-
-
 A, B = "0x5fbdb2315678afecb367f032d93f642f64180aa3", "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512"
+
 PAIR, V3_POOL = "0xfa803697c45c71b3f0a249db2a17d9bf2507eeea", "0x9b0661f6014efa47a242b9d6e4c29e675bbea146"
+
 EXAMPLE_SETTLER = "0x09635f643e140090a9a8dcd712ed6285858cebef"
+
 EXAMPLE_CALLER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+
 SQRT_2_X96 = 112045541949572287496682733568
 """`floor(sqrt(2) * 2^96)`: two of the second token for one of the first."""
+
 EXAMPLE_RECEIVED = 29834482228833298953
 
 

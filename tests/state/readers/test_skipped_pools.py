@@ -5,23 +5,14 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.curve.stableswap import StableSwap
-from swapcli.core.pools.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.tick_bitmap import (
-    PriceState,
-    WordRange,
-    all_words,
-    close_liquidity,
-    initialized_ticks,
-    words_around,
-)
 from swapcli.state.rpc.call_encoding import SELECTORS
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from tests.chain.node.evm_node import sources, view_of
@@ -29,6 +20,7 @@ from tests.contracts.evm import Chain, Contract
 from tests.core.pools.real_pools import ContractFixture, UniswapV4
 
 COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
+
 WAD = 10**18
 
 
@@ -173,49 +165,6 @@ def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
     assert refused.reason.endswith("by permission beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)")
     unpriced = place._replace(fee_ppm=500, constants=key._replace(pool_id=v4_pool_id(*real.world.tokens, 500, 60)))
     assert load(chain, unpriced) == SkippedItem(unpriced.pool_id, "fee_ppm: expected the 500 of its key, not 0")
-
-
-@pytest.mark.parametrize("spacing", [1, 10, 60, 200, 16_383])
-def test_the_words_of_a_bitmap_cover_every_tick(spacing: int) -> None:
-    words = all_words(spacing)
-    most = MAX_TICK // spacing * spacing
-    assert words_around(most, spacing, 0).last == words.last
-    assert words_around(-most, spacing, 0).first == words.first
-    assert words_around(MIN_TICK, spacing, 9_999) == words
-    for tick in (-most, -spacing, 0, spacing, most):
-        number = tick // spacing // 256
-        bitmap = {number: 1 << (tick // spacing) % 256}
-        assert initialized_ticks(bitmap, spacing) == [tick]
-
-
-def test_inconsistent_liquidity_over_all_ticks_is_refused() -> None:
-    spacing = 200
-    everything, position = all_words(spacing), PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
-    assert close_liquidity({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
-    with pytest.raises(InvalidPoolState, match=r"^liquidity: differs by 1 from the sum of the ticks up to the price"):
-        close_liquidity({0: 99, 200: -100}, position, everything, spacing)
-    with pytest.raises(InvalidPoolState, match=r"^ticks: their net liquidity sums to 1 instead of 0"):
-        close_liquidity({0: 100, 200: -99}, position, everything, spacing)
-    around = WordRange(-1, 1)
-    assert close_liquidity({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}
-
-
-def test_a_tick_at_the_end_of_the_range_closes_the_liquidity() -> None:
-    position = PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
-    ladder = close_liquidity({-256: 30, 511: -40}, position, WordRange(-1, 1), 1)
-    assert ladder == {-256: 100, 511: -100}
-
-
-def test_the_number_of_ticks_that_are_read_is_limited() -> None:
-    pool = Chain().deploy(sources()["OddToken"])
-    pool.send("say", "globalState()", sqrt_ratio_at_tick(0).to_bytes(32) + bytes(3 * 32))
-    for signature, value in (("liquidity()", 1), ("fee()", 100), ("tickSpacing()", 1), ("tickTreeRoot()", 1)):
-        say(pool, signature, value)
-    for signature in ("tickTreeSecondLayer(int16)", "tickTable(int16)"):
-        say(pool, signature, 2**256 - 1)
-    assert isinstance(pool.chain, Chain)
-    found = load(pool.chain, PoolRef(pool.address, "algebra", "concentrated", ContractKind.ALGEBRA, COINS, (6, 18)))
-    assert found == SkippedItem(pool.address, "tickTable(int16): 65536 ticks where 20000 are the most that are read")
 
 
 @pytest.mark.parametrize("word", [0, 1, 2**255, 2**256 - 1, 2**160 - 1])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from math import fsum, log
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
@@ -18,9 +17,7 @@ from swapcli.core.pools.balancer.balancer_stable_math import invariant
 from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.core.pools.balancer.balancer_v3 import BalancerV3
 from swapcli.core.pools.balancer.balancer_v3_stable import BalancerV3Stable
-from swapcli.core.pools.balancer.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.core.pools.balancer.balancer_v3_weighted import BalancerV3Weighted
-from swapcli.core.pools.reserves import to_18_decimals
 from tests.core.pools.pool_laws import check_state_round_trip, swap_or_skip, swap_there_and_back
 from tests.core.pools.random_pools import (
     ADDRESS,
@@ -35,18 +32,25 @@ from tests.core.pools.random_pools import (
 BalancerPool = BalancerV2Stable | BalancerV3
 
 A, B, C = TOKENS[:3]
+
 IDENTITY = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 3000)
+
 STABLE_STATE: dict[str, object] = {
     "reserves": [str(10**24), str(10**12)],
     "rates": [str(WAD), str(WAD)],
     "amp": 200_000,
 }
+
 WEIGHTED_STATE = {key: STABLE_STATE[key] for key in ("reserves", "rates")} | {"weights": [str(WAD // 2)] * 2}
+
 SURGE_STATE = STABLE_STATE | {"max_surge_fee": str(WAD // 2), "surge_threshold": str(WAD // 10)}
 
 stable_pools = st.one_of(balancer_v2_stable_pools(), balancer_v3_stable_pools())
+
 constant_fee_pools = st.one_of(stable_pools, balancer_v3_weighted_pools())
+
 pools = st.one_of(constant_fee_pools, balancer_v3_surge_pools())
+
 directions = st.sampled_from([(0, 1), (1, 0)])
 
 
@@ -74,42 +78,6 @@ def test_there_and_back_never_pays(pool: BalancerPool, direction: tuple[int, int
     assert returned <= amount_in + slack(pool, (j, i))
 
 
-@given(balancer_v3_surge_pools(), directions, parts)
-def test_a_surge_pool_never_pays_more_than_its_curve_says(
-    pool: BalancerV3StableSurge, direction: tuple[int, int], part: float
-) -> None:
-    amount_in, amount_out, _ = swap(pool, direction, part)
-    i, j = direction
-    curve = pool.curve(pool.tokens[i], pool.tokens[j])
-    assert amount_out <= curve.amount_out(float(amount_in)) * (1 + 1e-9) + 1
-
-
-@given(balancer_v3_surge_pools(), directions, parts)
-def test_a_surge_curve_is_exact_while_its_fee_is_constant(
-    pool: BalancerV3StableSurge, direction: tuple[int, int], part: float
-) -> None:
-    i, j = direction
-    amount_in, amount_out, _ = swap(pool, direction, part)
-    assume(pool.fee_for_swap(pool.scaled_balances(), i, j, live(pool, i, amount_in * 101 // 100)) == pool.swap_fee)
-    curve = pool.curve(pool.tokens[i], pool.tokens[j])
-    assert curve.amount_out(float(amount_in)) == pytest.approx(amount_out, rel=1e-9, abs=3 * (1 + curve.start_rate))
-
-
-@given(balancer_v3_surge_pools(), directions, st.lists(st.floats(-6.0, 1.0), min_size=2, max_size=8))
-def test_a_surge_curve_is_increasing_and_concave(
-    pool: BalancerV3StableSurge, direction: tuple[int, int], exponents: list[float]
-) -> None:
-    i, j = direction
-    curve = pool.curve(pool.tokens[i], pool.tokens[j])
-    rates = [curve.start_rate, *(curve.rate(pool.reserves[i] * 10.0**exponent) for exponent in sorted(exponents))]
-    for rate, lower in pairwise(rates):
-        assert 0.0 <= lower <= rate * (1 + 1e-9)
-    for rate in rates[1:]:
-        amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
-        assert slope >= 0.0
-        assert curve.amount_out(amount_in) == pytest.approx(amount_out, rel=1e-9)
-
-
 @given(pools)
 def test_state_survives_a_round_trip(pool: BalancerPool) -> None:
     check_state_round_trip(pool)
@@ -123,15 +91,6 @@ def test_a_part_of_the_fee_leaves_the_pool() -> None:
         amount_out,
         replace(half, reserves=(after.reserves[0] - 15 * 10**17, after.reserves[1])),
     )
-
-
-def test_the_surge_fee_rises_with_the_imbalance() -> None:
-    pool = BalancerV3StableSurge.from_state(IDENTITY, SURGE_STATE)
-    fees = [pool.fee_for_swap(pool.scaled_balances(), 0, 1, part * 10**22) for part in (1, 9, 11, 30, 60)]
-    assert fees[0] == fees[1] == 3 * 10**15
-    assert fees[1] < fees[2] < fees[3] < fees[4] < WAD // 2
-    back = pool.swap(A, B, 3 * 10**23)[1]
-    assert back.fee_for_swap(back.scaled_balances(), 1, 0, 10**22) == 3 * 10**15
 
 
 @pytest.mark.parametrize("name", ["balancer_v2_stable", "balancer_v2_composable", "balancer_v3_stable"])
@@ -186,10 +145,6 @@ def test_malformed_state_is_refused_by_field(field: str, name: str, state: dict[
     with pytest.raises(InvalidPoolState) as caught:
         family(name).from_state(IDENTITY, state)
     assert caught.value.field == field
-
-
-def live(pool: BalancerV3, k: int, amount: int) -> int:
-    return amount * to_18_decimals(pool.decimals[k]) * pool.rates[k] // WAD
 
 
 def swap(pool: BalancerPool, direction: tuple[int, int], part: float) -> tuple[int, int, BalancerPool]:

@@ -20,10 +20,14 @@ from tests.core.pools.pool_laws import check_state_round_trip
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 
 UNLIMITED = 2**256 - 1
+
 PSM_DECIMALS = (6, 18, 18)
+
 amounts = st.floats(0.0, 30.0).map(lambda exponent: int(10.0**exponent))
+
 parts = st.floats(-9.0, 0.0).map(lambda exponent: 10.0**exponent)
 """A trade's size as a part of the capacity."""
+
 balances = st.one_of(st.just(0), amounts)
 
 
@@ -51,6 +55,7 @@ def bridges(draw: st.DrawFn) -> StablecoinBridge:
 
 
 pools = st.one_of(modules(), vaults(), bridges())
+
 directions = st.permutations(range(3))
 
 
@@ -139,44 +144,16 @@ def test_state_survives_a_round_trip(pool: Pool) -> None:
     assert pool.changes_without_events
 
 
-def test_previews_of_the_module_round_down_twice() -> None:
-    rate = 1_047_305_891_731_284_733_117_501_234
-    pool = PegStabilityModule(ADDRESS, "test", TOKENS[:3], PSM_DECIMALS, 0, (10**15, 10**27, 10**27), rate)
-    usdc, usds, susds = pool.tokens
-    assert pool.swap(usdc, usds, 1_234_567)[0] == 1_234_567 * 10**12
-    assert pool.swap(usds, usdc, 10**18 + 10**12 - 1)[0] == 10**6
-    assert pool.swap(usdc, susds, 1_234_567)[0] == 1_234_567 * RAY // rate * 10**12
-    assert pool.swap(susds, usdc, 10**18 + 1)[0] == (10**18 + 1) * rate // RAY // 10**12
-    assert pool.swap(susds, usds, 10**18 + 1)[0] == (10**18 + 1) * rate // RAY
-    with pytest.raises(SwapReverts, match="overflows"):
-        pool.swap(usds, susds, 2**250)
-    with pytest.raises(SwapReverts, match="rounds to zero"):
-        pool.swap(usds, usdc, 10**12 - 1)
-
-
-def test_a_closed_bridge_only_burns() -> None:
-    pool = StablecoinBridge(ADDRESS, "test", TOKENS[:2], (18, 6), 0, 5 * 10**6, 5 * 10**18, 0)
-    coin, deposited = pool.tokens
-    amount_out, after = pool.swap(coin, deposited, 2 * 10**18 + 999)
-    assert (amount_out, after.reserve, after.minted) == (2 * 10**6, 3 * 10**6, 3 * 10**18 - 999)
-    with pytest.raises(InsufficientLiquidity):
-        after.swap(deposited, coin, 10**6)
-    assert after.curve(deposited, coin).capacity == 0.0
-
-
-def test_a_vault_is_used_once_in_a_route() -> None:
-    pool = ShareVault(ADDRESS, "test", (TOKENS[0], ADDRESS), (18, 18), 0, 11 * 10**18, 10 * 10**18, UNLIMITED, 10**18)
-    assert pool.is_single_use
-    assert pool.swap(TOKENS[0], ADDRESS, 11 * 10**18)[0] == 10 * 10**18
-    with pytest.raises(InsufficientLiquidity):
-        pool.swap(ADDRESS, TOKENS[0], 10**18)
-
-
 PSM = PoolIdentity(ADDRESS, "test", TOKENS[:3], PSM_DECIMALS, 0)
+
 VAULT = PoolIdentity(ADDRESS, "test", (TOKENS[0], ADDRESS), (18, 18), 0)
+
 BRIDGE = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 6), 0)
+
 PSM_STATE: dict[str, object] = {"reserves": [1, 2, 3], "rate": RAY}
+
 VAULT_STATE: dict[str, object] = {"share_price": [2, 1], "max_deposit": 5, "max_redeemed": 5}
+
 BRIDGE_STATE: dict[str, object] = {"reserve": 1, "minted": 2, "limit": 3}
 
 

@@ -26,7 +26,7 @@ from swapcli.payload.evm.simulation.rehearsal import FAILED_TRIAL
 from swapcli.payload.evm.transactions import build_approvals
 from tests.contracts.evm import compile_solidity, selector
 from tests.payload.evm.build import ADDRESSES, NUMBERS
-from tests.payload.evm.simulation.test_simulation import ALICE, BOB, PLENTY, SWAP_TYPE, Scene, swap_calls
+from tests.payload.evm.simulation.test_call import ALICE, BOB, PLENTY, SWAP_TYPE, Scene, swap_calls
 
 TRIALS_TYPE = "(address,address,address,address,address,(address,bytes)[])[]"
 TRIED = "Tried(bool,uint256,uint256,uint256,uint256,bytes)"

@@ -21,14 +21,13 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import REACH, all_words, words_around
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
-from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
-from tests.contracts.evm import BaseChain, RevertedError, load_artifact
+from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
+from tests.contracts.evm import BaseChain, load_artifact
 from tests.core.pools.real_pools import (
     AlgebraIntegral,
     ContractFixture,
     PancakeV3,
     RealConcentrated,
-    RealPair,
     Slipstream,
     UniswapV3,
     UniswapV4,
@@ -41,7 +40,9 @@ BASE = find_network("base")
 """Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
 
 SWAPS = 12
+
 TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
+
 CONCENTRATED = (UniswapV3, PancakeV3, Slipstream, AlgebraIntegral, UniswapV4)
 
 
@@ -238,49 +239,6 @@ def deploy_uninitialized(world: ContractFixture) -> str:
     """Deploy a pool without initializing it; return its address."""
     (address,) = world.host.send("deploy", load_artifact(UniswapV3.path).bytecode, *world.tokens, 500, 10)
     return str(address)
-
-
-@pytest.mark.parametrize("solidly", [False, True])
-def test_pairs_swap_as_their_contract(solidly: bool) -> None:
-    rng = Random(f"pairs {solidly}")
-    done = 0
-    for _ in range(25):
-        real = RealPair(ContractFixture(), solidly=solidly)
-        real.fill(rng.randint(10**6, 2**100), rng.randint(10**6, 2**100))
-        kind = ContractKind.SOLIDLY if solidly else ContractKind.UNISWAP_V2
-        identity = real.world.identity(real.contract.address, 3_000)
-        place = PoolRef(identity.address, "test", "constant_product", kind, identity.tokens, identity.decimals, 3_000)
-        (pool,) = read(real.world.chain, place)
-        assert pool.fee_ppm == 3_000
-        for _ in range(6):
-            down, amount_in = rng.random() < 0.5, int(2 ** rng.uniform(8, 90))
-            try:
-                amount_out, after = swap(pool, down, amount_in)
-            except PoolError:
-                continue
-            with pytest.raises(RevertedError), real.world.chain.revert_after():
-                real.swap(down, amount_in, amount_out + 1)
-            real.swap(down, amount_in, amount_out)
-            (pool,) = read(real.world.chain, place)
-            assert pool == after
-            done += 1
-    assert done >= 60
-
-
-def test_an_address_without_a_contract_skips_only_its_pool() -> None:
-    real = RealPair(ContractFixture())
-    real.fill(10**20, 10**20)
-    identity = real.world.identity(real.contract.address, 3_000)
-    place = PoolRef(
-        identity.address, "test", "constant_product", ContractKind.UNISWAP_V2, identity.tokens, identity.decimals, 3_000
-    )
-    missing = place._replace(address="0x" + "ee" * 20)
-    token = place._replace(address=identity.tokens[0])
-    chain = real.world.chain
-    found = list(load_pools(view_of(chain, deploy_multicall(chain)), [missing, place, token]))
-    assert [isinstance(each, SkippedItem) for each in found] == [True, False, True]
-    assert found[0] == SkippedItem(missing.key, "getReserves(): returned 0 bytes, expected at least 64")
-    assert found[2] == SkippedItem(token.key, "getReserves(): the contract reverts")
 
 
 def test_a_read_pool_gives_its_own_reference() -> None:

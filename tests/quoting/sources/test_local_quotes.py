@@ -1,8 +1,7 @@
-"""Names resolve to tokens and protocols, and a market in memory quotes orders."""
+"""A market in memory quotes orders, wrapping among them."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import pytest
@@ -10,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import (
-    AmbiguousToken,
-    InvalidAddress,
-    InvalidInput,
     NoRoute,
     SameToken,
-    UnknownNetwork,
-    UnknownProtocol,
-    UnknownToken,
 )
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.execution import OWN_ROUTER_GAS
@@ -31,24 +24,18 @@ from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.routing.replay import replay
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_results import LocalQuote
-from swapcli.quoting.resolve import find_protocols, find_token
+from swapcli.quoting.resolve import find_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import QuoteSource
 from swapcli.state.clock import Clock
-from swapcli.state.markets.embedded import embedded_names
 from tests.support.testnet import (
-    DAI,
     NOW_S,
-    TWIN_A,
-    TWIN_B,
-    USDC,
     WETH,
-    build_market_document,
     build_testnet_market,
-    raise_unknown_network,
 )
 
 MARKET = build_testnet_market()
+
 TESTNET, TOKENS = MARKET.network, MARKET.tokens
 
 
@@ -85,69 +72,6 @@ def order(name_in: str, name_out: str, amount: int = 10**18) -> Order:
 def test_a_market_source_is_a_quote_source() -> None:
     quotes: QuoteSource = source()
     assert quotes.network is TESTNET
-
-
-@given(st.sampled_from(sorted(TOKENS)), st.booleans())
-def test_every_token_is_found_by_its_address_in_one_case(address: str, upper: bool) -> None:
-    written = "0X" + address[2:].upper() if upper else address
-    assert find_token(written, TESTNET, TOKENS) is TOKENS[address]
-
-
-@given(st.sampled_from([WETH, USDC, DAI]), st.data())
-def test_a_unique_symbol_matches_in_any_case(address: str, data: st.DataObject) -> None:
-    symbol = TOKENS[address].symbol
-    cases = [data.draw(st.sampled_from([character.lower(), character.upper()])) for character in symbol]
-    assert find_token("".join(cases), TESTNET, TOKENS) is TOKENS[address]
-
-
-def test_one_symbol_of_several_tokens_is_ambiguous() -> None:
-    with pytest.raises(AmbiguousToken) as caught:
-        find_token("TWIN", TESTNET, TOKENS)
-    assert caught.value.details["candidates"] == [TWIN_A, TWIN_B]
-
-
-def test_no_token_can_take_the_native_tokens_symbol() -> None:
-    impostor = build_testnet_market()
-    tokens = {**impostor.tokens, DAI: Token(DAI, "ETH", "Impostor", 18)}
-    assert find_token("eth", TESTNET, tokens) is TESTNET.native
-
-
-@pytest.mark.parametrize("name", ["USDQ", "0x" + "77" * 20, "nothing at all", ""])
-def test_an_unknown_token_is_refused_with_a_hint(name: str) -> None:
-    with pytest.raises(UnknownToken) as caught:
-        find_token(name, TESTNET, TOKENS)
-    assert caught.value.hint
-
-
-def test_the_closest_symbols_are_named() -> None:
-    with pytest.raises(UnknownToken, match='no token "usdq" on base') as caught:
-        find_token("usdq", find_network("base"), {})
-    assert "USDC" in str(caught.value.hint)
-
-
-@pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"])
-def test_an_invalid_address_is_refused(address: str) -> None:
-    with pytest.raises(InvalidAddress):
-        find_token(address, TESTNET, TOKENS)
-
-
-def test_starknets_native_token_is_an_ordinary_token() -> None:
-    starknet = find_network("starknet")
-    assert find_token("STRK", starknet, {}) == starknet.native
-    assert find_token(starknet.native.address, starknet, {}).symbol == "STRK"
-
-
-@given(st.lists(st.sampled_from([("0", "wrapper"), ("4", "uniswapV2"), ("UNISWAPV3", "uniswapV3"), (" ", None)])))
-def test_protocols_are_found_by_id_and_name(cases: list[tuple[str, str | None]]) -> None:
-    found = find_protocols([text for text, _ in cases], TESTNET)
-    assert found == {name for _, name in cases if name}
-
-
-def test_unknown_protocols_are_all_named_with_the_closest() -> None:
-    with pytest.raises(UnknownProtocol, match="no protocol uniswapV9, 77 on testnet") as caught:
-        find_protocols(["4", "uniswapV9", "77"], TESTNET)
-    assert caught.value.hint is not None
-    assert "uniswapV" in caught.value.hint
 
 
 def test_the_duration_is_the_cores_and_the_timestamp_the_clocks() -> None:
@@ -261,21 +185,6 @@ def test_any_order_on_embedded_markets_is_quoted_or_rejected(name: str, data: st
     quote = exact(answer)
     assert quote.amount_out >= amount if reverse else quote.amount_in == amount
     assert replay(answer.pools, quote.route, quote.amount_in).amount_out == quote.amount_out
-
-
-def test_a_market_is_opened_by_name_or_chain_id() -> None:
-    assert open_market("BASE", find_network).market.network.name == "base"
-    assert open_market("8453", find_network).market.network.name == "base"
-    assert len(embedded_names()) >= 5
-    with pytest.raises(UnknownNetwork):
-        open_market("nowhere", find_network)
-
-
-def test_a_market_file_must_match_the_named_network() -> None:
-    document = json.dumps(build_market_document()).encode()
-    assert open_market("TestNet", raise_unknown_network, document=document).market.network.name == "testnet"
-    with pytest.raises(InvalidInput, match='for "testnet", not for "base"'):
-        open_market("base", raise_unknown_network, document=document)
 
 
 @given(st.integers(0, 2**40), st.integers(0, 2**40))

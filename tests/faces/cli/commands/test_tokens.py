@@ -1,36 +1,13 @@
-"""`swapcli networks`, `tokens`, `protocols`: what can be named, in every form."""
+"""`swapcli tokens`: what can be named, and what matches."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from swapcli.core.networks.catalogue import find_network, network_names
 from tests.support.command import run_swapcli
 from tests.support.testnet import LONELY, USDC
-
-
-def test_networks_lists_the_catalogue() -> None:
-    listed = run_swapcli("networks", "--json").json
-    assert [entry["name"] for entry in listed] == list(network_names())
-    assert all(entry["chainId"] == str(find_network(entry["name"]).chain_id) for entry in listed)
-
-
-@pytest.mark.parametrize("name", network_names())
-def test_protocols_lists_a_networks_protocols(name: str) -> None:
-    listed = run_swapcli("protocols", name, "--json").json
-    assert [(entry["protocol"], entry["amm_name"]) for entry in listed] == [
-        (protocol.id, protocol.amm_name) for protocol in find_network(name).protocols
-    ]
-
-
-def test_without_a_network_the_networks_are_named() -> None:
-    refused = run_swapcli("protocols", "--json")
-    assert refused.exit_code == 2
-    assert refused.error["hint"].startswith(f"name one of {', '.join(network_names())}")
 
 
 def test_tokens_in_the_most_pools_are_listed_first(market_file: str) -> None:
@@ -52,21 +29,6 @@ def test_the_tokens_of_a_store_are_those_of_its_market(stored_market: tuple[str,
     assert (
         run_swapcli("tokens", name, "--json", "--store", folder).stdout == run_swapcli("tokens", name, "--json").stdout
     )
-
-
-def test_protocols_tell_how_many_pools_of_each_are_in_the_store(stored_market: tuple[str, str]) -> None:
-    name, folder = stored_market
-    without, listed = (
-        run_swapcli("protocols", name, "--json").json,
-        run_swapcli("protocols", name, "--json", "--store", folder).json,
-    )
-    pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
-    counts = Counter(pool["protocol"] for pool in pools)
-    assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
-    assert [entry | {"pools": None} for entry in listed] == without
-    assert pools_column(run_swapcli("protocols", name, "--store", folder).stdout) == [
-        f"{entry['pools']:,}" for entry in listed
-    ]
 
 
 def pools_column(listing: str) -> list[str]:
@@ -94,22 +56,6 @@ def test_a_damaged_store_is_told_and_not_passed_over(command: str, tmp_path: Pat
     (tmp_path / "base.sqlite").write_bytes(b"nothing of the kind")
     ran = run_swapcli(command, "base", "--store", str(tmp_path), "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
-
-
-WIDE = {"COLUMNS": "200"}
-
-
-@pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
-def test_every_form_lists_the_same(command: tuple[str, ...]) -> None:
-    plain, table = (run_swapcli(*command, form, env=WIDE).stdout for form in ("--plain", "--table"))
-    assert [line.split() for line in plain.splitlines()[1:]] == [line.split() for line in table.splitlines()[1:]]
-    assert len(plain.splitlines()) == 1 + len(run_swapcli(*command, "--json").json)
-
-
-def test_a_network_can_be_set() -> None:
-    assert run_swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).stdout == run_swapcli("protocols", "monad").stdout
-    assert run_swapcli("protocols").exit_code == 2
-    assert "SWAPCLI_NETWORK" in run_swapcli("protocols").stderr
 
 
 def test_an_unknown_network_is_guessed() -> None:
