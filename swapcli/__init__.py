@@ -15,7 +15,62 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
-    from swapcli.core.errors import SwapcliError
+    from swapcli.core.errors import (
+        AmbiguousToken,
+        BlockMismatch,
+        Cancelled,
+        ChainReorganized,
+        ConfigError,
+        FeeOnTransfer,
+        InputOutputError,
+        InsufficientBalance,
+        InsufficientLiquidity,
+        IntegratorError,
+        Interrupted,
+        InvalidAddress,
+        InvalidAmount,
+        InvalidDeadline,
+        InvalidInput,
+        InvalidOption,
+        InvalidPoolState,
+        InvalidRoute,
+        InvalidSlippage,
+        InvalidUpstreamResponse,
+        LiveUnavailable,
+        MarketError,
+        MarketUnavailable,
+        ModelledState,
+        NoRoute,
+        Overloaded,
+        PoolError,
+        PriceImpactTooHigh,
+        RateLimited,
+        RequestBudgetSpent,
+        RouteExpired,
+        SameToken,
+        SimulationError,
+        SlippageExceeded,
+        SlippageTooHigh,
+        StaleError,
+        StaleNode,
+        SwapcliError,
+        SwapDiffers,
+        SwapReverts,
+        TokenBlocked,
+        Unauthorized,
+        UnhealthyError,
+        UnknownNetwork,
+        UnknownProtocol,
+        UnknownToken,
+        Unreachable,
+        UnsafeRecipient,
+        UnsafeSwap,
+        UnusualFees,
+        UpstreamError,
+        UpstreamRejected,
+        UpstreamTimeout,
+        VerdictBlocks,
+    )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.network import Network
@@ -53,42 +108,101 @@ _MODULES = {
     "StateSource": "swapcli.core.model.state_source",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
-    "SwapcliError": "swapcli.core.errors",
     "Token": "swapcli.core.model.token",
     "aquote": "swapcli.quoting.async_market",
     "quote": "swapcli.quoting.market",
 }
+"""Where each name is, but for the errors."""
 
 __all__ = [
+    "AmbiguousToken",
     "ApiVersion",
     "AsyncMarket",
+    "BlockMismatch",
     "BlockTag",
+    "Cancelled",
     "Certificate",
+    "ChainReorganized",
+    "ConfigError",
+    "FeeOnTransfer",
+    "InputOutputError",
+    "InsufficientBalance",
+    "InsufficientLiquidity",
+    "IntegratorError",
+    "Interrupted",
+    "InvalidAddress",
+    "InvalidAmount",
+    "InvalidDeadline",
+    "InvalidInput",
+    "InvalidOption",
+    "InvalidPoolState",
+    "InvalidRoute",
+    "InvalidSlippage",
+    "InvalidUpstreamResponse",
+    "LiveUnavailable",
     "LocalQuote",
     "Market",
+    "MarketError",
+    "MarketUnavailable",
+    "ModelledState",
     "Network",
+    "NoRoute",
     "Order",
+    "Overloaded",
+    "PoolError",
     "PreparedSwap",
     "PriceImpact",
+    "PriceImpactTooHigh",
     "QuoteFigures",
     "QuoteRequest",
     "QuoteWarning",
+    "RateLimited",
     "RemoteQuote",
+    "RequestBudgetSpent",
+    "RouteExpired",
     "RouteResult",
+    "SameToken",
+    "SimulationError",
+    "SlippageExceeded",
+    "SlippageTooHigh",
+    "StaleError",
+    "StaleNode",
     "StateSource",
+    "SwapDiffers",
     "SwapQuote",
+    "SwapReverts",
     "SwapTerms",
     "SwapcliError",
     "Token",
+    "TokenBlocked",
+    "Unauthorized",
+    "UnhealthyError",
+    "UnknownNetwork",
+    "UnknownProtocol",
+    "UnknownToken",
+    "Unreachable",
+    "UnsafeRecipient",
+    "UnsafeSwap",
+    "UnusualFees",
+    "UpstreamError",
+    "UpstreamRejected",
+    "UpstreamTimeout",
+    "VerdictBlocks",
     "__version__",
     "aquote",
     "quote",
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
-    return getattr(import_module(_MODULES[name]), name)
+
+if not TYPE_CHECKING:  # type checkers would take it for a promise that every name exists
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(_MODULES.get(name, "swapcli.core.errors")), name)

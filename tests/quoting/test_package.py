@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from tests.quoting import user_program
 ROOT = Path(__file__).parents[2]
 HEAVY = {"web3", "httpx", "rich", "typer", "yaml", "click", "asyncio", "decimal", "logging", "sqlite3", "dataclasses"}
 MAX_IMPORT_MS = 60
+MAX_BARE_STARTS = 5
+"""How many starts of Python without any import one with the library may take."""
 README_BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 
@@ -64,7 +67,53 @@ def test_the_public_names_are_these() -> None:
     assert [name for name in swapcli.__all__ if not name[0].isupper()] == ["__version__", "aquote", "quote"]
     assert {"AsyncMarket", "Market", "SwapQuote", "SwapcliError"} < set(swapcli.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        swapcli.__getattr__("nonsense")
+        getattr(swapcli, "nonsense")  # noqa: B009 (type checkers refuse the plain form)
+
+
+def test_the_package_lists_its_names_before_any_use(tmp_path: Path) -> None:
+    program = "import sys, swapcli; print(dir(swapcli) == swapcli.__all__, 'swapcli.core' in sys.modules)"
+    assert run_python("-c", program, home=tmp_path) == "True False\n"
+    shown = run_python("-c", "import swapcli; help(swapcli)", home=tmp_path)
+    assert "class Market(" in shown
+    assert "class NoRoute(" in shown
+    assert "with Market.embedded" in shown
+
+
+def test_errors_are_imported_from_the_package(tmp_path: Path) -> None:
+    program = (
+        "from swapcli import Market, NoRoute, SwapcliError, UnknownToken\n"
+        "try:\n"
+        "    Market.embedded('base').quote('NOPE', 'ETH', 1)\n"
+        "except UnknownToken as error:\n"
+        "    print(error.code, issubclass(NoRoute, SwapcliError))"
+    )
+    assert run_python("-c", program, home=tmp_path) == "UNKNOWN_TOKEN True\n"
+
+
+def test_the_library_starts_within_five_bare_starts(tmp_path: Path) -> None:
+    def start_s(program: str) -> float:
+        def once() -> float:
+            started = time.perf_counter()
+            run_python("-c", program, home=tmp_path)
+            return time.perf_counter() - started
+
+        return min(once() for _ in range(7))
+
+    assert start_s("from swapcli import Market, NoRoute, quote") <= MAX_BARE_STARTS * start_s("")
+
+
+@pytest.mark.slow
+def test_a_misspelled_import_fails_in_mypy(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from swapcli import Market, NoRoute\nfrom swapcli import Markt\n\nprint(Market, NoRoute, Markt)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), str(program)]
+    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 1
+    assert re.findall(r"program.py:(\d+): error: (.*)  ", checked.stdout) == [
+        ("2", 'Module "swapcli" has no attribute "Markt"; maybe "Market"?')
+    ], checked.stdout
 
 
 @pytest.mark.parametrize("name", [name for name in swapcli.__all__ if name != "__version__"])
@@ -93,6 +142,7 @@ def test_errors_are_those_of_the_documented_tree() -> None:
         name for name, each in vars(errors).items() if inspect.isclass(each) and each.__module__ == errors.__name__
     }
     assert classes <= documented
+    assert classes <= set(swapcli.__all__)
 
 
 def test_the_block_of_the_readme_runs(tmp_path: Path) -> None:
