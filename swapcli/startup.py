@@ -14,8 +14,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   only some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Embedded markets come in a compiled form as well, which needs no parser (`swapcli.state.markets.compiled`).
-* Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
-* Typer is imported without `uuid` (`swapcli.faces.cli.typer_import`).
+* A few short messages are hashed without the library of the hash function (`swapcli.core.networks.address.keccak256`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
   would have to be evaluated from their text.
 * Records on the path of a quote are named tuples of `swapcli.core.records`: the standard library generates and compiles
@@ -32,10 +31,7 @@ from swapcli import __version__
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
-    from typing import Any, Never
-
-_DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma", "inspect")
-"""Modules that libraries import at once, and need only in functions that a quote does not call."""
+    from typing import Never
 
 
 def main() -> None:
@@ -50,7 +46,6 @@ def main() -> None:
     import gc
 
     gc.disable()
-    _defer_imports()
     try:
         from swapcli.faces.cli.app import run
 
@@ -59,31 +54,6 @@ def main() -> None:
         print("error: interrupted", file=sys.stderr, flush=True)
         status = 130
     _exit(status)
-
-
-def _defer_imports() -> None:
-    """Let imports of the deferred modules only bind a name; the first use of an attribute loads the module.
-
-    `importlib.util.LazyLoader` does not help: in Python 3.11 an `import` statement already counts as a use.
-    """
-    from types import ModuleType
-
-    class DeferredModule(ModuleType):
-        def __getattr__(self, name: str) -> Any:
-            from importlib import import_module
-            from threading import Lock
-
-            with self.__dict__.setdefault("_lock", Lock()):
-                if sys.modules.get(self.__name__) is self:
-                    del sys.modules[self.__name__]
-                    self.__dict__.update(import_module(self.__name__).__dict__)
-            return getattr(import_module(self.__name__), name)
-
-    for name in _DEFERRED:
-        sys.modules.setdefault(name, DeferredModule(name))
-    # The library of the hash function calls this when it is imported, and would wait for the program `file`. It only
-    # distinguishes Windows from other systems, for libraries without a path, which it has not.
-    sys.modules["platform"].__dict__.setdefault("architecture", lambda: ("", ""))
 
 
 def _print_overview() -> bool:

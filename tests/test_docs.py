@@ -19,7 +19,7 @@ import pytest
 
 from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.faces.cli.completion.command_tree import SHELLS, command_nodes
+from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
 from swapcli.faces.cli.root import Root
@@ -29,6 +29,7 @@ from swapcli.quoting.open_market import open_market
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
 from tests.examples import few
+from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
 
 ROOT = Path(__file__).parents[1]

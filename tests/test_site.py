@@ -13,9 +13,9 @@ import pytest
 
 import swapcli
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.faces.cli.completion.command_tree import command_nodes
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.service.openapi import build_document
+from tests.generate.command_tree import command_nodes
 from tests.generate.site import pages as site_pages
 from tests.generate.site.command_reference import commands_page
 from tests.generate.site.http_reference import http_page

@@ -43,9 +43,6 @@ def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> in
         status = _run_plain(arguments)
         if status is not None:
             return status
-        from swapcli.faces.cli.typer_import import import_typer
-
-        import_typer()
         from swapcli.faces.cli.root import invoke
 
         return invoke(arguments, context_settings)

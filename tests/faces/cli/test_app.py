@@ -19,10 +19,10 @@ from typer.main import get_command
 from swapcli import __version__
 from swapcli.core.errors import UpstreamError
 from swapcli.faces.cli.commands.networks import app as networks_app
-from swapcli.faces.cli.completion.command_tree import command_nodes
 from swapcli.faces.cli.lazy_group import load_command
 from swapcli.faces.cli.overview import OPTIONS
 from swapcli.faces.cli.root import Root, app
+from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
 from tests.support.testnet import write_market_file
 

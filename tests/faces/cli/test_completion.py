@@ -13,16 +13,9 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.faces.cli.completion.command_tree import (
-    ARGUMENT_VALUES,
-    FILE,
-    SHELL_SCRIPTS,
-    SHELLS,
-    command_document,
-    command_nodes,
-    completion_script,
-)
+from swapcli.faces.cli.completion.shell_scripts import SHELL_SCRIPTS, SHELLS, completion_script
 from tests.examples import few
+from tests.generate.command_tree import ARGUMENT_VALUES, FILE, command_document, command_nodes
 from tests.support.command import run_swapcli
 from tests.support.shell_session import (
     COMPINIT,

@@ -7,10 +7,10 @@ import json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.faces.cli.completion.command_tree import command_nodes
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.root import Root
 from tests.examples import examples
+from tests.generate.command_tree import command_nodes
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import TWIN_A, USDC, WETH
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.faces.cli.completion.command_tree import command_nodes
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, topic_text
 from swapcli.faces.cli.man_page import man_page
 from swapcli.quoting.config.settings import TABLE
+from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
 
 ROOT = Path(__file__).parents[3]

@@ -5,7 +5,7 @@
 from typing import Annotated
 
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.completion.command_tree import SHELLS, completion_script
+from swapcli.faces.cli.completion.shell_scripts import SHELLS, completion_script
 from swapcli.faces.cli.options import argument
 
 app = CommandApp()

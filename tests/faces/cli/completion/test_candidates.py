@@ -11,9 +11,7 @@ import pytest
 
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.candidates import completion_text
-from swapcli.faces.cli.completion.command_tree import (
-    command_nodes,
-)
+from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
 from tests.support.shell_session import (
     ShellSession,

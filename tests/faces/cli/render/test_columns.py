@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.faces.cli.completion.command_tree import SHELLS, command_nodes
+from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.help_topics import ORDER
 from tests.examples import few
+from tests.generate.command_tree import command_nodes
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import write_market_file
 

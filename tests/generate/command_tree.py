@@ -1,4 +1,4 @@
-"""The command tree as data for completion; `python -m swapcli.faces.cli.completion.command_tree` writes the file."""
+"""The command tree as data for completion; `python -m tests.generate.command_tree` writes the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.network import DIALECTS
 from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.completion import candidates
 from swapcli.faces.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
+from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS
 from swapcli.faces.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
@@ -20,11 +22,7 @@ from swapcli.interface.document_types import DOCUMENTS
 if TYPE_CHECKING:
     from typer._click import Command, Parameter
 
-FILE = Path(__file__).with_name("command_tree.json")
-SHELL_SCRIPTS: Final[Mapping[str, str]] = MappingProxyType(
-    {"bash": "swapcli.bash", "zsh": "_swapcli", "fish": "swapcli.fish"}
-)
-SHELLS = tuple(SHELL_SCRIPTS)
+FILE = Path(candidates.__file__).with_name("command_tree.json")
 
 ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     {
@@ -83,11 +81,6 @@ class CommandNode(NamedTuple):
     options: tuple[CompletedOption, ...]
     arguments: tuple[CompletedArgument, ...] = ()
     aliases: tuple[str, ...] = ()
-
-
-def completion_script(shell: str) -> str:
-    """Return the completion script of one of `SHELLS`."""
-    return FILE.with_name("scripts").joinpath(SHELL_SCRIPTS[shell]).read_text(encoding="utf-8")
 
 
 def command_nodes() -> Iterator[CommandNode]:
