@@ -15,7 +15,7 @@ from swapcli.faces.cli.options import OrderOptions, OutputOptions, SourceOptions
 from swapcli.faces.cli.quote_context import open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.service import endpoints
-from swapcli.faces.service.endpoint_types import EndpointRequest
+from swapcli.faces.service.endpoint_messages import EndpointRequest
 from swapcli.interface import requests
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK

@@ -22,7 +22,7 @@ from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
-from swapcli.faces.cli.root import Root
+from swapcli.faces.cli.typer_root import Root
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.quoting.config.display import example_config
 from swapcli.quoting.open_market import open_market

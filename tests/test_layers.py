@@ -85,7 +85,7 @@ LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
     "faces/service/", "quoting/config/yaml_parser.py", "quoting/remote/", "state/rpc/", "state/readers/",
     "state/discovery/", "state/mined/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
-    "state/names.py", "state/tokens.py", "state/block_snapshot.py", "state/settler_registry.py", "state/json_file.py",
+    "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
     "state/router_findings_file.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""

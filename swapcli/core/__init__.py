@@ -11,6 +11,6 @@ them, `selection` chooses the pools of a large market that an order can use, and
 PUBLIC = (
     "encoding", "errors", "model", "networks", "pools", "records", "routing.broken_pools", "routing.competing_routes",
     "routing.gas", "routing.graph.order_market", "routing.no_route", "routing.pool_state_prediction",
-    "routing.price_impact", "routing.replay", "routing.route_limits", "routing.router", "routing.search_memory",
+    "routing.replay", "routing.route_limits", "routing.route_price_impact", "routing.router", "routing.search_memory",
     "routing.unused_pool_gains", "selection", "validation", "wrap",
 )  # fmt: skip

@@ -8,5 +8,5 @@ signatures, and `signing` adds what only a node knows of a transaction.
 
 PUBLIC = (
     "checks", "decode", "dialects", "evm", "payloads", "payloads_by_variant", "permits", "review", "signing",
-    "simulation", "transaction_requests", "variant_memory", "verdict",
+    "simulation", "transactions_to_send", "variant_memory", "verdict",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from swapcli.core.model.pool import CURVE_ERRORS, Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token
-from swapcli.core.routing.price_impact import route_impact
+from swapcli.core.routing.route_price_impact import route_impact
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 

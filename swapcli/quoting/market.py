@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
-    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import PayloadChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.token_prices import PriceList
 
@@ -360,7 +360,7 @@ class Market:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
         from swapcli.payload.checks.recipients import check_recipient
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
-        from swapcli.payload.transaction_requests import render_transactions
+        from swapcli.payload.transactions_to_send import render_transactions
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import check_modelled_is_meant
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
@@ -429,7 +429,7 @@ class Market:
     def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
         from swapcli.quoting.quote_results import LocalQuote
-        from swapcli.quoting.review.payload_checker import BuiltSwap, judge_built, traded_tokens
+        from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
 
         answer, network = swap.quote.answer, swap.quote.network
         pools = answer.pools if isinstance(answer, LocalQuote) else None
@@ -447,7 +447,7 @@ class Market:
     ) -> CheckedSwap:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
         from swapcli.quoting.quote_results import LocalQuote
-        from swapcli.quoting.review.payload_checker import in_variant, mark_revocations, route_payloads
+        from swapcli.quoting.review.presign_checker import in_variant, mark_revocations, route_payloads
 
         answer, find = quote.answer, self._routers.findings
         pools = answer.pools if isinstance(answer, LocalQuote) else None
@@ -463,7 +463,7 @@ class Market:
     def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:
         from swapcli.quoting.live_choice import missing_node_hint
         from swapcli.quoting.quote_options import parse_address_option
-        from swapcli.quoting.review.payload_checker import new_checker
+        from swapcli.quoting.review.presign_checker import new_checker
 
         if not network.kind.traits.has_eth_nodes:
             raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")

@@ -2,15 +2,15 @@
 
 `rpc` talks to nodes, with one policy for limits and failures. `readers` have one module per kind of pool contract,
 `discovery` finds the pools of a network, `mined` verifies the swaps of a transaction, `transfers` tests how tokens
-transfer, and `block_snapshot` is what was read at one block. `store` is a market in SQLite, which `sync` fills and
-follows; `markets` are files, and `feed` carries them over a Redis server. Amounts are computed, and states checked, by
-the families of `swapcli.core.pools`.
+transfer, and `snapshot_reader` reads what a quote needs at one block. `store` is a market in SQLite, which `sync` fills
+and follows; `markets` are files, and `feed` carries them over a Redis server. Amounts are computed, and states checked,
+by the families of `swapcli.core.pools`.
 """
 
 PUBLIC = (
-    "backoff", "block_snapshot", "clock", "discovery", "environment", "feed", "json_file", "markets", "mined", "names",
+    "backoff", "clock", "discovery", "environment", "feed", "json_file", "markets", "mined", "names",
     "readers.sampled.sampled_discovery", "router_findings_file", "rpc.block_view", "rpc.call_encoding",
     "rpc.connect_nodes", "rpc.head_source", "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node",
-    "rpc.node_checks", "rpc.nodes_by_kind", "rpc.receipt", "rpc.rpc_node", "store", "sync", "tokens", "transfers",
-    "user_folders",
+    "rpc.node_checks", "rpc.nodes_by_kind", "rpc.receipt", "rpc.rpc_node", "snapshot_reader", "store", "sync", "tokens",
+    "transfers", "user_folders",
 )  # fmt: skip

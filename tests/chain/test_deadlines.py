@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.payload.evm.calldata import SWAP, SWAP_BEFORE, decode_call
+from swapcli.payload.evm.fibrous_calldata import SWAP, SWAP_BEFORE, decode_call
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.test_checks_commands import Client
 from tests.chain.trader import INTEGRATOR, USER, Trader

@@ -88,7 +88,7 @@ def command_nodes() -> Iterator[CommandNode]:
     from typer.main import get_command
 
     from swapcli.faces.cli.overview import PROGRAM
-    from swapcli.faces.cli.root import Root, app
+    from swapcli.faces.cli.typer_root import Root, app
 
     root = get_command(app)
     yield CommandNode((), PROGRAM, tuple(_options((), root)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swapcli.core.model.pool import Pool
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, read_address, read_word, read_words
 from swapcli.state.rpc.lockstep_reads import BatchRead

@@ -24,7 +24,7 @@ from swapcli.faces.cli.app import run
 from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.contract_kinds import contract_kinds
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import run_batched
 from swapcli.state.rpc.node import ContractCall, ReturnData

@@ -22,7 +22,7 @@ ONLY_WORDS: Final = {
     "quoting/warnings.py": {"sampled"},
     "state/readers/__init__.py": {"ekubo", "sampled"},
     "state/readers/pool_ref_text.py": {"vault"},
-    "state/sync/refresh.py": {"sampled"},
+    "state/sync/refresh_pools.py": {"sampled"},
     "state/transfers/transfer_trials.py": {"vault"},
 }
 """Strings that are equal to the name of a family and mean something else, such as a role, a folder or a label."""
@@ -37,9 +37,9 @@ KNOWN: Final = {
     # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
     "state/readers/pool_ref.py": {"Concentrated", "ConstantProduct"},
     # A pair's fee may change without an event.
-    "state/sync/refresh.py": {"ConstantProduct", "SolidlyStable"},
+    "state/sync/refresh_pools.py": {"ConstantProduct", "SolidlyStable"},
     # Samples are of one block, so that a snapshot takes them again.
-    "state/block_snapshot.py": {"Sampled"},
+    "state/snapshot_reader.py": {"Sampled"},
 }
 """Code that knows a family, with the reason. The list may only become shorter."""
 

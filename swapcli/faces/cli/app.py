@@ -43,7 +43,7 @@ def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> in
         status = _run_plain(arguments)
         if status is not None:
             return status
-        from swapcli.faces.cli.root import invoke
+        from swapcli.faces.cli.typer_root import invoke
 
         return invoke(arguments, context_settings)
     except OSError:

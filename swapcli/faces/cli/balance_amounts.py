@@ -15,7 +15,7 @@ from swapcli.quoting.order_amounts import BalanceOrder, BalancePart
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import PayloadChecker
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ def man_page() -> str:
     from typer.main import get_command
 
     from swapcli.faces.cli.overview import PROGRAM
-    from swapcli.faces.cli.root import Root, app
+    from swapcli.faces.cli.typer_root import Root, app
 
     root = get_command(app)
     context = _context(root, PROGRAM)

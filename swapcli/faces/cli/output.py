@@ -14,7 +14,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
-from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_layout import RouteShape
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.render.detail_view import DetailView

@@ -8,7 +8,7 @@ from swapcli.faces.cli.account_options import SENDER, parse_account_option
 from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.live_choice import missing_node_hint
-from swapcli.quoting.review.payload_checker import PayloadChecker, new_checker
+from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:

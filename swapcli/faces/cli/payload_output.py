@@ -16,7 +16,7 @@ from swapcli.faces.cli.options import PayloadOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, OutputFormat
 from swapcli.faces.cli.render.payload_json import simulation_field, transactions_field
 from swapcli.faces.cli.session import Session
-from swapcli.payload.transaction_requests import RenderedTransaction, missing_fields, render_transactions
+from swapcli.payload.transactions_to_send import RenderedTransaction, missing_fields, render_transactions
 from swapcli.quoting.swap_warnings import swap_warnings
 
 if TYPE_CHECKING:

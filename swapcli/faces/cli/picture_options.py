@@ -11,7 +11,7 @@ from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.files import STDIN as STDOUT
 from swapcli.faces.cli.options import OUTPUT, option
 from swapcli.faces.cli.output import Output, OutputFormat
-from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_layout import RouteShape
 
 _SHAPES = "|".join(RouteShape)
 

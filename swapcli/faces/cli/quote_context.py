@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.quoting.market import Market
-    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import PayloadChecker
     from swapcli.quoting.swap_quote import SwapQuote
 
 T = TypeVar("T")

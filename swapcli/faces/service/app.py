@@ -32,9 +32,9 @@ from swapcli.faces.service.market_followers import NetworkThreads
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import MarketMetrics, Metrics
 from swapcli.faces.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
+from swapcli.faces.service.operations_pages import build_pages
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
-from swapcli.faces.service.service_pages import build_pages
 from swapcli.faces.service.worker_group import GroupMember, share_of
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings

@@ -16,13 +16,14 @@ from swapcli.core.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.balance_check import BalanceChecker
+from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse
 from swapcli.faces.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
-from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse
 from swapcli.faces.service.error_responses import JsonResponse, error_response, status_error
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.html_pages import accepts_html, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import Metrics
+from swapcli.faces.service.operations_pages import PageBuilder, render_html
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.request_io import (
     get_context,
@@ -32,7 +33,6 @@ from swapcli.faces.service.request_io import (
     send_json,
     wait_for_disconnect,
 )
-from swapcli.faces.service.service_pages import PageBuilder, render_html
 from swapcli.faces.service.worker_thread import Worker, cancel_on_disconnect
 
 if TYPE_CHECKING:

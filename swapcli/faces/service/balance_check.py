@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from swapcli.core.errors import Overloaded, UpstreamError
-from swapcli.faces.service.endpoint_types import NodeCheck
+from swapcli.faces.service.endpoint_messages import NodeCheck
 from swapcli.faces.service.worker_thread import Worker
 from swapcli.state.rpc.node import StateOverrideNode
 

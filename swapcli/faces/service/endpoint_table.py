@@ -10,7 +10,7 @@ from swapcli.core.model.api_version import ApiVersion, version_of_path
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service import endpoints
-from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse
+from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.parameter_descriptions import (
     Parameter,

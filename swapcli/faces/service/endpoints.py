@@ -18,7 +18,7 @@ from swapcli.core.networks.address import display_address, is_native, parse_addr
 from swapcli.faces.pictures.picture_width import parse_width
 from swapcli.faces.pictures.route_flow import build_route_flow
 from swapcli.faces.pictures.svg import render_svg
-from swapcli.faces.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
+from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.node_verdicts import BuiltResponse, amend_with_verdict

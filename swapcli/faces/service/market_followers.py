@@ -15,8 +15,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from swapcli.core.errors import SwapcliError
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.block_announcements import BlockAnnouncements, WriterState
 from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.store_announcements import BlockAnnouncements, WriterState
 from swapcli.quoting.followers.feed_follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
 from swapcli.quoting.followers.market_follower import Followed, FollowedStore, open_store_writer
 from swapcli.quoting.sources.in_memory import InMemorySource

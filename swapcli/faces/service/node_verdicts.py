@@ -10,7 +10,7 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.records import NamedTuple
-from swapcli.faces.service.endpoint_types import NodeCheck
+from swapcli.faces.service.endpoint_messages import NodeCheck
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.sources.in_memory import InMemorySource
 
@@ -48,7 +48,7 @@ def amend_with_verdict(
         from swapcli.payload.checks.simulated_variants import TradedTokens
         from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap, price_guard
         from swapcli.payload.verdict.verdict_document import render_verdict
-        from swapcli.quoting.review.payload_checker import traded_tokens
+        from swapcli.quoting.review.presign_checker import traded_tokens
         from swapcli.quoting.review.verdict import catalogue_tokens
 
         described = result._replace(input_token=token_in, output_token=token_out)

@@ -1,6 +1,6 @@
 """Calls of the router on EVM networks, and the transactions that carry them. Pure; nothing here uses a node."""
 
-from swapcli.payload.evm.calldata import (
+from swapcli.payload.evm.fibrous_calldata import (
     Permit,
     decode_call,
     decode_permit_call,
@@ -12,8 +12,8 @@ from swapcli.payload.evm.router_params import build_call
 from swapcli.payload.evm.transactions import build_approval, build_transaction, build_transactions
 
 PUBLIC = (
-    "calldata", "decoding", "permit", "permit2_allowance", "router", "simulation", "token_powers", "transactions",
-    "typed_data", "unsigned_transaction", "wrapped_native",
+    "decoding", "fibrous_calldata", "permit", "permit2_allowance", "router", "simulation", "token_powers",
+    "transactions", "typed_data", "unsigned_transaction", "wrapped_native",
 )  # fmt: skip
 
 __all__ = [

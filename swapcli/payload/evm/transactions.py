@@ -16,7 +16,7 @@ from swapcli.core.model.transaction import (
     Transaction,
     UnsignedTransaction,
 )
-from swapcli.payload.evm.calldata import encode_call
+from swapcli.payload.evm.fibrous_calldata import encode_call
 from swapcli.payload.evm.router_params import check_native
 
 APPROVE: Final = "095ea7b3"

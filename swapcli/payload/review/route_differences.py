@@ -196,10 +196,10 @@ class _Comparison:
         if self._call.dialect not in INTERFACE_DIALECTS:
             return None
         if self._payload.felts is None:
-            from swapcli.payload.evm.calldata import decode_any_call
+            from swapcli.payload.evm.fibrous_calldata import decode_any_call
 
             return decode_any_call(self._payload.calldata).call
-        from swapcli.payload.starknet.cairo_serde import deserialise_call_with_rest
+        from swapcli.payload.starknet.swap_call_felts import deserialise_call_with_rest
 
         return deserialise_call_with_rest(self._payload.felts, amount_out=described.route.amount_out)[0]
 

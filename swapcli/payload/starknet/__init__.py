@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from swapcli.payload.starknet.account_calls import build_account_calls, build_approval, build_transaction
-from swapcli.payload.starknet.cairo_serde import deserialise_call, serialise_call
 from swapcli.payload.starknet.felts import from_felt_text, to_felt_text
 from swapcli.payload.starknet.router_params import build_call
+from swapcli.payload.starknet.swap_call_felts import deserialise_call, serialise_call
 
-PUBLIC = ("account_calls", "cairo_serde", "decode_felts")
+PUBLIC = ("account_calls", "decode_felts", "swap_call_felts")
 
 __all__ = [
     "build_account_calls",

@@ -6,8 +6,8 @@ from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.transaction import Purpose, RouterCall, Transaction, UnsignedTransaction
 from swapcli.core.networks.address import parse_address
-from swapcli.payload.starknet.cairo_serde import serialise_call
 from swapcli.payload.starknet.felts import felt_of_address, split_u256
+from swapcli.payload.starknet.swap_call_felts import serialise_call
 
 SWAP = "swap"
 APPROVE = "approve"

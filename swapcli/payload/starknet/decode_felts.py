@@ -10,8 +10,8 @@ from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall, DecodedOrder, DecodedSwap, PoolHint
 from swapcli.core.model.network import FIBROUS
-from swapcli.payload.starknet.cairo_serde import deserialise_call_with_rest
 from swapcli.payload.starknet.felts import address_of_felt, from_felt_text, join_u256
+from swapcli.payload.starknet.swap_call_felts import deserialise_call_with_rest
 
 FUNCTIONS = ("approve", "swap")
 """The entry points whose felts are decoded."""

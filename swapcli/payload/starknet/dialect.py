@@ -14,8 +14,8 @@ from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.payload.starknet.account_calls import build_account_calls, build_transaction
-from swapcli.payload.starknet.cairo_serde import deserialise_call
 from swapcli.payload.starknet.router_params import build_call
+from swapcli.payload.starknet.swap_call_felts import deserialise_call
 
 
 class StarknetDialect:

@@ -21,10 +21,10 @@ from swapcli.core.model.token import Token
 from swapcli.core.pools.sampled.sampled import sampled_pools
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.state.block_snapshot import BlockSnapshot
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import ChainHead, Node
+from swapcli.state.snapshot_reader import BlockSnapshot
 from swapcli.state.store import Store, StoredBlock, create_store, open_store
 from swapcli.state.sync import Progress, follow, import_pools
 

@@ -1,11 +1,11 @@
 """What opens networks, nodes, markets, stores and sources of quotes as a `user_setup` says (programs: `program_setup`).
 
 `router_memory` finds networks, `nodes` and `markets` open what they are named for, `pool_sources` quote on opened
-markets, and `choose_source` chooses what answers an order: one of these, or a remote service. `lasting_nodes` are for
-commands that last, and `service_pools` chooses the pools of a service.
+markets, and `choose_source` chooses what answers an order: one of these, or a remote service. `long_running_nodes` are
+for commands that last, and `server_pool_sources` chooses the pools of a service.
 """
 
 PUBLIC = (
-    "account_names", "choose_source", "lasting_nodes", "node_reports", "nodes", "program_setup",
-    "router_memory", "service_pools", "user_setup",
+    "account_names", "check_nodes", "choose_source", "long_running_nodes", "nodes", "program_setup",
+    "router_memory", "server_pool_sources", "user_setup",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Open the nodes that the command line, the settings and the environment name, else public ones.
 
 `live_choice` has the order of precedence, and `swapcli.state.rpc.connect_nodes` connects. Commands that last have
-`lasting_nodes`.
+`long_running_nodes`.
 """
 
 from __future__ import annotations

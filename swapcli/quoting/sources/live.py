@@ -33,7 +33,7 @@ from swapcli.quoting.sources.local_quotes import LocalPayloads, build_local_quot
 from swapcli.quoting.sources.market_prices import price_pools
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.quoting.sources.quote_source import KnownMarket, PoolSource
-from swapcli.quoting.sources.sampled_amounts import SampledAmounts, with_quoted_amounts
+from swapcli.quoting.sources.requote_sampled_pools import SampledAmounts, with_quoted_amounts
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import Clock
 from swapcli.state.readers.sampled.sampled_discovery import listed_sampled_pools

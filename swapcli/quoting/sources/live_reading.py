@@ -18,9 +18,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Sale
 from swapcli.core.networks.address import hash_code
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
-from swapcli.state.block_snapshot import BlockSnapshot
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.node import Node
+from swapcli.state.snapshot_reader import BlockSnapshot
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6

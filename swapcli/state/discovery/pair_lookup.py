@@ -21,7 +21,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.ekubo import ekubo
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
 from swapcli.state.readers.pool_constants import LastTicks, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef

@@ -16,7 +16,7 @@ from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_proto
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef, network_quoter
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched

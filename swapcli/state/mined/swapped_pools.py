@@ -15,7 +15,7 @@ from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
 from swapcli.state.readers import load_pools, pool_reader, ref_of_pool
 from swapcli.state.readers.contract_kinds import KINDS
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.readers.uniswap.uniswap_v2 import read_tokens, token_calls
 from swapcli.state.rpc.call_encoding import encode_call, read_address

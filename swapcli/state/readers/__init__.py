@@ -13,15 +13,15 @@ from typing import Protocol, cast
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef, bare_ref
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
 
 PUBLIC = (
-    "build_pool", "contract_kinds", "ekubo", "factory", "l1_fee_params", "manager_storage", "pool_change_events",
-    "pool_constants", "pool_ref", "pool_ref_text", "sampled", "uniswap",
+    "build_pool", "contract_kinds", "ekubo", "factory_contract", "l1_fee_params", "manager_storage",
+    "pool_change_events", "pool_constants", "pool_ref", "pool_ref_text", "sampled", "uniswap",
 )  # fmt: skip
 
 _BATCH_SIZE = 250

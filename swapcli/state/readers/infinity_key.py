@@ -9,7 +9,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.pool_addresses import infinity_pool_id
 from swapcli.core.pools.infinity_key import check_infinity_hooks
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import read_currencies
 from swapcli.state.readers.pool_constants import InfinityConstants
 from swapcli.state.readers.pool_ref import PoolRef

@@ -79,9 +79,9 @@ class NodeConnector(NamedTuple):
 
     def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
         """Return a node over the public nodes of a network, which are asked at the same time. `urls` are theirs."""
-        from swapcli.state.rpc.http_proxy import find_proxy
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.node_records import NodeRecords
+        from swapcli.state.rpc.proxy_from_environment import find_proxy
         from swapcli.state.rpc.public_nodes import PublicEndpoint, open_public_node
 
         path = self.data_dir / _LIMITS_FILE
@@ -112,8 +112,8 @@ class NodeConnector(NamedTuple):
         shares_load: bool = False,
         documented: Sequence[PublicNode] = (),
     ) -> dict[str, Any]:
-        from swapcli.state.rpc.http_proxy import find_proxy
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+        from swapcli.state.rpc.proxy_from_environment import find_proxy
         from swapcli.state.rpc.rpc_node import RpcEndpoint
 
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))

@@ -10,7 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from swapcli.core.errors import UpstreamError, UpstreamTimeout
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.reachability import Reachability
+from swapcli.state.rpc.network_reachability import Reachability
 
 MAX_BLOCKS_BEHIND: Final = 3
 """A node that is further behind another one lags; nodes of one network differ by one or two blocks."""
@@ -52,7 +52,7 @@ class NodeRace(Generic[P]):
     `starters` of them start at once; the next one starts `hedge_delay_s` after the last start, or as soon as one fails.
     A block that is not recent wins only if no other node answers within a further `hedge_delay_s`, or none that is
     ahead of it by more than `MAX_BLOCKS_BEHIND` blocks. The race ends after `timeout_s`, and without a network as soon
-    as `reachability` knows, or after `resolution_s`.
+    as `network_reachability` knows, or after `resolution_s`.
     """
 
     def __init__(

@@ -21,11 +21,11 @@ from swapcli.core.model.network import Kind, PublicNode
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
+from swapcli.state.rpc.network_reachability import Reachability, Resolve, resolve, route_fingerprint
 from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_race import NodeRace, RaceResult
 from swapcli.state.rpc.node_records import UNREACHABLE_S, NodeRecords, UnreachableNetwork
-from swapcli.state.rpc.reachability import Reachability, Resolve, resolve, route_fingerprint
 from swapcli.state.rpc.request_budget import UNLIMITED, BudgetedConnection, RenewableConnection, RequestBudget
 from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode

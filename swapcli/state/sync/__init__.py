@@ -4,7 +4,7 @@ Everything in a store is exact at its head block. Each step reads what changed u
 pools discovered meanwhile, and writes both in one transaction, after checking that the block is still on the chain.
 
 `sync_filter` says which pools to store, and `progress` what happened. `fill_store` fills a store and `follow` keeps it
-current, both by steps of `advance`. `chain_position` relates the store to the node's chain, `refresh` reads what
+current, both by steps of `advance`. `chain_position` relates the store to the node's chain, `refresh_pools` reads what
 changed, `discover` finds new pools from the position in `cursor`, and `insert` adds them. `skipped` counts what is
 missing, with the reasons. `transfer_checks` probes how tokens transfer.
 """

@@ -17,7 +17,7 @@ from swapcli.state.sync.cursor import SyncCursor, write_cursor
 from swapcli.state.sync.discover import Discovery
 from swapcli.state.sync.insert import add_pools, drop_illiquid
 from swapcli.state.sync.progress import Advance
-from swapcli.state.sync.refresh import Refreshed, Refresher, check_on_chain
+from swapcli.state.sync.refresh_pools import Refreshed, Refresher, check_on_chain
 from swapcli.state.sync.transfer_checks import check_transfers
 
 _MAX_ATTEMPTS: Final = 4

@@ -24,7 +24,7 @@ from swapcli.state.discovery.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.sampled.sampled_discovery import find_sampled_pools
 from swapcli.state.rpc.lockstep_reads import SkippedItem

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from tests.chain.node.evm_node import sources
 from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
 from tests.core.pools.real_pools import slipstream_pool

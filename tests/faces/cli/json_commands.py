@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from swapcli.faces.cli.lazy_group import LazyGroup
-from swapcli.faces.cli.root import app
+from swapcli.faces.cli.typer_root import app
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import write_market_file
 

@@ -21,7 +21,7 @@ from swapcli.core.errors import UpstreamError
 from swapcli.faces.cli.commands.networks import app as networks_app
 from swapcli.faces.cli.lazy_group import load_command
 from swapcli.faces.cli.overview import OPTIONS
-from swapcli.faces.cli.root import Root, app
+from swapcli.faces.cli.typer_root import Root, app
 from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
 from tests.support.testnet import write_market_file

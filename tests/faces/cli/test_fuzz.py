@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.faces.cli.exit_codes import MEANING
-from swapcli.faces.cli.root import Root
+from swapcli.faces.cli.typer_root import Root
 from tests.examples import examples
 from tests.generate.command_tree import command_nodes
 from tests.support.command import CommandResult, run_swapcli

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from typer.main import get_command
 
 from swapcli.faces.cli.overview import PROGRAM
-from swapcli.faces.cli.root import Root, app
+from swapcli.faces.cli.typer_root import Root, app
 from tests.generate.site.markdown import escape, table, with_references
 
 if TYPE_CHECKING:

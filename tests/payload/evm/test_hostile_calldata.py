@@ -14,7 +14,7 @@ from swapcli.core.errors import InvalidInput
 from swapcli.core.model.transaction import RouterCall
 from swapcli.payload.evm import decode_call, decode_integrator_data, decode_permit_call, encode_call, encode_permit_call
 from tests.payload.evm.build import calls
-from tests.payload.evm.test_calldata import CALL, PERMIT
+from tests.payload.evm.test_fibrous_calldata import CALL, PERMIT
 
 _Output = TypeVar("_Output")
 SELECTORS = ("8619b04e", "21ed51f7", "df9f8e3a")

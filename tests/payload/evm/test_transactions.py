@@ -13,7 +13,7 @@ from swapcli.core.model.transaction import Purpose, RouterCall, Transaction, Uns
 from swapcli.payload.evm import build_approval, build_transaction, build_transactions, encode_call
 from tests.interface.build import EVM, WRAPPED
 from tests.payload.evm.build import ADDRESSES, NUMBERS
-from tests.payload.evm.test_calldata import CALL
+from tests.payload.evm.test_fibrous_calldata import CALL
 
 ROUTER = "0x" + "70" * 20
 NATIVE_IN = CALL._replace(route=CALL.route._replace(token_in=WRAPPED.address, swap_type=SwapType.NATIVE_TO_TOKEN))

@@ -23,7 +23,7 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.lockstep_reads import SkippedItem

@@ -25,7 +25,7 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
     BalancerV2Constants,

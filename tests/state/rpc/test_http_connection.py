@@ -17,8 +17,8 @@ import pytest
 
 from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
 from swapcli.state.rpc.http_connection import HttpConnection
-from swapcli.state.rpc.http_proxy import find_proxy
 from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.proxy_from_environment import find_proxy
 from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (

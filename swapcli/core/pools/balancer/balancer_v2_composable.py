@@ -22,8 +22,8 @@ from swapcli.core.pools.balancer.balancer_pool_token import (
     finish,
 )
 from swapcli.core.pools.balancer.balancer_stable_math import amount_out, balance_v2, invariant, read_amp, stable_curve
-from swapcli.core.pools.balancer.balancer_v2 import BALANCE_BITS
 from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
+from swapcli.core.pools.balancer.balancer_v2_vault import BALANCE_BITS
 from swapcli.core.pools.fast_replace import fast_replace
 from swapcli.core.pools.hull_curve import ZeroCurve
 from swapcli.core.pools.reserves import reserves_after_swap

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.core.model.pool import PoolIdentity
-from swapcli.core.pools.balancer.balancer_v2 import BalancerV2, read_vault_v2_state
+from swapcli.core.pools.balancer.balancer_v2_vault import BalancerV2, read_vault_v2_state
 from swapcli.core.pools.balancer.eclp_math import EclpParameters
 from swapcli.core.pools.balancer.eclp_pool import EclpPool
 from swapcli.core.pools.identity_checks import check_multi_token, check_pair

@@ -19,7 +19,7 @@ from swapcli.core.pools.balancer.balancer_stable_math import (
     read_amp,
     stable_curve,
 )
-from swapcli.core.pools.balancer.balancer_v2 import BalancerV2, read_vault_v2_state
+from swapcli.core.pools.balancer.balancer_v2_vault import BalancerV2, read_vault_v2_state
 from swapcli.core.pools.identity_checks import check_multi_token
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import token_indices

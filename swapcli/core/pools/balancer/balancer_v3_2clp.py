@@ -15,7 +15,7 @@ from swapcli.core.model.pool import PoolIdentity, RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.core.pools.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.core.pools.balancer.signed_fixed_point import sqrt
-from swapcli.core.pools.balancer.virtual_balances import curve_with_virtual_balances
+from swapcli.core.pools.balancer.virtual_balance_curve import curve_with_virtual_balances
 from swapcli.core.pools.hull_curve import ZeroCurve
 from swapcli.core.pools.identity_checks import check_multi_token, check_pair
 from swapcli.core.pools.rounding import mul_div_up

@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.pool import PoolIdentity, RateCurve
 from swapcli.core.pools.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
-from swapcli.core.pools.balancer.virtual_balances import curve_with_virtual_balances
+from swapcli.core.pools.balancer.virtual_balance_curve import curve_with_virtual_balances
 from swapcli.core.pools.identity_checks import check_multi_token, check_pair
 from swapcli.core.pools.rounding import require_uint256
 from swapcli.core.pools.state_fields import StateFields

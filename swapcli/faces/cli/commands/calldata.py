@@ -29,11 +29,11 @@ from swapcli.faces.cli.payload_output import (
 from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
-from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
-from swapcli.quoting.review.payload_checker import BuiltSwap, judge_built, traded_tokens
+from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
 from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 

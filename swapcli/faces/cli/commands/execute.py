@@ -38,11 +38,11 @@ from swapcli.faces.cli.render.payload_json import PayloadContext, execute_docume
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
-from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.quote_figures import compute_payload_figures
 from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.review.payload_checker import (
+from swapcli.quoting.review.presign_checker import (
     BuiltSwap,
     judge_built,
     mark_revocations,

@@ -61,7 +61,7 @@ def _probe(session: Session, name: str | None) -> int:
     from swapcli.faces.cli.render.node_view import build_node_list
 
     network = session.networks.find(session.network_name(name))
-    from swapcli.quoting.openers.node_reports import check_public_nodes
+    from swapcli.quoting.openers.check_nodes import check_public_nodes
 
     reports = check_public_nodes(session.nodes, network)
     session.output.print_list(build_node_list(network.name, reports))

@@ -93,7 +93,7 @@ def pools(
         )
         return
     session.output.warn(warnings)
-    from swapcli.faces.cli.render.market_views import PoolTable, build_pools_view
+    from swapcli.faces.cli.render.pool_and_price_views import PoolTable, build_pools_view
     from swapcli.faces.cli.render.state_wording import state_columns
 
     view = build_pools_view(PoolTable(listed, total, names, known, found, state), documents)

@@ -61,7 +61,7 @@ def price(
         )
         return
     session.output.warn(warnings)
-    from swapcli.faces.cli.render.market_views import build_price_view
+    from swapcli.faces.cli.render.pool_and_price_views import build_price_view
     from swapcli.faces.cli.render.state_wording import state_columns
 
     view = build_price_view(found, market.network, documents)

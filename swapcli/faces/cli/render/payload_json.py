@@ -14,7 +14,7 @@ from swapcli.interface.route import render, render_short
 from swapcli.interface.router_call import render_call_route
 from swapcli.interface.slippage import format_percent
 from swapcli.interface.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
-from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.route_document import quote_fields
 

@@ -13,8 +13,8 @@ from swapcli.core.model.transaction import Purpose, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.interface.slippage import format_percent
-from swapcli.payload.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
-from swapcli.quoting.review.payload_checker import traded_tokens
+from swapcli.payload.transactions_to_send import FIELDS_OF_NODE, RenderedTransaction
+from swapcli.quoting.review.presign_checker import traded_tokens
 
 HEAD, TAIL = 18, 8
 """The number of characters that shortened calldata shows at its start and its end."""

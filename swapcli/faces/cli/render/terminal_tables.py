@@ -19,7 +19,7 @@ from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
 from swapcli.faces.cli.render.quote_facts import Fact
-from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
 from swapcli.faces.cli.terminal import terminal_width
 from swapcli.faces.pictures.route_flow import RouteFlow

@@ -12,7 +12,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.records import NamedTuple
-from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.payload.transactions_to_send import RenderedTransaction
 
 SAFE_FILE_VERSION = "1.0"
 """Version of the file format of Safe's Transaction Builder."""

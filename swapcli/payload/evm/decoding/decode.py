@@ -26,8 +26,8 @@ from swapcli.core.networks import permit2
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import permit2_allowance, settler_actions, transactions, wrapped_native
-from swapcli.payload.evm.calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
 from swapcli.payload.evm.decoding.arguments import Arguments
+from swapcli.payload.evm.fibrous_calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
 from swapcli.payload.evm.integrator import IntegratorShares, decode_integrator_data
 from swapcli.payload.evm.universal_router import commands
 

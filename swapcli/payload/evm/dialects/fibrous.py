@@ -14,8 +14,8 @@ from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
-from swapcli.payload.evm.calldata import Permit, decode_call, encode_permit_call
 from swapcli.payload.evm.extra_data import BY_FAMILY
+from swapcli.payload.evm.fibrous_calldata import Permit, decode_call, encode_permit_call
 from swapcli.payload.evm.integrator import encode_integrator_data
 from swapcli.payload.evm.router_params import build_call
 from swapcli.payload.evm.transactions import build_transaction, build_transactions

@@ -22,7 +22,7 @@ from swapcli.core.pools.swap_fees import FEE_PER_PPM
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.balancer.balancer_v3 import ECLP_PARAMETERS, read_eclp_parameters
 from swapcli.state.readers.build_pool import build_pool, build_pool_with_fee
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import BalancerV2Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import (

@@ -26,7 +26,7 @@ from swapcli.state.readers.balancer.boosted_shares import (
     with_vault,
 )
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import BalancerV3Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import (

@@ -17,7 +17,7 @@ from swapcli.core.pools.bins.infinity_bin import InfinityBin
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.infinity_key import (
     PAUSED_SLOT,
     check_key,

@@ -12,7 +12,7 @@ from swapcli.core.pools.bins.bin_math import MAX_ID
 from swapcli.core.pools.bins.liquidity_book import LiquidityBook
 from swapcli.core.pools.bins.volatility_fee import FeeParameters, Volatility, fee_parameters_state
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import LastBins
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word, read_words

@@ -12,7 +12,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.pools.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
 from swapcli.core.pools.curve.cryptoswap_math import MATHS
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import CryptoSwapConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_text, read_word

@@ -17,7 +17,7 @@ from swapcli.core.pools.identity_checks import MAX_TOKENS
 from swapcli.core.pools.reserves import MAX_DECIMALS, to_18_decimals
 from swapcli.core.pools.swap_fees import FEE_PER_PPM, write_swap_fee
 from swapcli.state.readers.build_pool import build_pool_with_fee, fee_in_wad
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import MetapoolConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list, read_text, read_word

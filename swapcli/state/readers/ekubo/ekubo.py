@@ -18,7 +18,7 @@ from swapcli.core.pools.ekubo.ekubo import MAX_TICK_SPACING, WORD_BITS, Ekubo, f
 from swapcli.core.pools.ekubo.ekubo_tick_math import MAX_TICK
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import EkuboConstants, LastTicks
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import close_between

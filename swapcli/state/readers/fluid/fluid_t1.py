@@ -10,7 +10,7 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools.fluid.fluid_t1 import FluidT1
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import FluidConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools.sampled.sampled import Sampled
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import SampledConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.sampled.sampled_discovery import read_announced_pool

@@ -9,7 +9,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from swapcli.core.pools.uniswap.constant_product import SOLIDLY, ConstantProduct
 from swapcli.state.readers.build_pool import build_pool_with_fee, fee_in_wad
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import invalid_response
 from swapcli.state.rpc.lockstep_reads import BatchRead

@@ -14,7 +14,7 @@ from swapcli.core.pools.solidly.solidly_stable import FIRST_VERSION, SolidlyStab
 from swapcli.core.pools.uniswap.constant_product import SOLIDLY
 from swapcli.state.readers.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.solidly.pair_factory import read_with_factory
+from swapcli.state.readers.solidly.factory_fee_pairs import read_with_factory
 from swapcli.state.readers.solidly.solidly import read_constants
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.state.rpc.lockstep_reads import BatchRead

@@ -10,10 +10,10 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from swapcli.core.pools.uniswap.constant_product import SOLIDLY, ConstantProduct
 from swapcli.state.readers.build_pool import build_pool_with_fee, fee_in_wad
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import FactoryConstants
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.solidly.pair_factory import read_with_factory
+from swapcli.state.readers.solidly.factory_fee_pairs import read_with_factory
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.starknet_calls import (
     join_u256,

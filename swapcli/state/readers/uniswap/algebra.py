@@ -20,7 +20,7 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.concentrated_state import ALGEBRA_INTEGRAL, ZERO_ADDRESS
 from swapcli.state.readers.build_pool import build_pool
 from swapcli.state.readers.contract_kinds import topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import AlgebraConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import PriceState, initialized_ticks, state_fields

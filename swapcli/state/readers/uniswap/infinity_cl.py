@@ -7,7 +7,7 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.infinity_key import (
     PAUSED_SLOT,
     check_key,

@@ -6,7 +6,7 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.starknet_calls import (

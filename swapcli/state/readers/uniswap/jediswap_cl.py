@@ -11,7 +11,7 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.core.pools.uniswap.tick_math import MAX_TICK
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import TickConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import close_between

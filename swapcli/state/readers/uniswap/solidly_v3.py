@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.model.pool import Pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import PriceState
 from swapcli.state.readers.uniswap.uniswap_v3 import PoolContract, complete_ref, load_from, read_constants

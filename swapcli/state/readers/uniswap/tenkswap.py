@@ -8,7 +8,7 @@ from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.pool import Pool
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap.jediswap import read_constants
 from swapcli.state.rpc.lockstep_reads import BatchRead

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from swapcli.core.model.pool import Pool
 from swapcli.state.readers.build_pool import build_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, read_address, read_words
 from swapcli.state.rpc.lockstep_reads import BatchRead

@@ -13,7 +13,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers.build_pool import build_pool
 from swapcli.state.readers.contract_kinds import topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import LastTicks, TickConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import PriceState, read_near_last

@@ -14,7 +14,7 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.v4_hooks import check_hooks
 from swapcli.state.readers.build_pool import build_pool
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import ConcentratedInManager, read_currencies
 from swapcli.state.readers.pool_constants import LastTicks, SampledConstants, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef

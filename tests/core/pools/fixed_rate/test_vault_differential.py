@@ -12,7 +12,7 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.pools.fixed_rate.vault import ShareVault
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.fixed_rate import vault
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched

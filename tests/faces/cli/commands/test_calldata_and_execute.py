@@ -23,7 +23,7 @@ from swapcli.faces.cli.render.payload_view import build_payload_view
 from swapcli.interface.route import parse_result
 from swapcli.payload.evm import decode_call, decode_integrator_data
 from swapcli.payload.starknet import deserialise_call
-from swapcli.payload.transaction_requests import RenderedTransaction
+from swapcli.payload.transactions_to_send import RenderedTransaction
 from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import DAI, DIRECT_V3, USDC, WETH, build_market_document, build_testnet_market

@@ -15,7 +15,7 @@ from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.readers.contract_kinds import ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import BalancerV2Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem

@@ -15,7 +15,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.balancer import balancer_v2
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched

@@ -16,7 +16,7 @@ from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.balancer.boosted_shares import vault_of
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader

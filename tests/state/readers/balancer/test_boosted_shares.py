@@ -23,7 +23,7 @@ from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.balancer import balancer_v3
 from swapcli.state.readers.balancer.boosted_shares import with_vault
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.share_price import share_price_calls
 from swapcli.state.rpc.call_encoding import encode_call

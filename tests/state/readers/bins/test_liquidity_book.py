@@ -14,7 +14,7 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.pools.bins.liquidity_book import LiquidityBook
 from swapcli.state.readers.bins.liquidity_book import REACH, complete_ref, load, read_constants
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import SELECTORS
 from swapcli.state.rpc.lockstep_reads import BatchRead

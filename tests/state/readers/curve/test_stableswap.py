@@ -13,7 +13,7 @@ from swapcli.core.pools.curve.curve_meta import CurveMeta
 from swapcli.state.discovery.pool_discovery import PoolList, read_listed_pools, read_pool_lists
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.curve import stableswap
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched

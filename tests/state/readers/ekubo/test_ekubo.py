@@ -23,7 +23,7 @@ from swapcli.state.discovery.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.state.readers import load_pools, ref_of_pool
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import scan_logs

@@ -15,7 +15,7 @@ from swapcli.core.pools.fixed_rate.vault import ShareVault
 from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.share_price import share_price_calls
 from swapcli.state.rpc.call_encoding import encode_call

@@ -14,7 +14,7 @@ from swapcli.core.pools.fluid.fluid_t1 import FluidT1
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.fluid import fluid_t1
 from swapcli.state.readers.pool_constants import FluidConstants
 from swapcli.state.readers.pool_ref import PoolRef

@@ -34,7 +34,6 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.stored import StoreSource
-from swapcli.state.block_snapshot import BlockSnapshot
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.discovery.pool_discovery import creation_filter, find_factories, read_created_pools
 from swapcli.state.readers import load_pools
@@ -44,6 +43,7 @@ from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.readers.sampled.sampled_discovery import find_sampled_pools
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.snapshot_reader import BlockSnapshot
 from swapcli.state.sync import SyncFilter, import_pools, sync
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.market_reader import read_pools

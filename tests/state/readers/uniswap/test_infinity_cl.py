@@ -22,7 +22,7 @@ from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.factory import Factory
+from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import InfinityConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import BatchRead

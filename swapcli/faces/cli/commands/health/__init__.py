@@ -130,7 +130,7 @@ def _check(session: Session, name: str, retries: int) -> Health:
 
 
 def _check_nodes(session: Session, name: str) -> "list[NodeReport]":
-    from swapcli.quoting.openers.node_reports import check_named_nodes
+    from swapcli.quoting.openers.check_nodes import check_named_nodes
 
     return [*check_named_nodes(session.nodes, session.networks.find(name))]
 

@@ -25,7 +25,7 @@ from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.quoting.review.payload_checker import PayloadChecker
+    from swapcli.quoting.review.presign_checker import PayloadChecker
 
 PUBLIC = ()
 

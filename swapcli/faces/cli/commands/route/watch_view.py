@@ -14,7 +14,7 @@ from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.output import Output
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.route_shape import RouteShape
+from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import build_route_view
 from swapcli.quoting.quote_change import QuoteChange
 from swapcli.quoting.swap_quote import SwapQuote

@@ -14,7 +14,7 @@ from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.payload.dialects import router_dialect
-from swapcli.quoting.openers.service_pools import choose_service_pools
+from swapcli.quoting.openers.server_pool_sources import choose_service_pools
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:

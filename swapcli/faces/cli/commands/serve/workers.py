@@ -24,7 +24,7 @@ from swapcli.faces.service.log_writer import UnqueuedLog, log_stream
 from swapcli.faces.service.market_followers import FollowerThreads
 from swapcli.faces.service.parent_channel import ParentChannel
 from swapcli.faces.service.server import BACKLOG, allow_open_files, base_url, bind, serve_as_worker
-from swapcli.faces.service.shared_stores import SharedStores
+from swapcli.faces.service.shared_pool_stores import SharedStores
 from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
 from swapcli.faces.service.worker_group import GroupMember, WorkerGroup, share_of
 from swapcli.quoting.followers.feed_follower import FollowedFeed

@@ -25,7 +25,7 @@ from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
-from swapcli.quoting.openers.lasting_nodes import any_lasting_node
+from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.head_source import HeadSource
 from swapcli.state.rpc.node import Node

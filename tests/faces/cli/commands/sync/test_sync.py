@@ -9,7 +9,7 @@ import pytest
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.session import open_session
-from swapcli.quoting.openers.lasting_nodes import any_lasting_node
+from swapcli.quoting.openers.long_running_nodes import any_lasting_node
 from swapcli.state.rpc.head_source import FollowMode
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up

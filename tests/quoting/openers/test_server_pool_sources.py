@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from swapcli.quoting.openers.nodes import NodeOpener
-from swapcli.quoting.openers.service_pools import choose_service_pools
+from swapcli.quoting.openers.server_pool_sources import choose_service_pools
 from swapcli.state.markets.embedded import embedded_names
 from tests.support.openers import market_opener, user_setup
 

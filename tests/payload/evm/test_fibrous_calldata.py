@@ -15,11 +15,11 @@ from swapcli.core.networks.address import keccak256
 from swapcli.payload.evm import (
     Permit,
     build_transactions,
-    calldata,
     decode_call,
     decode_permit_call,
     encode_call,
     encode_permit_call,
+    fibrous_calldata,
 )
 from swapcli.payload.evm.transactions import APPROVE
 from tests.examples import seeds
@@ -35,10 +35,10 @@ PERMIT = Permit(1, 27, b"r" * 32, b"s" * 32)
 @pytest.mark.parametrize(
     ("name", "selector"),
     [
-        ("swap", calldata.SWAP),
-        ("swapIntegrator", calldata.SWAP_INTEGRATOR),
-        ("swapWithPermit", calldata.SWAP_WITH_PERMIT),
-        ("swapBefore", calldata.SWAP_BEFORE),
+        ("swap", fibrous_calldata.SWAP),
+        ("swapIntegrator", fibrous_calldata.SWAP_INTEGRATOR),
+        ("swapWithPermit", fibrous_calldata.SWAP_WITH_PERMIT),
+        ("swapBefore", fibrous_calldata.SWAP_BEFORE),
         ("approve", APPROVE),
     ],
 )

@@ -12,7 +12,7 @@ from swapcli.core.model.network import PublicNode
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import load_settings
-from swapcli.quoting.openers.lasting_nodes import any_lasting_node, service_node
+from swapcli.quoting.openers.long_running_nodes import any_lasting_node, service_node
 from swapcli.quoting.openers.nodes import NodeOpener
 from swapcli.state.rpc.json_rpc_client import RpcRequest
 from swapcli.state.rpc.rpc_node import RpcNode

@@ -6,8 +6,9 @@ changed without an event, as when a factory sets another fee, all pools of its p
 Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
 event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
 
-A pool that changed while its logs held no event of its kind has a version that the program does not know. It is read
-at every block from then on. `unknown_events` finds those that emit events of another shape, the sample the others.
+A pool that changed while its logs held no event of its kind has a version that the program does not know. It is read at
+every block from then on. `pools_with_unknown_events` finds those that emit events of another shape, the sample the
+others.
 
 A step that would lose many pools is rejected, as the node is likelier to be wrong.
 """
@@ -50,8 +51,8 @@ from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import BlockWriter, SkippedEntry, Store
+from swapcli.state.sync.pools_with_unknown_events import find_unknown_events, has_known_event
 from swapcli.state.sync.skipped import parse_pool_refs, skipped_pool
-from swapcli.state.sync.unknown_events import find_unknown_events, has_known_event
 
 _SAMPLE_LANES: Final = 8
 """Places in the table of pools at which a sample reads."""

@@ -11,7 +11,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, network_names_from
-from swapcli.quoting.openers.lasting_nodes import named_lasting_node, service_node
+from swapcli.quoting.openers.long_running_nodes import named_lasting_node, service_node
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
 

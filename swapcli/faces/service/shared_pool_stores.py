@@ -15,11 +15,11 @@ from typing import Self
 
 from swapcli.core.errors import SwapcliError
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.block_announcements import BlockAnnouncements
 from swapcli.faces.service.market_followers import WriterThreads
 from swapcli.faces.service.metrics import MarketMetrics, Metrics
 from swapcli.faces.service.parent_channel import ParentChannel, ParentMessage
 from swapcli.faces.service.readiness import wait_until_readable
+from swapcli.faces.service.store_announcements import BlockAnnouncements
 from swapcli.faces.service.worker_group import GroupMember
 from swapcli.quoting.followers.feed_follower import AnyFollowed, FollowedFeed
 from swapcli.quoting.followers.market_follower import Followed, FollowedStore, find_own_store

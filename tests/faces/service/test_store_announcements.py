@@ -8,7 +8,7 @@ import resource
 import time
 from threading import Timer
 
-from swapcli.faces.service.block_announcements import BlockAnnouncements, WriterState
+from swapcli.faces.service.store_announcements import BlockAnnouncements, WriterState
 from swapcli.state.rpc.head_source import FollowMode
 
 LONG_S = 20.0

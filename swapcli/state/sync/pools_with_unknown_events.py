@@ -3,7 +3,7 @@
 Their swaps would go unnoticed, because the query for events names the known ones. So each step also asks for all events
 of some contracts, a hundred at a time and in turn: those since the last time it asked about them. Pools with unknown
 events only are read. The round over all pools takes a step for each hundred of them; a pool that changes without any
-event is left to the sample of `refresh`, which reads each pool within an hour.
+event is left to the sample of `refresh_pools`, which reads each pool within an hour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import BlockWriter, Store
 
 MAX_CONTRACTS: Final = 100
-"""Contracts in one query for events, as in `refresh`: the round over N pools takes N / 100 steps, rounded up."""
+"""Contracts in one query for events, as in `refresh_pools`: the round over N pools takes N / 100 steps, rounded up."""
 _MAX_BLOCKS: Final = 1_000
 """Blocks to look back. Less than a round only where more than 100,000 pools are followed block by block."""
 _MAX_RANGES: Final = 4

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route, Segment, Swap
-from swapcli.core.routing.price_impact import route_impact
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.route_price_impact import route_impact
 from tests.support.pools import UNIT, build_concentrated, build_constant_product, build_token
 
 A, B, C = build_token(2), build_token(3), build_token(4)
