@@ -92,7 +92,7 @@ exactness: setup ## Replay the recorded swaps of contracts, and write docs/exact
 	$(RUN) -m tests.generate.exactness
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
-	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/faces/pictures/test_svg.py
+	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py
 
 clean: ## Remove everything that was installed or built in this folder.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -53,14 +53,14 @@ STRICTER = {
     "payload.starknet": {
         "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
     },
-    "faces.pictures": {
+    "quoting.pictures": {
         "core.errors", "core.encoding", "core.records", "core.model", "core.networks", "interface",
         "quoting.quote_results",
     },
 }  # fmt: skip
 """Packages that may import, besides themselves, only these."""
 
-NARROWER = {"interface": "core.networks.address", "faces.pictures": "core.networks.address"}
+NARROWER = {"interface": "core.networks.address", "quoting.pictures": "core.networks.address"}
 """Packages that may import only one module of `core.networks`.
 
 The format of an address depends on the kind of network, so `interface` uses `address`. Callers pass every other
@@ -341,7 +341,7 @@ PURE = (
     "state/markets",
     "payload/evm",
     "payload/starknet",
-    "faces/pictures",
+    "quoting/pictures",
 )
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 

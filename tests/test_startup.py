@@ -30,7 +30,7 @@ UNNEEDED = {
     "what people see": (
         "faces.cli.render.route_view", "faces.cli.render.plain", "faces.cli.render.terminal_tables",
         "faces.cli.render.list_view", "faces.cli.errors", "faces.cli.render.columns", "faces.cli.terminal",
-        "faces.pictures", "faces.pictures.picture_width",
+        "quoting.pictures", "quoting.pictures.picture_width",
     ),
     "other commands": (
         "faces.cli.commands.route.batch", "faces.cli.commands.config", "faces.cli.commands.networks",

@@ -1,3 +1,3 @@
-"""What people and programs see: the command line, the HTTP service, and pictures of routes."""
+"""What people and programs see: the command line and the HTTP service."""
 
 PUBLIC = ("cli",)

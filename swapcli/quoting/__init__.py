@@ -2,13 +2,14 @@
 
 `openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
 memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
-`quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined. `market` is
+`quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined;
+`pictures` draw them. `market` is
 the public interface of it all for programs.
 """
 
 PUBLIC = (
     "amounts", "async_market", "comparison", "config", "depth", "followers", "health", "impact_measures", "live_choice",
-    "market", "open_market", "openers", "order_amounts", "permits", "pool_listing",
+    "market", "open_market", "openers", "order_amounts", "permits", "pictures", "pool_listing",
     "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results", "remote.url_document",
     "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
     "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source",

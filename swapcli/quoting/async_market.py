@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial, wraps
@@ -14,11 +14,14 @@ from swapcli.quoting.market import Market, closed_market
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from swapcli.core.model.depth import Depth
     from swapcli.core.model.network import Network
     from swapcli.core.model.pool import Pool
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
+    from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.amounts import Amount
+    from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.health import Health
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -77,6 +80,26 @@ class AsyncMarket:
         return await self._call(
             lambda market: market.quote(token_in, token_out, amount, amount_out=amount_out, **options)
         )
+
+    async def depth(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amounts: Sequence[Amount] = (),
+        **options: Unpack[QuoteKeywords],
+    ) -> Depth:
+        """As `Market.depth`."""
+        return await self._call(lambda market: market.depth(token_in, token_out, amounts, **options))
+
+    async def compare(
+        self, token_in: str | Token, token_out: str | Token, amount: Amount, **options: Unpack[QuoteKeywords]
+    ) -> Comparison:
+        """As `Market.compare`."""
+        return await self._call(lambda market: market.compare(token_in, token_out, amount, **options))
+
+    async def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
+        """As `Market.pool_rows`."""
+        return await self._call(lambda market: market.pool_rows(*tokens, limit=limit))
 
     async def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """As `Market.transactions`."""

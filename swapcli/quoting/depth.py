@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from swapcli.core.errors import NoRoute, PoolError, SwapcliError
+from swapcli.core.errors import InvalidAmount, NoRoute, PoolError, SwapcliError
 from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.quoting.amounts import ResolvedAmount
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.quote_source import QuoteSource
 
@@ -21,6 +22,7 @@ LEVELS: Final = (0.001, 0.005, 0.01, 0.05)
 """The levels of price impact whose amounts are searched."""
 LAST_IMPACT: Final = 0.2
 """The ladder ends with the first amount that loses more."""
+_START_USD: Final = 10
 MAX_STEPS: Final = 60
 """Of a ladder: twenty orders of magnitude, for pairs whose price impact is unknown."""
 _DIGITS: Final = 4
@@ -58,6 +60,15 @@ def measure_depth(
         source.pin(pinned=False)
     order = request.order
     return Depth(source.network, order.token_in, order.token_out, tuple(points), levels, prober.first_figures, has_end)
+
+
+def start_amount(order: Order, resolve: Callable[[str], ResolvedAmount]) -> int:
+    """Return the amount at which a ladder starts: that of `_START_USD`, or one whole token without a price in USD."""
+    whole_token: int = 10**order.token_in.decimals
+    try:
+        return resolve(f"${_START_USD}").amount
+    except InvalidAmount:
+        return whole_token
 
 
 def ladder_from(start: int) -> Iterator[int]:

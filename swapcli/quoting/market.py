@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.depth import Depth
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.written_amount import WrittenAmount
+    from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.amounts import Amount, ResolvedAmount
+    from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
     from swapcli.quoting.openers.choose_source import SourceChooser
@@ -41,6 +44,10 @@ if TYPE_CHECKING:
     from swapcli.quoting.token_prices import PriceList
 
     Warn: TypeAlias = Callable[[str], object] | None
+
+
+_LOWER_LEVEL = frozenset({"source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"})
+"""What the command line uses below a quote."""
 
 
 class Market:
@@ -263,6 +270,59 @@ class Market:
             order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
             units = self.resolve_amount(requested, order, resolved).amount
             return self.quote_order(order._replace(amount=units), resolved)
+
+    def depth(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amounts: Sequence[Amount] = (),
+        **options: Unpack[QuoteKeywords],
+    ) -> Depth:
+        """Return what `amounts` of `token_in` lose by their size: `points` with one quote each, and `levels` of impact.
+
+        Without amounts, a ladder of them starts at about $10. Raises as `quote`.
+        """
+        from swapcli.quoting.depth import measure_depth, start_amount
+
+        with self._lock:
+            resolved = self._resolve(False, **options)
+            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
+            units = [self.resolve_amount(amount, order, resolved).amount for amount in amounts]
+            start = 1 if units else start_amount(order, lambda text: self.resolve_amount(text, order, resolved))
+            return measure_depth(self.source, resolved.build_request(order), resolved.terms, units, start)
+
+    def compare(
+        self, token_in: str | Token, token_out: str | Token, amount: Amount, **options: Unpack[QuoteKeywords]
+    ) -> Comparison:
+        """Return the ways to sell `amount`, the best first: split, single path, direct, and each protocol alone.
+
+        Errors of one way are its `error`; otherwise raises as `quote`.
+        """
+        from swapcli.quoting.comparison import compare_alternatives
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        with self._lock:
+            resolved = self._resolve(False, **options)
+            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
+            order = order._replace(amount=self.resolve_amount(amount, order, resolved).amount)
+            request = resolved.build_request(order)
+            return compare_alternatives(self.source, (), request, resolved.terms, SYSTEM_CLOCK)
+
+    def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
+        """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.
+
+        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are. Raises `InvalidOption` for a service
+        and for more tokens, `UpstreamError`.
+        """
+        from swapcli.quoting.pool_listing import list_pools, pool_document, select_pools
+
+        if len(tokens) > 2:
+            raise InvalidOption("a pool is listed by at most two tokens that it trades")
+        with self._lock:
+            addresses = tuple(self.network.to_wrapped_token(self._find(token)).address for token in tokens)
+            selection = select_pools(self.source, addresses, limit)
+            known, state = selection.searchable.market.tokens, selection.searchable.state_source
+            return [pool_document(pool, known, self.network, state) for pool in list_pools(selection, addresses)]
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -513,6 +573,13 @@ class Market:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __dir__(self) -> list[str]:
+        return [
+            name
+            for name in super().__dir__()
+            if name not in _LOWER_LEVEL and (name.startswith("__") or not name.startswith("_"))
+        ]
 
     def __repr__(self) -> str:
         shown = self._source.state_source.description if self._finalizer.alive else "closed"

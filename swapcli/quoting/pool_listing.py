@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.token import Token
+from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.order_market import SLICE_FRACTION, pays_for_slice
 from swapcli.payload.dialects import router_dialect
@@ -19,6 +22,7 @@ from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.quoting.transfer_rules import unroutable_reason
 
 if TYPE_CHECKING:
+    from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.store import Store
 
@@ -115,6 +119,30 @@ def list_skipped(store: Store, tokens: tuple[str, ...]) -> list[ListedPool]:
                     ListedPool(entry.key, ref.protocol, ref.fee_ppm, ref.tokens, pair, None, None, entry.reason)
                 )
     return listed
+
+
+def pool_document(
+    pool: ListedPool, known: Mapping[str, Token], network: Network, state: StateSource
+) -> PoolDocumentJson:
+    """Return a listed pool as a row of JSON; its state is of `state`."""
+
+    def symbol(address: str) -> str | None:
+        return known[address].symbol if address in known else None
+
+    protocol = network.protocol(pool.protocol)
+    return {
+        "pool": display_address(pool.key, network.kind),
+        "protocol": protocol.id if protocol else None,
+        "amm_name": pool.protocol,
+        "fee_ppm": pool.fee_ppm,
+        "tokens": [display_address(address, network.kind) for address in pool.tokens],
+        "pair": [symbol(address) for address in pool.pair],
+        "price": pool.price,
+        "liquidityUsd": pool.liquidity_usd,
+        "block": state.block,
+        "ageS": state.age_s,
+        "leftOut": pool.left_out or None,
+    }
 
 
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:

@@ -65,6 +65,15 @@ def result_of(quoted: QuoteResult | RouteResult) -> RouteResult:
     return quoted if isinstance(quoted, RouteResult) else quoted.result
 
 
+def with_route_pools(answer: QuoteResult) -> QuoteResult:
+    """Return a quote that has no other pools than those of its route."""
+    if not isinstance(answer, LocalQuote):
+        return answer
+    keys = {step.pool for step in answer.quote.steps}
+    pools = {key: pool for key, pool in answer.pools.items() if key in keys}
+    return answer._replace(pools=pools)
+
+
 def terms_of_answer(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
     """Return the terms of a quote: without slippage for a wrap or unwrap that is built here, which pays one for one."""
     has_slippage = not isinstance(answer, LocalQuote) or not answer.network.wraps(answer.order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
+from swapcli.core.errors import MarketUnavailable
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -43,8 +44,11 @@ class PreparesSwaps(Protocol):
         """Return the message whose signature replaces the approval of the router."""
 
 
-class SwapQuote(NamedTuple):
+class SwapQuote:
     """A quote of a `Market`. It never changes; amounts are exact, in base units.
+
+    Quotes are equal if their orders, routes, terms and figures are. Pickles and copies have the pools of the route, and
+    no link to the market, whose `transaction(quote)` takes them all the same.
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
@@ -53,10 +57,34 @@ class SwapQuote(NamedTuple):
     `market` is the market that quoted.
     """
 
-    answer: QuoteResult
-    terms: SwapTerms
-    figures: QuoteFigures
-    market: PreparesSwaps
+    __slots__ = ("_answer", "_figures", "_market", "_terms")
+
+    def __init__(
+        self, answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, market: PreparesSwaps | None = None
+    ) -> None:
+        self._answer, self._terms, self._figures, self._market = answer, terms, figures, market
+
+    @property
+    def answer(self) -> QuoteResult:
+        """All that the router or the service found."""
+        return self._answer
+
+    @property
+    def terms(self) -> SwapTerms:
+        """The slippage and the integrator of the swap."""
+        return self._terms
+
+    @property
+    def figures(self) -> QuoteFigures:
+        """All figures as every output shows them."""
+        return self._figures
+
+    @property
+    def market(self) -> PreparesSwaps:
+        """The market that quoted. Raises `MarketUnavailable` for a copy, which has none."""
+        if self._market is None:
+            raise MarketUnavailable("a copy of a quote has no market", hint="use market.transaction(quote)")
+        return self._market
 
     @property
     def network(self) -> Network:
@@ -140,6 +168,14 @@ class SwapQuote(NamedTuple):
 
         return to_json(self.to_dict())
 
+    def svg(self, width: int | None = None) -> str:
+        """Return the picture of the route as an SVG document, by default 720 pixels wide."""
+        from swapcli.quoting.pictures.picture_width import parse_width
+        from swapcli.quoting.pictures.route_flow import build_route_flow
+        from swapcli.quoting.pictures.svg import render_svg
+
+        return render_svg(build_route_flow(self.answer), parse_width("width", None if width is None else str(width)))
+
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of the swap in the order to send them. See `Market.transactions`."""
         return self.market.transactions(self, **terms)
@@ -159,6 +195,42 @@ class SwapQuote(NamedTuple):
     def permit(self, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router. See `Market.permit`."""
         return self.market.permit(self, owner=owner, deadline=deadline)
+
+    def __eq__(self, other: object) -> bool:
+        return self._facts() == other._facts() if isinstance(other, SwapQuote) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.figures, self.answer.order))
+
+    def __reduce__(self) -> tuple[type[SwapQuote], tuple[QuoteResult, SwapTerms, QuoteFigures]]:
+        from swapcli.quoting.quote_results import with_route_pools
+
+        return SwapQuote, (with_route_pools(self.answer), self.terms, self.figures)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name.startswith("__") or not name.startswith("_")]
+
+    def _facts(self) -> tuple[object, ...]:
+        return self.network.name, self.answer.order, self.route, self.terms, self.figures
+
+    def _repr_html_(self) -> str:
+        """Return the picture and the figures of the quote, as notebooks show them."""
+        from html import escape
+
+        from swapcli.core.model.token import in_tokens
+
+        figures = self.figures
+        rows = {
+            "sold": in_tokens(self.amount_in, self.token_in),
+            "bought": in_tokens(self.amount_out, self.token_out),
+            "at least": in_tokens(self.min_received, self.token_out),
+            "price impact": "unknown" if self.price_impact is None else f"{self.price_impact.fraction:.4%}",
+            "gas": "unknown" if figures.gas_usd is None else f"${figures.gas_usd:,.4f}",
+            "state": self.state.description,
+            **{warning.code: warning.message for warning in self.warnings},
+        }
+        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<div>{self.svg()}<table>{cells}</table></div>"
 
     def __repr__(self) -> str:
         from swapcli.core.model.token import in_tokens

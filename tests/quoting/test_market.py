@@ -302,3 +302,28 @@ def test_reused_searches_pay_as_much_on_later_blocks(tmp_path: Path, monkeypatch
                 assert pair[0].amount_out >= pair[1].amount_out * (1.0 - MAX_LOSS)
                 assert pair[0].amount_in <= pair[1].amount_in * (1.0 + MAX_LOSS)
     assert starts == [False, False, *[True] * 4], "a market without the option has no memory"
+
+
+def test_depth_comparison_and_pools_are_those_of_the_commands() -> None:
+    with Market.embedded("base") as market:
+        depth = market.depth("ETH", "USDC", ["1", "100"])
+        compared = market.compare("ETH", "USDC", "100")
+        rows = market.pool_rows("ETH", "USDC", limit=3)
+        assert [point.amount_in for point in depth.points] == [ETHER, 100 * ETHER]
+        assert depth.points[1].amount_out == market.quote("ETH", "USDC", "100").amount_out == compared.split.amount_out
+        assert market.depth("ETH", "USDC").points[0].amount_in < ETHER
+        with pytest.raises(InvalidOption, match="at most two tokens"):
+            market.pool_rows("ETH", "USDC", "cbBTC")
+    printed = run_swapcli("pools", "base", "ETH", "USDC", "--limit", "3", "--offline", "--json")
+    assert [{**row, "ageS": None} for row in rows] == [
+        {**row, "ageS": None} for row in json.loads(printed.stdout)["pools"]
+    ]
+
+
+def test_dir_shows_what_programs_call() -> None:
+    with Market.embedded("base") as market:
+        expected = (
+            "close compare depth embedded from_file health live network open permit pinned pool_rows pools prepare"
+            " prices quote refresh service settings state store token tokens transaction transactions"
+        )
+        assert " ".join(name for name in dir(market) if not name.startswith("__")) == expected

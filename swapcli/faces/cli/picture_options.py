@@ -71,6 +71,6 @@ class PictureOptions(NamedTuple):
     @property
     def width(self) -> int:
         """The width of the picture in pixels. Raises `InvalidOption`."""
-        from swapcli.faces.pictures.picture_width import parse_width
+        from swapcli.quoting.pictures.picture_width import parse_width
 
         return parse_width("--svg-width", self.svg_width)

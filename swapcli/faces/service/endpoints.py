@@ -15,9 +15,6 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address, is_native, parse_address
-from swapcli.faces.pictures.picture_width import parse_width
-from swapcli.faces.pictures.route_flow import build_route_flow
-from swapcli.faces.pictures.svg import render_svg
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.market_registry import MarketRegistry
@@ -46,6 +43,9 @@ from swapcli.interface.transaction_responses import (
 )
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.payloads import pools_for
+from swapcli.quoting.pictures.picture_width import parse_width
+from swapcli.quoting.pictures.route_flow import build_route_flow
+from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import find_protocols

@@ -6,11 +6,11 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
-from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
 from swapcli.interface.requests import ROUTE_V1, OrderParameters
 from swapcli.interface.slippage import SlippageRange
+from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
 

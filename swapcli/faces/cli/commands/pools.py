@@ -2,14 +2,9 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.errors import InvalidOption, SameToken
-from swapcli.core.model.network import Network
-from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.token import Token
-from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option, settings_of
@@ -17,11 +12,11 @@ from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
-from swapcli.quoting.pool_listing import ListedPool, list_pools, list_skipped, select_pools
+from swapcli.quoting.pool_listing import list_pools, list_skipped, pool_document, select_pools
 from swapcli.quoting.warnings import state_warnings
 
 if TYPE_CHECKING:
-    from swapcli.interface.document_types import PoolDocumentJson
+    pass
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000_000
 MAX_TOKENS = 2
@@ -79,7 +74,7 @@ def pools(
             total += len(skipped)
             listed += skipped[: None if count is None else count - len(listed)]
     state = selection.searchable.state_source
-    documents = [_document(pool, known, found, state) for pool in listed]
+    documents = [pool_document(pool, known, found, state) for pool in listed]
     warnings = state_warnings(market.state, state, session.settings.route_ttl_s)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(
@@ -110,23 +105,3 @@ def _parse_limit(text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_LIMIT)) and int(text) <= MAX_LIMIT):
         raise InvalidOption(f"--limit: expected a whole number from 0 to {MAX_LIMIT:,}")
     return int(text) or None
-
-
-def _document(pool: ListedPool, known: Mapping[str, Token], network: Network, state: StateSource) -> "PoolDocumentJson":
-    def symbol(address: str) -> str | None:
-        return known[address].symbol if address in known else None
-
-    protocol = network.protocol(pool.protocol)
-    return {
-        "pool": display_address(pool.key, network.kind),
-        "protocol": protocol.id if protocol else None,
-        "amm_name": pool.protocol,
-        "fee_ppm": pool.fee_ppm,
-        "tokens": [display_address(address, network.kind) for address in pool.tokens],
-        "pair": [symbol(address) for address in pool.pair],
-        "price": pool.price,
-        "liquidityUsd": pool.liquidity_usd,
-        "block": state.block,
-        "ageS": state.age_s,
-        "leftOut": pool.left_out or None,
-    }

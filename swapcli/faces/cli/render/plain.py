@@ -9,7 +9,7 @@ from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import RouteView
-from swapcli.faces.pictures.text import format_line, tree_rows
+from swapcli.quoting.pictures.text import format_line, tree_rows
 
 GAP = "  "
 

@@ -16,8 +16,8 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
 from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line
-from swapcli.faces.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 from swapcli.interface.segments import format_segment_share
+from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 

@@ -22,8 +22,8 @@ from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
 from swapcli.faces.cli.terminal import terminal_width
-from swapcli.faces.pictures.route_flow import RouteFlow
-from swapcli.faces.pictures.text import format_line, tree_rows
+from swapcli.quoting.pictures.route_flow import RouteFlow
+from swapcli.quoting.pictures.text import format_line, tree_rows
 
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60

@@ -5,7 +5,7 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidAmount, InvalidOption
+from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN as STDOUT
@@ -24,15 +24,13 @@ from swapcli.faces.cli.output import LIST_FORMATS, Output, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
 from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, split_words
 from swapcli.faces.cli.session import open_session
-from swapcli.faces.pictures.picture_width import parse_width
 from swapcli.quoting.amounts import read_amount
+from swapcli.quoting.pictures.picture_width import parse_width
 
 if TYPE_CHECKING:
     from swapcli.core.model.depth import Depth
     from swapcli.core.model.order import Order
     from swapcli.core.model.written_amount import WrittenAmount
-
-START_USD = 10
 
 PUBLIC = ()
 
@@ -100,7 +98,7 @@ def depth(
 
 def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount] | None") -> "Depth":
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.depth import measure_depth
+    from swapcli.quoting.depth import measure_depth, start_amount
 
     if amounts == []:
         raise InvalidOption("--amounts needs at least one amount", hint="for example --amounts 1,10,100")
@@ -108,22 +106,15 @@ def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount
         raise InvalidOption(f"--amounts: {part.text} is a part of a balance", hint="write amounts, such as 1,10,100")
     enable_garbage_collection()
     units = [context.resolve_amount(order, each) for each in amounts or ()]
-    start = 1 if units else _start(context, order)
+    start = (
+        1 if units else start_amount(order, lambda text: context.market.resolve_amount(text, order, context.options))
+    )
     request = context.options.build_request(order)
     return measure_depth(context.market.source, request, context.options.terms, units, start)
 
 
-def _start(context: QuoteContext, order: "Order") -> int:
-    """Return the amount for `START_USD`, or one whole token if the market has no price of it in USD."""
-    whole_token: int = 10**order.token_in.decimals
-    try:
-        return context.market.resolve_amount(f"${START_USD}", order, context.options).amount
-    except InvalidAmount:
-        return whole_token
-
-
 def _draw(measured: "Depth", width: int) -> str:
-    from swapcli.faces.pictures.depth_chart import render_depth_chart
+    from swapcli.quoting.pictures.depth_chart import render_depth_chart
 
     return render_depth_chart(measured, width)
 

@@ -163,14 +163,14 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
 
 
 def _draw_svg(answer: QuoteResult, width: int) -> str:
-    from swapcli.faces.pictures.route_flow import build_route_flow
-    from swapcli.faces.pictures.svg import render_svg
+    from swapcli.quoting.pictures.route_flow import build_route_flow
+    from swapcli.quoting.pictures.svg import render_svg
 
     return render_svg(build_route_flow(answer), width)
 
 
 def _draw_mermaid(answer: QuoteResult) -> str:
-    from swapcli.faces.pictures.mermaid import render_mermaid
-    from swapcli.faces.pictures.route_flow import build_route_flow
+    from swapcli.quoting.pictures.mermaid import render_mermaid
+    from swapcli.quoting.pictures.route_flow import build_route_flow
 
     return render_mermaid(build_route_flow(answer))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.model.token import Token
-from swapcli.faces.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
+from swapcli.quoting.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
 
 FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 3)
 """A third of the profile's examples: each of these draws a route of up to sixty hops."""

@@ -6,11 +6,11 @@ import re
 
 from hypothesis import given
 
-from swapcli.faces.pictures.flow_graph import build_flow_graph
-from swapcli.faces.pictures.mermaid import DETAIL, render_mermaid
-from swapcli.faces.pictures.route_flow import RouteFlow
-from swapcli.faces.pictures.text import format_line, tree_rows
-from tests.faces.pictures.strategies import FEWER_EXAMPLES, route_flows
+from swapcli.quoting.pictures.flow_graph import build_flow_graph
+from swapcli.quoting.pictures.mermaid import DETAIL, render_mermaid
+from swapcli.quoting.pictures.route_flow import RouteFlow
+from swapcli.quoting.pictures.text import format_line, tree_rows
+from tests.quoting.pictures.strategies import FEWER_EXAMPLES, route_flows
 
 _LABEL = r"[A-Za-z0-9 .,+\-_/%$()#;]*"
 MERMAID_LINES = (

@@ -8,9 +8,9 @@ from itertools import product
 from swapcli.core.model.number_format import format_share
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.records import NamedTuple
-from swapcli.faces.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
-from swapcli.faces.pictures.route_words import count, format_amount, format_exact_amount, format_symbol
 from swapcli.interface.segments import format_segment_share
+from swapcli.quoting.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
+from swapcli.quoting.pictures.route_words import count, format_amount, format_exact_amount, format_symbol
 
 SHARE_WIDTH = len("100.00%")
 _NAMED_POOLS = (None, 3, 2, 1)

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
-from swapcli.faces.pictures import svg, svg_elements
-from swapcli.faces.pictures.route_flow import RouteFlow
-from swapcli.faces.pictures.sankey_layout import lay_out
-from tests.faces.pictures.strategies import FEWER_EXAMPLES, route_flows
+from swapcli.quoting.pictures import svg, svg_elements
+from swapcli.quoting.pictures.route_flow import RouteFlow
+from swapcli.quoting.pictures.sankey_layout import lay_out
+from tests.quoting.pictures.strategies import FEWER_EXAMPLES, route_flows
 from tests.snapshot import matches_snapshot
 from tests.support.command import run_swapcli
 

@@ -14,9 +14,9 @@ from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.core.model.number_format import format_significant
 from swapcli.core.model.token import in_tokens
 from swapcli.core.records import NamedTuple
-from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH
-from swapcli.faces.pictures.route_words import format_symbol
-from swapcli.faces.pictures.svg_elements import (
+from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.quoting.pictures.route_words import format_symbol
+from swapcli.quoting.pictures.svg_elements import (
     FONT,
     HUES,
     MUTED,
@@ -27,7 +27,7 @@ from swapcli.faces.pictures.svg_elements import (
     px,
     text_element,
 )
-from swapcli.faces.pictures.text_width import fit_text, text_width
+from swapcli.quoting.pictures.text_width import fit_text, text_width
 
 HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.faces.pictures.flow_graph import SINK, SOURCE
-from swapcli.faces.pictures.picture_width import MAX_WIDTH, MIN_WIDTH
-from swapcli.faces.pictures.route_flow import RouteFlow
-from swapcli.faces.pictures.sankey_layout import LABEL_SIZE, Box, RouteLayout, lay_out
-from swapcli.faces.pictures.text_width import fit_text, text_width, wrap_text
-from tests.faces.pictures.strategies import FEWER_EXAMPLES, NAMES, route_flows
+from swapcli.quoting.pictures.flow_graph import SINK, SOURCE
+from swapcli.quoting.pictures.picture_width import MAX_WIDTH, MIN_WIDTH
+from swapcli.quoting.pictures.route_flow import RouteFlow
+from swapcli.quoting.pictures.sankey_layout import LABEL_SIZE, Box, RouteLayout, lay_out
+from swapcli.quoting.pictures.text_width import fit_text, text_width, wrap_text
+from tests.quoting.pictures.strategies import FEWER_EXAMPLES, NAMES, route_flows
 
 WIDTHS = st.sampled_from([MIN_WIDTH, 390, 720, 1280, MAX_WIDTH]) | st.integers(MIN_WIDTH, MAX_WIDTH)
 ROUNDING_PX = 1e-6

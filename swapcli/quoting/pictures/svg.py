@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
-from swapcli.faces.pictures.flow_graph import SINK, SOURCE, Band
-from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH
-from swapcli.faces.pictures.route_flow import PoolSwap, RouteFlow
-from swapcli.faces.pictures.route_words import band_name, count, format_flow, format_symbol, route_title, state_note
-from swapcli.faces.pictures.sankey_layout import (
+from swapcli.quoting.pictures.flow_graph import SINK, SOURCE, Band
+from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow
+from swapcli.quoting.pictures.route_words import band_name, count, format_flow, format_symbol, route_title, state_note
+from swapcli.quoting.pictures.sankey_layout import (
     LINE,
     MARGIN,
     TITLE_LINE,
@@ -21,7 +21,7 @@ from swapcli.faces.pictures.sankey_layout import (
     TokenBar,
     lay_out,
 )
-from swapcli.faces.pictures.svg_elements import (
+from swapcli.quoting.pictures.svg_elements import (
     BAR,
     FONT,
     HUES,
@@ -33,7 +33,7 @@ from swapcli.faces.pictures.svg_elements import (
     px,
     text_element,
 )
-from swapcli.faces.pictures.text_width import wrap_text
+from swapcli.quoting.pictures.text_width import wrap_text
 
 BASELINE = 11.0
 """From the upper edge of a line of text to its baseline."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.faces.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
-from swapcli.faces.pictures.route_flow import WHOLE_ORDER, RouteFlow
-from tests.faces.pictures.strategies import FEWER_EXAMPLES, route_flows
+from swapcli.quoting.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
+from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, RouteFlow
+from tests.quoting.pictures.strategies import FEWER_EXAMPLES, route_flows
 
 DETAILS = st.builds(Detail, st.integers(1, 6), st.integers(0, 6), st.integers(2, 30), st.integers(1, WHOLE_ORDER))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
-from swapcli.faces.pictures.route_flow import WHOLE_ORDER, PoolSwap, RouteFlow, RoutePath
+from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, PoolSwap, RouteFlow, RoutePath
 
 SOURCE, SINK = "source", "sink"
 """The nodes of the input and the output. Every other node is the address of a token."""

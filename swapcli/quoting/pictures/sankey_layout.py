@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from swapcli.core.records import NamedTuple
-from swapcli.faces.pictures.flow_graph import SINK, SOURCE, Band, Detail, FlowGraph, TokenNode, build_flow_graph
-from swapcli.faces.pictures.picture_width import DEFAULT_WIDTH
-from swapcli.faces.pictures.route_flow import WHOLE_ORDER, RouteFlow
-from swapcli.faces.pictures.route_words import band_name, format_amount, format_exact_amount, format_flow, format_symbol
-from swapcli.faces.pictures.text_width import fit_text, text_width, wrap_text
+from swapcli.quoting.pictures.flow_graph import SINK, SOURCE, Band, Detail, FlowGraph, TokenNode, build_flow_graph
+from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, RouteFlow
+from swapcli.quoting.pictures.route_words import (
+    band_name,
+    format_amount,
+    format_exact_amount,
+    format_flow,
+    format_symbol,
+)
+from swapcli.quoting.pictures.text_width import fit_text, text_width, wrap_text
 
 LABEL_SIZE, TITLE_SIZE = 12.0, 15.0
 """Sizes of text."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
-from swapcli.faces.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
-from swapcli.faces.pictures.route_flow import WHOLE_ORDER, RouteFlow
-from swapcli.faces.pictures.route_words import (
+from swapcli.quoting.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
+from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, RouteFlow
+from swapcli.quoting.pictures.route_words import (
     band_name,
     format_exact_amount,
     format_flow,

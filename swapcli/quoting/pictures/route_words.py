@@ -6,8 +6,8 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.quote import SHARES_PER_HOP
 from swapcli.core.model.token import Token, whole_tokens
-from swapcli.faces.pictures.flow_graph import Band
-from swapcli.faces.pictures.route_flow import WHOLE_ORDER, RouteFlow
+from swapcli.quoting.pictures.flow_graph import Band
+from swapcli.quoting.pictures.route_flow import WHOLE_ORDER, RouteFlow
 
 MAX_SYMBOL = 24
 
