@@ -6,6 +6,9 @@ RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
 MINUTES ?= 10
 INSTALL ?=
+# Tests without nodes, services and browsers: of the pure packages, and of the rules that every change meets.
+QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
+	tests/test_layers.py tests/test_mirror.py tests/test_vocabulary.py
 
 .PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts markets completions exactness snapshots clean
 
@@ -47,6 +50,9 @@ test: prerequisites lint ## Run all checks: ruff, mypy and pytest.
 	types=0; wait "$$mypy" || types=$$?; \
 	cat "$$said"; \
 	test "$$unit" = 0 && test "$$types" = 0
+
+quick: lint ## Run in a minute what needs no node, service or browser: style, layers, and tests of the pure packages.
+	$(RUN) -m pytest -n 2 --dist loadfile $(QUICK)
 
 lint: setup ## Check style and formatting.
 	$(RUN) -m ruff check .

@@ -168,8 +168,10 @@ def least(label: str) -> int:
     return examples(30, full=60) if operation.parameters else 5
 
 
-def test_there_are_at_least_5000_requests() -> None:
-    assert sum(map(least, OPERATIONS)) >= examples(3_000, full=5_000)
+def test_there_are_thousands_of_requests() -> None:
+    """The repeated operations are slow tests, which only the full profile runs."""
+    tested = OPERATIONS if IS_FULL else set(OPERATIONS) - REPEATED
+    assert sum(map(least, tested)) >= examples(1_500, full=5_000)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,41 @@
+"""Files are read whole or by lines, without their byte order mark, and written all or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from swapcli.core.errors import InvalidInput
+from swapcli.faces.cli.files import is_regular, read_bounded_file, read_file, read_lines, write_atomically
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_is_read_as_plain_utf8(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "orders"
+    file.write_bytes("ETH ₮\nUSDC\n".encode(encoding))
+    expected = "ETH ₮\nUSDC\n".encode()
+    assert read_file(str(file)) == expected
+    assert b"".join(line.rstrip(b"\n") + b"\n" for line in read_lines(str(file)) if line.strip()) == expected
+    assert is_regular(str(file))
+
+
+def test_a_file_that_is_too_large_or_missing_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * 11)
+    assert read_bounded_file(str(file), 11) == b"x" * 11
+    with pytest.raises(InvalidInput):
+        read_bounded_file(str(file), 10)
+    for name in (str(tmp_path / "none"), str(tmp_path), "", "a\0b"):
+        assert not is_regular(name)
+        with pytest.raises(InvalidInput):
+            read_file(name)
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    write_atomically(str(file), "old")
+    with pytest.raises(InvalidInput):
+        write_atomically(str(file), "\ud800")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]

@@ -1,0 +1,27 @@
+"""Folders of the user are those of the XDG specification."""
+
+from __future__ import annotations
+
+import pytest
+
+from swapcli.state.user_folders import cache_folder, config_file, data_folder, expand_home
+
+HOME = "/home/me"
+
+
+def test_without_variables_folders_are_in_the_home() -> None:
+    assert config_file({}, HOME) == f"{HOME}/.config/swapcli/config.yaml"
+    assert data_folder({}, HOME) == f"{HOME}/.local/share/swapcli"
+    assert cache_folder({}, HOME) == f"{HOME}/.cache/swapcli"
+
+
+def test_variables_name_other_folders_and_relative_ones_do_not_count() -> None:
+    assert config_file({"XDG_CONFIG_HOME": "/etc/me"}, HOME) == "/etc/me/swapcli/config.yaml"
+    assert data_folder({"XDG_DATA_HOME": "/data"}, HOME) == "/data/swapcli"
+    assert data_folder({"XDG_DATA_HOME": "data"}, HOME) == data_folder({}, HOME)
+    assert config_file({"SWAPCLI_CONFIG": "~/mine.yaml", "XDG_CONFIG_HOME": "/etc/me"}, HOME) == f"{HOME}/mine.yaml"
+
+
+@pytest.mark.parametrize(("path", "expanded"), [("~", HOME), ("~/a", f"{HOME}/a"), ("~b", "~b"), ("/a/~", "/a/~")])
+def test_only_the_own_home_is_expanded(path: str, expanded: str) -> None:
+    assert expand_home(path, HOME) == expanded

@@ -1,0 +1,332 @@
+"""Tests mirror the program: what `swapcli/a/b/name.py` does is tested in `tests/a/b/test_name.py`.
+
+Modules that only have records, constants and accessors have no behaviour to test. The others that have no test of their
+own are listed with what tests them instead; the list may only become shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "swapcli"
+TESTS = Path(__file__).parent
+
+NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
+    "core": (
+        "tests/chain/test_wrapping.py and the tests of quotes",
+        "wrap",
+    ),
+    "core/encoding": (
+        "the callers: requests of nodes and payloads",
+        "abi connect_failure fastlz",
+    ),
+    "core/model": (
+        "records whose few methods the tests of routing, payloads and the interface use",
+        "decoded_call depth execution market order pool quote route_result router_dialect router_findings "
+        "router_variant state_source transaction transfer_behaviour written_amount",
+    ),
+    "core/networks": (
+        "test_definition.py and test_catalogue.py read every definition through them",
+        "definition_fields definition_files explorer name_services",
+    ),
+    "core/pools": (
+        "the tests of the families that share them, against the contracts",
+        "hull_curve identity_checks infinity_key",
+    ),
+    "core/pools/balancer": (
+        "test_balancer_pools.py and test_balancer_v3_gyro.py: laws, and recorded swaps of the contracts",
+        "balancer_pool balancer_stable_math balancer_v2 balancer_v2_composable balancer_v3 balancer_v3_2clp "
+        "balancer_v3_eclp balancer_v3_reclamm eclp_curve eclp_math eclp_pool surge_curve virtual_balances",
+    ),
+    "core/pools/bins": (
+        "test_infinity_bin.py and test_liquidity_book.py: laws, and recorded swaps of the contracts",
+        "bin_curve bin_math bin_state bin_swap volatility_fee",
+    ),
+    "core/pools/curve": (
+        "test_stableswap.py, test_curve_meta.py and test_cryptoswap.py: recorded swaps of the contracts",
+        "cryptoswap_curve cryptoswap_math stableswap_liquidity stableswap_math",
+    ),
+    "core/pools/fixed_rate": (
+        "test_fixed_rates.py: laws that hold of all three families",
+        "fixed_rate_curve",
+    ),
+    "core/pools/fluid": (
+        "test_fluid_t1.py: recorded swaps of the contract",
+        "fluid_curve",
+    ),
+    "core/pools/sampled": (
+        "tests of the family and test_curves.py",
+        "sampled_curve",
+    ),
+    "core/routing": (
+        "test_router.py and the properties beside it, by the certificate and the replay",
+        "broken_pools least_input market_index",
+    ),
+    "core/routing/graph": (
+        "the search's tests, by the certificate",
+        "best_paths digraph widest_path_prices",
+    ),
+    "core/routing/search": (
+        "test_router.py and the properties beside it, by the certificate and the replay",
+        "candidate_rounding problem route_search warm_search",
+    ),
+    "core/routing/solver": (
+        "the other tests of the solver",
+        "dual",
+    ),
+    "core/selection": (
+        "test_select_pools.py: selected markets quote as whole ones",
+        "candidate_pairs depth_ranking",
+    ),
+    "core/validation": (
+        "the readers of documents, each with its tests of malformed fields",
+        "field_reader values",
+    ),
+    "faces/cli": (
+        "the tests of commands, which run the program",
+        "account_options balance_amounts confirmation errors garbage_collection help_topics lazy_group "
+        "options output overview payload_checker payload_output permits picture_options quote_context root "
+        "session terminal typer_import",
+    ),
+    "faces/cli/commands": (
+        "tests of commands that have the name of more than one, which run the program",
+        "calldata completion execute help",
+    ),
+    "faces/cli/commands/compare": (
+        "test_compare.py runs the command",
+        "view",
+    ),
+    "faces/cli/commands/decode": (
+        "test_decode.py runs the command",
+        "view",
+    ),
+    "faces/cli/commands/depth": (
+        "test_depth.py runs the command",
+        "view",
+    ),
+    "faces/cli/commands/health": (
+        "test_health.py runs the command",
+        "view",
+    ),
+    "faces/cli/commands/route": (
+        "test_route.py and test_batch.py run the command",
+        "batch_continuity batch_options batch_results watch watch_view",
+    ),
+    "faces/cli/commands/serve": (
+        "test_serve.py runs the command",
+        "sources workers",
+    ),
+    "faces/cli/commands/sync": (
+        "test_sync.py and test_refusals.py run the command",
+        "filter_options progress",
+    ),
+    "faces/cli/commands/verify": (
+        "tests/chain/test_library.py and the snapshots of verify",
+        "document view",
+    ),
+    "faces/cli/completion": (
+        "test_completion.py asks real shells",
+        "command_tree names setting_facts settings_reader",
+    ),
+    "faces/cli/render": (
+        "the snapshots of test_render.py, and test_columns.py at every width",
+        "market_views node_view payload_json payload_view plain quote_facts route_view simulation_view "
+        "state_wording store_view terminal_tables",
+    ),
+    "faces/pictures": (
+        "the snapshots of test_svg.py, and a real browser",
+        "depth_chart mermaid route_flow route_words",
+    ),
+    "faces/service": (
+        "the tests of the endpoints, which ask a running service",
+        "access_policy app asgi_handlers endpoint_table endpoint_types examples health_checks key_file "
+        "market_registry metric_sums node_verdicts parent_channel readiness service_pages shared_listener "
+        "shared_memory shared_stores",
+    ),
+    "interface": (
+        "the parsers and renderers that share them, and the OpenAPI document",
+        "integrators json_schemas quote_fields request_parameters segments",
+    ),
+    "payload": (
+        "tests/chain/test_permit_commands.py and test_router_readings.py on a node",
+        "payloads_by_variant permits transaction_requests variant_memory",
+    ),
+    "payload/checks": (
+        "test_presign_checks.py on a node",
+        "dangers payments simulated_variants",
+    ),
+    "payload/decode": (
+        "test_decode.py and test_document.py of the command",
+        "decode_payload documents given_transaction printed_forms shell_forms transaction_list typed_permits",
+    ),
+    "payload/evm": (
+        "test_steps.py and test_calldata.py: what a router pays for the calldata",
+        "permit2_allowance router_params typed_data unsigned_transaction wrapped_native",
+    ),
+    "payload/evm/decoding": (
+        "test_decode.py, with payloads of every dialect",
+        "arguments router_ledger settler universal_router",
+    ),
+    "payload/evm/dialects": (
+        "tests/payload/test_dialects.py and the router's tests",
+        "fibrous",
+    ),
+    "payload/evm/universal_router": (
+        "tests of the dialect against a model and the real contract",
+        "commands plan",
+    ),
+    "payload/review": (
+        "the command decode, whose tests change payloads one by one",
+        "contract_codes decoded_replay reviewed_payload route_differences",
+    ),
+    "payload/signing": (
+        "test_signing_values.py on a node",
+        "signing_fields",
+    ),
+    "payload/simulation": (
+        "test_presign_checks.py and test_rehearsal.py on a node",
+        "allowance_probe rehearsal sender_balances",
+    ),
+    "payload/starknet": (
+        "recorded vectors of calls",
+        "decode_felts dialect",
+    ),
+    "payload/verdict": (
+        "tests/chain/test_verdict_commands.py",
+        "verdict_document verdict_outcomes",
+    ),
+    "quoting": (
+        "tests of the library's public functions",
+        "comparison permits pool_liquidity quote_change quote_options quote_results route_document "
+        "slippage_advice swap_quote token_prices",
+    ),
+    "quoting/config": (
+        "test_loader.py and test_value_types.py, over every setting",
+        "settings source_readers",
+    ),
+    "quoting/openers": (
+        "the tests of commands and of the library that open sources by them",
+        "account_names node_reports pool_sources program_setup user_setup",
+    ),
+    "quoting/remote": (
+        "the client's tests against a real service",
+        "service_api transport_errors url_document",
+    ),
+    "quoting/review": (
+        "the tests of decode and of checked payloads",
+        "document_review payload_checker payload_review verdict",
+    ),
+    "quoting/sources": (
+        "the tests of the sources that share them, each against the chain",
+        "freshness in_memory live_reading market_prices probed_transfers public quote_source sampled_amounts "
+        "sampled_markets searchable_market",
+    ),
+    "quoting/verification": (
+        "tests/state/mined/test_swap_verification.py on a node",
+        "transaction_verification",
+    ),
+    "state": (
+        "tests of live quotes on a chain",
+        "block_snapshot",
+    ),
+    "state/feed": (
+        "tests/quoting/followers: publisher and followers with a real Redis",
+        "counters feed_stream publisher token_index",
+    ),
+    "state/markets": (
+        "test_format.py and test_format_errors.py, field by field",
+        "address_field fields network_field pools_field tokens_field",
+    ),
+    "state/mined": (
+        "test_swap_verification.py on a node",
+        "swap_events swapped_pools",
+    ),
+    "state/readers": (
+        "the readers of the families, which all use them",
+        "build_pool factory infinity_key manager_storage pool_constants pool_ref pool_ref_text",
+    ),
+    "state/readers/bins": (
+        "test_liquidity_book.py and test_infinity_cl.py, on contracts",
+        "infinity_bin",
+    ),
+    "state/readers/fixed_rate": (
+        "test_fixed_rate_readers.py, on recorded answers",
+        "bridge psm vault",
+    ),
+    "state/readers/sampled": (
+        "test_sampled_pools.py",
+        "sampled sampled_discovery",
+    ),
+    "state/readers/solidly": (
+        "test_solidly.py, and tests/state/readers/ekubo for the forks of Starknet",
+        "pair_factory sithswap solidly_v1 starkdefi",
+    ),
+    "state/readers/uniswap": (
+        "test_uniswap_v3.py, test_infinity_cl.py and the end-to-end tests of forks",
+        "algebra jediswap jediswap_cl ramses_v3 solidly_v3 tenkswap uniswap_v4",
+    ),
+    "state/rpc": (
+        "test_rpc_node.py, test_public_nodes.py and the tests of failing nodes",
+        "connect_nodes failover json_rpc_client load_sharing node node_limits_file node_race node_records "
+        "nodes_by_kind reachability request_budget rpc_connection",
+    ),
+    "state/store": (
+        "test_round_trip.py, test_ranking_updates.py and the tests of sync",
+        "block_writer database documents network_record past_states ranking_queries rows schema store summary",
+    ),
+    "state/sync": (
+        "the tests of follow and discover on a chain",
+        "advance skipped transfer_checks unknown_events",
+    ),
+    "state/transfers": (
+        "test_transfer_trials.py on a node",
+        "token_slots",
+    ),
+}
+"""By folder: what tests these modules instead, and their names."""
+
+MIN_MIRRORED_PERCENT = 53
+"""Of the modules with behaviour, those with a test of their own: raise it when it has risen."""
+
+
+def is_accessor(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether the function does no more than return a value that exists, as members of a protocol do."""
+    match [each for each in function.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]:
+        case [] | [ast.Pass()] | [ast.Raise()] | [ast.Return(value=None)]:
+            return True
+        case [ast.Return(value=value)]:
+            while isinstance(value, ast.Attribute | ast.Subscript):
+                value = value.value
+            return isinstance(value, ast.Name | ast.Constant)
+    return False
+
+
+def has_behaviour(file: Path) -> bool:
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(isinstance(node, functions) and not is_accessor(node) for node in ast.walk(ast.parse(file.read_text())))
+
+
+def is_mirrored(module: Path) -> bool:
+    return (TESTS / module.parent / f"test_{module.stem}.py").exists()
+
+
+MODULES = [
+    file.relative_to(PACKAGE)
+    for file in sorted(PACKAGE.rglob("*.py"))
+    if not file.name.startswith("__") and has_behaviour(file)
+]
+"""The modules with behaviour, below `swapcli`."""
+
+
+def test_a_module_has_a_test_of_its_own_or_a_reason() -> None:
+    listed = {Path(folder, f"{name}.py") for folder, (_, names) in NO_TEST_OF_ITS_OWN.items() for name in names.split()}
+    without = {each for each in MODULES if not is_mirrored(each)}
+    assert without - listed == set(), "write a test at the path of the module"
+    assert listed - without == set(), "the list only becomes shorter"
+
+
+def test_the_share_of_mirrored_modules_only_rises() -> None:
+    percent = 100 * sum(map(is_mirrored, MODULES)) // len(MODULES)
+    assert percent >= MIN_MIRRORED_PERCENT
+    assert percent <= MIN_MIRRORED_PERCENT + 5, "raise MIN_MIRRORED_PERCENT"
