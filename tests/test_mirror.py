@@ -36,8 +36,9 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/pools/balancer": (
         "test_balancer_pools.py and test_balancer_v3_gyro.py: laws, and recorded swaps of the contracts",
-        "balancer_pool balancer_stable_math balancer_v2 balancer_v2_composable balancer_v3 balancer_v3_2clp "
-        "balancer_v3_eclp balancer_v3_reclamm eclp_curve eclp_math eclp_pool surge_curve virtual_balances",
+        "balancer_pool balancer_stable_math balancer_v2_composable balancer_v2_vault balancer_v3 "
+        "balancer_v3_2clp balancer_v3_eclp balancer_v3_reclamm eclp_curve eclp_math eclp_pool surge_curve "
+        "virtual_balance_curve",
     ),
     "core/pools/bins": (
         "test_infinity_bin.py and test_liquidity_book.py: laws, and recorded swaps of the contracts",
@@ -86,8 +87,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "faces/cli": (
         "the tests of commands, which run the program",
         "account_options balance_amounts confirmation errors garbage_collection help_topics lazy_group "
-        "options output overview payload_checker payload_output permits picture_options quote_context root "
-        "session terminal typer_import",
+        "options output overview payload_checker payload_output permits picture_options quote_context "
+        "session terminal typer_root",
     ),
     "faces/cli/commands": (
         "tests of commands that have the name of more than one, which run the program",
@@ -127,12 +128,12 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/cli/completion": (
         "test_completion.py asks real shells",
-        "command_tree names setting_facts settings_reader",
+        "names setting_facts settings_reader shell_scripts",
     ),
     "faces/cli/render": (
         "the snapshots of test_render.py, and test_columns.py at every width",
-        "market_views node_view payload_json payload_view plain quote_facts route_view simulation_view "
-        "state_wording store_view terminal_tables",
+        "node_view payload_json payload_view plain pool_and_price_views quote_facts route_view "
+        "simulation_view state_wording store_view terminal_tables",
     ),
     "faces/pictures": (
         "the snapshots of test_svg.py, and a real browser",
@@ -140,9 +141,9 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
-        "access_policy app asgi_handlers endpoint_table endpoint_types examples health_checks key_file "
-        "market_registry metric_sums node_verdicts parent_channel readiness service_pages shared_listener "
-        "shared_memory shared_stores",
+        "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "
+        "market_registry metric_sums node_verdicts operations_pages parent_channel readiness shared_listener "
+        "shared_memory shared_pool_stores",
     ),
     "interface": (
         "the parsers and renderers that share them, and the OpenAPI document",
@@ -150,7 +151,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload": (
         "tests/chain/test_permit_commands.py and test_router_readings.py on a node",
-        "payloads_by_variant permits transaction_requests variant_memory",
+        "payloads_by_variant permits transactions_to_send variant_memory",
     ),
     "payload/checks": (
         "test_presign_checks.py on a node",
@@ -207,7 +208,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting/openers": (
         "the tests of commands and of the library that open sources by them",
-        "account_names node_reports pool_sources program_setup user_setup",
+        "account_names check_nodes pool_sources program_setup user_setup",
     ),
     "quoting/remote": (
         "the client's tests against a real service",
@@ -215,12 +216,12 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting/review": (
         "the tests of decode and of checked payloads",
-        "document_review payload_checker payload_review verdict",
+        "document_review payload_review presign_checker verdict",
     ),
     "quoting/sources": (
         "the tests of the sources that share them, each against the chain",
-        "freshness in_memory live_reading market_prices probed_transfers public quote_source sampled_amounts "
-        "sampled_markets searchable_market",
+        "freshness in_memory live_reading market_prices probed_transfers public quote_source "
+        "requote_sampled_pools sampled_markets searchable_market",
     ),
     "quoting/verification": (
         "tests/state/mined/test_swap_verification.py on a node",
@@ -228,7 +229,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state": (
         "tests of live quotes on a chain",
-        "block_snapshot",
+        "snapshot_reader",
     ),
     "state/feed": (
         "tests/quoting/followers: publisher and followers with a real Redis",
@@ -244,7 +245,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/readers": (
         "the readers of the families, which all use them",
-        "build_pool factory infinity_key manager_storage pool_constants pool_ref pool_ref_text",
+        "build_pool factory_contract infinity_key manager_storage pool_constants pool_ref pool_ref_text",
     ),
     "state/readers/bins": (
         "test_liquidity_book.py and test_infinity_cl.py, on contracts",
@@ -260,7 +261,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/readers/solidly": (
         "test_solidly.py, and tests/state/readers/ekubo for the forks of Starknet",
-        "pair_factory sithswap solidly_v1 starkdefi",
+        "factory_fee_pairs sithswap solidly_v1 starkdefi",
     ),
     "state/readers/uniswap": (
         "test_uniswap_v3.py, test_infinity_cl.py and the end-to-end tests of forks",
@@ -268,8 +269,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/rpc": (
         "test_rpc_node.py, test_public_nodes.py and the tests of failing nodes",
-        "connect_nodes failover json_rpc_client load_sharing node node_limits_file node_race node_records "
-        "nodes_by_kind reachability request_budget rpc_connection",
+        "connect_nodes failover json_rpc_client load_sharing network_reachability node node_limits_file "
+        "node_race node_records nodes_by_kind request_budget rpc_connection",
     ),
     "state/store": (
         "test_round_trip.py, test_ranking_updates.py and the tests of sync",
@@ -277,7 +278,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/sync": (
         "the tests of follow and discover on a chain",
-        "advance skipped transfer_checks unknown_events",
+        "advance pools_with_unknown_events skipped transfer_checks",
     ),
     "state/transfers": (
         "test_transfer_trials.py on a node",

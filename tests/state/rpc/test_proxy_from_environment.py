@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.state.rpc.http_proxy import find_proxy
+from swapcli.state.rpc.proxy_from_environment import find_proxy
 
 URL = "https://node.example.com:8545/key"
 
