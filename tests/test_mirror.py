@@ -135,10 +135,6 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "node_view payload_json payload_view plain pool_and_price_views quote_facts route_view "
         "simulation_view state_wording store_view terminal_tables",
     ),
-    "faces/pictures": (
-        "the snapshots of test_svg.py, and a real browser",
-        "depth_chart mermaid route_flow route_words",
-    ),
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
         "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "
@@ -200,7 +196,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "quoting": (
         "tests of the library's public functions",
         "comparison permits pool_liquidity quote_change quote_options quote_results route_document "
-        "slippage_advice swap_quote token_prices",
+        "slippage_advice token_prices",
     ),
     "quoting/config": (
         "test_loader.py and test_value_types.py, over every setting",
@@ -209,6 +205,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "quoting/openers": (
         "the tests of commands and of the library that open sources by them",
         "account_names check_nodes pool_sources program_setup user_setup",
+    ),
+    "quoting/pictures": (
+        "the snapshots of test_svg.py, and a real browser",
+        "depth_chart mermaid route_flow route_words",
     ),
     "quoting/remote": (
         "the client's tests against a real service",
