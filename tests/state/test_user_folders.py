@@ -15,7 +15,7 @@ def test_without_variables_folders_are_in_the_home() -> None:
     assert cache_folder({}, HOME) == f"{HOME}/.cache/swapcli"
 
 
-def test_variables_name_other_folders_and_relative_ones_do_not_count() -> None:
+def test_variables_name_other_folders_if_they_are_absolute() -> None:
     assert config_file({"XDG_CONFIG_HOME": "/etc/me"}, HOME) == "/etc/me/swapcli/config.yaml"
     assert data_folder({"XDG_DATA_HOME": "/data"}, HOME) == "/data/swapcli"
     assert data_folder({"XDG_DATA_HOME": "data"}, HOME) == data_folder({}, HOME)
