@@ -32,7 +32,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/pools": (
         "the tests of the families that share them, against the contracts",
-        "hull_curve identity_checks infinity_key",
+        "hull_curve infinity_key",
     ),
     "core/pools/balancer": (
         "test_balancer_pools.py and test_balancer_v3_gyro.py: laws, and recorded swaps of the contracts",
@@ -88,7 +88,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "the tests of commands, which run the program",
         "account_options balance_amounts confirmation errors garbage_collection help_topics lazy_group "
         "options output overview payload_checker payload_output permits picture_options quote_context "
-        "session terminal typer_root",
+        "session typer_root",
     ),
     "faces/cli/commands": (
         "tests of commands that have the name of more than one, which run the program",
@@ -138,7 +138,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
         "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "
-        "market_registry metric_sums node_verdicts operations_pages parent_channel readiness shared_listener "
+        "market_registry node_verdicts operations_pages parent_channel readiness shared_listener "
         "shared_memory shared_pool_stores",
     ),
     "interface": (
@@ -163,7 +163,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/evm/decoding": (
         "test_decode.py, with payloads of every dialect",
-        "arguments router_ledger settler universal_router",
+        "router_ledger settler universal_router",
     ),
     "payload/evm/dialects": (
         "tests/payload/test_dialects.py and the router's tests",
@@ -245,7 +245,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/readers": (
         "the readers of the families, which all use them",
-        "build_pool factory_contract infinity_key manager_storage pool_constants pool_ref pool_ref_text",
+        "factory_contract infinity_key manager_storage pool_constants pool_ref pool_ref_text",
     ),
     "state/readers/bins": (
         "test_liquidity_book.py and test_infinity_cl.py, on contracts",
@@ -269,8 +269,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/rpc": (
         "test_rpc_node.py, test_public_nodes.py and the tests of failing nodes",
-        "connect_nodes failover json_rpc_client load_sharing network_reachability node node_limits_file "
-        "node_race node_records nodes_by_kind request_budget rpc_connection",
+        "connect_nodes failover json_rpc_client load_sharing network_reachability node node_race "
+        "node_records nodes_by_kind",
     ),
     "state/store": (
         "test_round_trip.py, test_ranking_updates.py and the tests of sync",
@@ -287,7 +287,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
 }
 """By folder: what tests these modules instead, and their names."""
 
-MIN_MIRRORED_PERCENT = 53
+MIN_MIRRORED_PERCENT = 55
 """Of the modules with behaviour, those with a test of their own: raise it when it has risen."""
 
 
