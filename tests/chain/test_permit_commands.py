@@ -22,9 +22,9 @@ from swapcli.payload.evm.permit2_allowance import build_permit2_approval
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import BOB, Client
-from tests.chain.test_signing import unsigned
 from tests.chain.trader import KEY, USER, Trader
 from tests.chain.universal_fixture import PROTOCOLS, open_universal_trader
+from tests.payload.test_transactions_to_send import unsigned
 from tests.support.chain import restored
 from tests.support.command import CommandResult
 

@@ -29,7 +29,7 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
-from tests.chain.test_service_verdict import priced_market
+from tests.faces.service.test_node_verdicts import priced_market
 from tests.support.command import run_swapcli
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market

@@ -26,8 +26,9 @@ from swapcli.payload.evm.permit2_allowance import build_permit2_approval
 from swapcli.payload.evm.transactions import build_approval
 from tests.chain.random_routes import random_route
 from tests.examples import examples
-from tests.payload.evm import test_settler, test_universal_router
+from tests.payload.evm import test_settler
 from tests.payload.evm.router_model import embedded
+from tests.payload.evm.universal_router import test_plan
 
 ROUTER, RECIPIENT, INTEGRATOR = "0x" + "5e" * 20, "0x" + "c0" * 20, "0x" + "ca" * 20
 DEADLINE_S = 1_900_000_000
@@ -64,7 +65,7 @@ class RouterCase:
 def random_cases(dialect: str, count: int) -> Iterator[Any]:
     rng = Random(f"decoding {dialect}")
     if dialect not in (FIBROUS, SETTLER):
-        yield from test_universal_router.random_cases("decoding", count, dialect)
+        yield from test_plan.random_cases("decoding", count, dialect)
         return
     while count:
         name = rng.choice(("base", "monad"))
