@@ -23,8 +23,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/model": (
         "records whose few methods the tests of routing, payloads and the interface use",
-        "decoded_call depth execution market order pool quote route_result router_dialect router_findings "
-        "router_variant state_source transaction transfer_behaviour written_amount",
+        "decoded_call depth execution market order pool quote route_result router_dialect router_variant "
+        "state_source transaction transfer_behaviour written_amount",
     ),
     "core/networks": (
         "test_definition.py and test_catalogue.py read every definition through them",
@@ -70,7 +70,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/routing/search": (
         "test_router.py and the properties beside it, by the certificate and the replay",
-        "candidate_rounding problem route_search warm_search",
+        "candidate_rounding problem warm_search",
     ),
     "core/routing/solver": (
         "the other tests of the solver",
@@ -92,7 +92,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/cli/commands": (
         "tests of commands that have the name of more than one, which run the program",
-        "calldata completion execute help",
+        "completion execute help",
     ),
     "faces/cli/commands/compare": (
         "test_compare.py runs the command",
@@ -120,7 +120,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/cli/commands/sync": (
         "test_sync.py and test_refusals.py run the command",
-        "filter_options progress",
+        "progress",
     ),
     "faces/cli/commands/verify": (
         "tests/chain/test_library.py and the snapshots of verify",
@@ -138,8 +138,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
         "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "
-        "market_registry node_verdicts operations_pages parent_channel readiness shared_listener "
-        "shared_memory shared_pool_stores",
+        "market_registry operations_pages parent_channel readiness shared_listener shared_memory "
+        "shared_pool_stores",
     ),
     "interface": (
         "the parsers and renderers that share them, and the OpenAPI document",
@@ -147,11 +147,11 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload": (
         "tests/chain/test_permit_commands.py and test_router_readings.py on a node",
-        "payloads_by_variant permits transactions_to_send variant_memory",
+        "payloads_by_variant permits variant_memory",
     ),
     "payload/checks": (
         "test_presign_checks.py on a node",
-        "dangers payments simulated_variants",
+        "dangers payments",
     ),
     "payload/decode": (
         "test_decode.py and test_document.py of the command",
@@ -159,7 +159,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/evm": (
         "test_steps.py and test_calldata.py: what a router pays for the calldata",
-        "permit2_allowance router_params typed_data unsigned_transaction wrapped_native",
+        "permit2_allowance typed_data unsigned_transaction wrapped_native",
     ),
     "payload/evm/decoding": (
         "test_decode.py, with payloads of every dialect",
@@ -171,7 +171,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/evm/universal_router": (
         "tests of the dialect against a model and the real contract",
-        "commands plan",
+        "commands",
     ),
     "payload/review": (
         "the command decode, whose tests change payloads one by one",
@@ -212,7 +212,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting/remote": (
         "the client's tests against a real service",
-        "service_api transport_errors url_document",
+        "transport_errors url_document",
     ),
     "quoting/review": (
         "the tests of decode and of checked payloads",
@@ -274,7 +274,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "state/store": (
         "test_round_trip.py, test_ranking_updates.py and the tests of sync",
-        "block_writer database documents network_record past_states ranking_queries rows schema store summary",
+        "block_writer database documents network_record past_states ranking_queries rows schema summary",
     ),
     "state/sync": (
         "the tests of follow and discover on a chain",
@@ -287,7 +287,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
 }
 """By folder: what tests these modules instead, and their names."""
 
-MIN_MIRRORED_PERCENT = 55
+MIN_MIRRORED_PERCENT = 57
 """Of the modules with behaviour, those with a test of their own: raise it when it has risen."""
 
 
