@@ -123,7 +123,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "progress",
     ),
     "faces/cli/commands/verify": (
-        "tests/chain/test_library.py and the snapshots of verify",
+        "tests/state/mined/test_swap_verification.py runs the command on a node",
         "document view",
     ),
     "faces/cli/completion": (
@@ -146,7 +146,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "integrators json_schemas quote_fields request_parameters segments",
     ),
     "payload": (
-        "tests/chain/test_permit_commands.py and test_router_readings.py on a node",
+        "tests/chain/test_permit_commands.py and test_router_variant_commands.py on a node",
         "payloads_by_variant permits variant_memory",
     ),
     "payload/checks": (
@@ -158,7 +158,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "decode_payload documents given_transaction printed_forms shell_forms transaction_list typed_permits",
     ),
     "payload/evm": (
-        "test_steps.py and test_calldata.py: what a router pays for the calldata",
+        "test_router_params.py and test_fibrous_calldata.py: what a router pays for the calldata",
         "permit2_allowance typed_data unsigned_transaction wrapped_native",
     ),
     "payload/evm/decoding": (
@@ -273,7 +273,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "node_records nodes_by_kind",
     ),
     "state/store": (
-        "test_round_trip.py, test_ranking_updates.py and the tests of sync",
+        "test_store.py, test_ranking_updates.py and the tests of sync",
         "block_writer database documents network_record past_states ranking_queries rows schema summary",
     ),
     "state/sync": (
