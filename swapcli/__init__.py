@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -95,6 +96,7 @@ _MODULES = {
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "LocalQuote": "swapcli.quoting.quote_results",
+    "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
     "Network": "swapcli.core.model.network",
     "Order": "swapcli.core.model.order",
@@ -141,6 +143,7 @@ __all__ = [
     "InvalidUpstreamResponse",
     "LiveUnavailable",
     "LocalQuote",
+    "ManyQuote",
     "Market",
     "MarketError",
     "MarketUnavailable",

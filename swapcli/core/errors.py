@@ -61,8 +61,8 @@ that a caller can act on, ready for JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Self
 
 
 class SwapcliError(Exception):
@@ -88,6 +88,10 @@ class SwapcliError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], str], dict[str, object]]:
+        # Workers send errors back by pickling them; constructors of subclasses take other arguments.
+        return type(self).__new__, (type(self), self._sentence), self.__dict__
 
 
 class InvalidInput(SwapcliError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from _collections import _tuplegetter  # type: ignore[import-not-found]  # of CPython and PyPy
 from functools import cache
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class _Record(tuple):  # type: ignore[type-arg]
         return f"{type(self).__name__}({', '.join(values)})"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self)
+        # Pickles and copies have plain dictionaries: a proxy can be neither pickled nor copied.
+        return tuple(dict(value) if type(value) is MappingProxyType else value for value in self)
 
     __replace__ = _replace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial, wraps
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.amounts import Amount
     from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.health import Health
+    from swapcli.quoting.many_quotes import Executors, ManyQuote
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList
@@ -80,6 +81,19 @@ class AsyncMarket:
         return await self._call(
             lambda market: market.quote(token_in, token_out, amount, amount_out=amount_out, **options)
         )
+
+    async def quote_many(
+        self,
+        orders: Iterable[tuple[str | Token, str | Token, Amount] | Mapping[str, Any]],
+        executor: Executors | None = None,
+        *,
+        answered: Container[object] = (),
+        **options: Unpack[QuoteKeywords],
+    ) -> AsyncIterator[ManyQuote]:
+        """As `Market.quote_many`, by `async for`."""
+        answers = await self._call(lambda market: market.quote_many(orders, executor, answered=answered, **options))
+        while (answer := await self._call(lambda _: next(answers, None))) is not None:
+            yield answer
 
     async def depth(
         self,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
-from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable
+from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable, SwapcliError
 from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
+    from swapcli.quoting.many_quotes import Executors, ManyQuote, PreparedOrder
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
@@ -323,6 +324,71 @@ class Market:
             selection = select_pools(self.source, addresses, limit)
             known, state = selection.searchable.market.tokens, selection.searchable.state_source
             return [pool_document(pool, known, self.network, state) for pool in list_pools(selection, addresses)]
+
+    def quote_many(
+        self,
+        orders: Iterable[tuple[str | Token, str | Token, Amount] | Mapping[str, Any]],
+        executor: Executors | None = None,
+        *,
+        answered: Container[object] = (),
+        **options: Unpack[QuoteKeywords],
+    ) -> Iterator[ManyQuote]:
+        """Yield the quotes of many orders, in order, each as soon as it is ready; errors are answers too.
+
+        An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
+        in base units, and perhaps an id; an amount as `quote` takes it is called amount. The id is else its number from
+        0. Orders whose id is in `answered` are left out.
+
+        `executor` is any of the standard library's, or a client's of Dask: it quotes on the state of this
+        market, which each worker is sent once. Orders of a worker that dies are asked again; where the executor itself
+        is broken by that, as one of processes is, the rest is quoted here. A class or function that makes executors is
+        called for another one instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory,
+        embedded or from a file: otherwise raises `InvalidOption`.
+        """
+        from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
+        from swapcli.quoting.sources.in_memory import InMemorySource
+
+        source = self.source
+        prepared = self._prepare_orders(orders, answered, options)
+        if executor is not None:
+            if not isinstance(source, InMemorySource):
+                raise InvalidOption(
+                    "an executor needs a market in memory: an embedded one, or a market file",
+                    hint="leave out executor",
+                )
+            return quote_in_executor(source, self, prepared, executor)
+
+        def answer(order: PreparedOrder) -> ManyQuote:
+            if order.request is None:
+                return ManyQuote(order.id, None, order.error)
+            try:
+                with self._lock:
+                    return ManyQuote(order.id, self.bind(self.source.quote(order.request), order.terms), None)
+            except SwapcliError as error:
+                return ManyQuote(order.id, None, error)
+
+        return map(answer, prepared)
+
+    def _prepare_orders(
+        self, orders: Iterable[Any], answered: Container[object], options: QuoteKeywords
+    ) -> Iterator[PreparedOrder]:
+        """Yield the orders whose ids are not among those answered."""
+        from swapcli.quoting.many_quotes import PreparedOrder, read_order
+
+        with self._lock:
+            resolved = self._resolve(False, **options)
+        for number, each in enumerate(orders):
+            order_id = each.get("id", number) if isinstance(each, Mapping) else number
+            if order_id in answered:
+                continue
+            try:
+                token_in, token_out, amount = read_order(each)
+                with self._lock:
+                    order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
+                    order = order._replace(amount=self.resolve_amount(amount, order, resolved).amount)
+                yield PreparedOrder(order_id, resolved.build_request(order), resolved.terms)
+            except SwapcliError as error:
+                yield PreparedOrder(order_id, None, resolved.terms, error)
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""

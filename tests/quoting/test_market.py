@@ -324,6 +324,6 @@ def test_dir_shows_what_programs_call() -> None:
     with Market.embedded("base") as market:
         expected = (
             "close compare depth embedded from_file health live network open permit pinned pool_rows pools prepare"
-            " prices quote refresh service settings state store token tokens transaction transactions"
+            " prices quote quote_many refresh service settings state store token tokens transaction transactions"
         )
         assert " ".join(name for name in dir(market) if not name.startswith("__")) == expected
