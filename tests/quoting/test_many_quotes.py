@@ -62,7 +62,7 @@ def test_answers_are_those_of_single_quotes_in_order(market: Market) -> None:
             assert answer.quote.amount_out == market.quote(*order).amount_out
 
 
-def test_lines_of_a_batch_are_orders_and_answered_ones_are_left_out(market: Market) -> None:
+def test_lines_of_a_batch_are_orders_answered_once(market: Market) -> None:
     lines = [{"id": name, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"} for name in "abc"]
     answers = list(market.quote_many(lines, answered={"a", "b"}))
     assert [each.id for each in answers] == ["c"]
