@@ -18,10 +18,12 @@ from typing import IO
 import pytest
 
 from swapcli.core.model.warning import WarningCode
+from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
+from swapcli.faces.cli.render.route_view import shorten_id
 from swapcli.faces.cli.typer_root import Root
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.quoting.config.display import example_config
@@ -197,9 +199,12 @@ def test_the_pools_of_the_picture_are_in_the_market() -> None:
     drawn = Picture(picture()[1])
     named = {swap["mark"]: swap["pool"] for swap in drawn.swaps}
     assert [mark for mark, _ in drawn.pools] == [f"#{number}" for number in range(1, len(named) + 1)]
-    for mark, address in drawn.pools:
-        protocol = market.network.protocol(market.pools[address.lower()].protocol)
+    known = {shorten_id(display_address(key, market.network.kind)): pool for key, pool in market.pools.items()}
+    for mark, described in drawn.pools:
+        identifier, _, name = described.partition(" ")
+        protocol = market.network.protocol(known[identifier].protocol)
         assert protocol is not None
+        assert name.startswith(f"{protocol.display_name} ")
         assert named[mark].startswith(f"{protocol.display_name} ")
 
 
@@ -225,7 +230,7 @@ class Picture:
         self.title = head.split()
         self.rows = rows.splitlines()
         self.swaps = [match for row in self.rows if (match := ROW.fullmatch(row.strip()))]
-        self.pools = [(mark, address) for mark, address in (line.split() for line in pools.splitlines())]
+        self.pools = [tuple(line.split(maxsplit=1)) for line in pools.splitlines()]
         self.facts = re.sub(r"\d[\d,.]*", "N", " ".join(facts.split()).replace("less than ", ""))
 
 

@@ -108,18 +108,18 @@ def test_a_new_router_is_noticed_with_the_block(client: Client) -> None:
     assert client.calldata(*ORDER, "--json").json["calldata"] == found["calldata"]
 
 
-def test_a_payload_of_a_service_is_tried_in_its_reading_only(client: Client) -> None:
+def test_a_payload_of_a_service_is_tried_as_its_variant_only(client: Client) -> None:
     file = client.folder / "market.json"
     market = read_market(client.trader.world)._replace(block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     with run_service("--market", str(file), env={"SWAPCLI_CONFIG": str(client.settings)}) as service:
         ran = client.calldata(*ORDER, "--api-url", service.url, "--simulate", "--json")
     assert ran.error["code"] == "SIMULATION_FAILED"
-    assert ran.error["hint"].startswith("only the service's reading of the router was simulated")
+    assert ran.error["hint"].startswith("only the service's variant of the router was simulated")
     assert client.calldata(*ORDER, "--simulate", "--json").exit_code == 0
 
 
-def test_without_a_reading_that_pays_it_is_refused(client: Client) -> None:
+def test_without_a_variant_that_pays_it_is_refused(client: Client) -> None:
     router = deploy_reading_router(client.trader, READING, skimmed=10**6).address
     node = client.trader.chain.node
     node.ask("anvil_setCode", client.trader.world.network.router, node.ask("eth_getCode", router, "latest"))

@@ -31,6 +31,7 @@ class PictureOptions(NamedTuple):
         str | None, option("--svg", "Also draw the route to this file; - draws to stdout only.", OUTPUT, "FILE")
     ] = None
     svg_width: SvgWidth = None
+    full: Annotated[bool, option("--full", "On a terminal too, show all paths and whole pool ids.", OUTPUT)] = False
     mermaid: Annotated[bool, option("--mermaid", "Print the route as a Mermaid flowchart.", OUTPUT)] = False
 
     @property

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.order import Order
+from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import whole_tokens
@@ -20,6 +22,14 @@ from swapcli.interface.segments import format_segment_share
 from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
+
+FOLDED_BELOW = SHARES_PER_ROUTE // 100
+"""Paths of less than 1% are many on a large order, and none of them changes what a person decides."""
+
+
+def shorten_id(identifier: str) -> str:
+    """Return the id of a pool, an address or 32 bytes, as people recognize it: `0xb2cc…dc59`."""
+    return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +73,23 @@ class RouteView:
     footer: str = ""
 
 
-def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> RouteView:
-    """Build the view of a quote and its figures."""
+def build_route_view(
+    answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures, *, is_brief: bool = False
+) -> RouteView:
+    """Build the view of a quote and its figures.
+
+    If `is_brief`, paths of less than 1% are one row together, without their pools, and ids of pools are shortened.
+    """
     order, result, flow = answer.order, answer.result, build_route_flow(answer)
+    shown = _without_small_paths(flow) if is_brief else flow
     amount_in = exact_amount(result.input_amount, order.token_in)
     return RouteView(
         title=f"{amount_in} → {symbol(order.token_out)} on {answer.network.name}",
         origin=describe_origin(answer.state_source),
         warnings=figures.warnings,
-        rows=tuple(_rows(flow)),
+        rows=(*_rows(shown), *_rest(flow, shown)),
         facts=tuple(build_facts(answer, terms, figures)),
-        pools=tuple(_pools(answer, flow)),
+        pools=tuple(_pools(answer, shown, is_brief=is_brief)),
         parties=tuple(_parties(answer, terms)),
         flow=flow,
         footer=live_prices_line(answer.state_source, answer.network, _route_words(order, answer.network)),
@@ -105,6 +121,19 @@ def _rows(flow: RouteFlow) -> Iterator[SwapRow]:
                 first_of_segment = False
 
 
+def _without_small_paths(flow: RouteFlow) -> RouteFlow:
+    """Return a route without its paths below `FOLDED_BELOW`; the whole route if fewer than two are."""
+    large = tuple(path for path in flow.paths if path.share >= FOLDED_BELOW)
+    return flow._replace(paths=large) if large and len(flow.paths) - len(large) > 1 else flow
+
+
+def _rest(flow: RouteFlow, shown: RouteFlow) -> Iterator[SwapRow]:
+    """Yield the row that stands for the paths that are not shown."""
+    if count := len(flow.paths) - len(shown.paths):
+        share = sum(path.share for path in flow.paths) - sum(path.share for path in shown.paths)
+        yield SwapRow(format_segment_share(share), f"{count} more paths", "", "", "", "", "")
+
+
 def _amount(use: PoolSwap, written: Callable[[int, int], str]) -> str:
     return (
         "" if use.amount_out is None else f"{written(use.amount_out, use.token_out.decimals)} {symbol(use.token_out)}"
@@ -117,7 +146,7 @@ def _marks(flow: RouteFlow) -> dict[str, str]:
     return {key: f"#{number}" for number, key in enumerate(keys, start=1)}
 
 
-def _pools(answer: QuoteResult, flow: RouteFlow) -> Iterator[PoolRow]:
+def _pools(answer: QuoteResult, flow: RouteFlow, *, is_brief: bool) -> Iterator[PoolRow]:
     tokens, first_uses = route_tokens(answer), {use.key: use for use in reversed(list(flow.uses))}
     for key, mark in _marks(flow).items():
         use, pool = first_uses[key], answer.pools.get(key) if isinstance(answer, LocalQuote) else None
@@ -125,7 +154,8 @@ def _pools(answer: QuoteResult, flow: RouteFlow) -> Iterator[PoolRow]:
         note = PLACEHOLDER_MARK if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         link = None if note else contract_page(answer.network, use.identifier)
         note = note or (SAMPLED_MARK if pool and pool.is_sampled else "")
-        yield PoolRow(mark, use.identifier, use.name, "/".join(symbols), note, link)
+        identifier = shorten_id(use.identifier) if is_brief else use.identifier
+        yield PoolRow(mark, identifier, use.name, "/".join(symbols), note, link)
 
 
 def _parties(answer: QuoteResult, terms: SwapTerms) -> Iterator[tuple[str, str]]:

@@ -27,13 +27,15 @@ from swapcli.quoting.pictures.text import format_line, tree_rows
 
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
+LONG_ROUTE_LINES = 40
+"""Of a longer route the figures come first: they would not be on the first screen of a pager."""
 PROMINENT_FACTS = ("You receive", "You sell")
 _NO_LINKS = ("", "dumb", "linux")
 """Terminals that show no hyperlinks; `linux` is the console without a window."""
 
 
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
-    """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt."""
+    """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt, or first."""
     if shape is RouteShape.LINE:
         _print_words(format_line(view.flow, console.width, cell_len), "", console)
         return
@@ -45,14 +47,25 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
         _print_footer(view.footer, console)
         return
     console.print()
+    is_long = len(view.rows) + len(view.pools) > LONG_ROUTE_LINES
+    if is_long:
+        _print_summary(view, console)
     _print_hops(view.rows, console)
     console.print()
     _print_pools(view.pools, console)
-    console.print()
+    if not is_long:
+        console.print()
+        _print_summary(view, console, ends=False)
+    _print_footer(view.footer, console)
+
+
+def _print_summary(view: RouteView, console: Console, *, ends: bool = True) -> None:
+    """Print the figures and who is paid; an empty line `ends` them."""
     _print_facts(view.facts, console)
     for name, address in view.parties:
         _print_copyable(name, address, console)
-    _print_footer(view.footer, console)
+    if ends:
+        console.print()
 
 
 def _print_footer(footer: str, console: Console) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -397,3 +398,24 @@ def test_a_friendly_amount_is_echoed_first(written: str, note: str | None) -> No
 def test_raw_amounts_have_no_friendly_forms() -> None:
     for written in ("2k", "$1", "1_000", "1,000", "1usd"):
         assert run_swapcli("route", "base", "ETH", "USDC", written, "--raw", "--json").error["code"] == "INVALID_AMOUNT"
+
+
+LARGE = ("route", "base", "ETH", "USDC", "500", "--offline")
+
+
+def test_a_table_folds_small_paths_and_shortens_ids() -> None:
+    brief, whole, plain = (run_swapcli(*LARGE, *form).stdout for form in (["--table"], ["--table", "--full"], []))
+    folded = re.search(r"([\d.]+)% (\d+) more paths", brief)
+    assert folded
+    assert re.search(r"#1 +0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4} ", brief)
+    assert not re.search(r"more paths|0x\w{4}…", whole + plain)
+    shares = [float(share) for share in re.findall(r"^ *([\d.]+)% \S+ → ", whole, re.MULTILINE)]
+    small = [share for share in shares if share < 1]
+    assert len(small) == int(folded[2])
+    assert sum(small) == pytest.approx(float(folded[1]))
+
+
+def test_the_figures_of_a_long_route_come_first() -> None:
+    long, short = (run_swapcli(*LARGE[:4], amount, "--offline", "--table").stdout for amount in ("500", "1"))
+    assert long.index("You receive") < long.index("#1 ")
+    assert short.index("You receive") > short.index("#1 ")

@@ -158,7 +158,9 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
     else:
         from swapcli.faces.cli.render.route_view import build_route_view
 
-        output.print_route(build_route_view(quote.answer, quote.terms, quote.figures), picture.shape)
+        is_brief = output.format is OutputFormat.TABLE and not picture.full
+        view = build_route_view(quote.answer, quote.terms, quote.figures, is_brief=is_brief)
+        output.print_route(view, picture.shape)
     return exit_codes.OK
 
 
