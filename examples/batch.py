@@ -1,0 +1,28 @@
+"""Quote a file of orders in several processes, and go on after an interruption.
+
+    python examples/batch.py base orders.jsonl results.jsonl
+
+A line of orders is {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}. Orders that
+have a line in the results are not asked again.
+"""
+
+import json
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from swapcli import Market
+
+
+def main(network: str, orders: str, results: str) -> None:
+    lines = (json.loads(line) for line in Path(orders).read_text().splitlines())
+    done = Path(results)
+    answered = {json.loads(line)["id"] for line in done.read_text().splitlines()} if done.exists() else set()
+    with Market.embedded(network) as market, done.open("a") as file:
+        for answer in market.quote_many(lines, ProcessPoolExecutor, answered=answered):
+            found = {"amount_out": str(answer.quote.amount_out)} if answer.quote else {"error": str(answer.error)}
+            print(json.dumps({"id": answer.id, **found}), file=file, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
