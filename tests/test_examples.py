@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from swapcli import Market
 from tests.support.service_process import run_service
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -75,9 +77,13 @@ def test_the_rebalancer_sells_what_is_too_much(tmp_path: Path) -> None:
 def test_the_client_of_a_service_gets_one_answer_twice(tmp_path: Path) -> None:
     with run_service("--live", "never") as service:
         printed = run("service_client.py", service.url, "base", "ETH", "USDC", "1.5", home=tmp_path)
+        with Market.service("base", api_url=service.url) as market:
+            quote = market.quote("ETH", "USDC", "1.5")
     (_, library), (_, http) = (line.split() for line in printed.splitlines())
     assert library == http
-    assert int(http) > 10**9
+    assert int(http) == quote.amount_out
+    copied = pickle.loads(pickle.dumps(quote))
+    assert (copied, hash(copied), copied._repr_html_()) == (quote, hash(quote), quote._repr_html_())
 
 
 def test_the_batch_goes_on_after_its_results(tmp_path: Path) -> None:

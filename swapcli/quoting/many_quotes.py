@@ -96,6 +96,12 @@ class _SentQuote(NamedTuple):
     figures: QuoteFigures
 
 
+class _Bug(NamedTuple):
+    """An error that is none of ours: it ends the whole call, and is no reason to ask another worker."""
+
+    traceback: str
+
+
 _Answer: TypeAlias = _SentQuote | SwapcliError
 _Sent: TypeAlias = Sequence[tuple[QuoteRequest, SwapTerms]]
 
@@ -148,7 +154,7 @@ class _Crew:
         self._name = sha256(self._market).hexdigest()
         self._make = None if isinstance(executors, Executor) else executors
         self._executor: Executor | None = executors if isinstance(executors, Executor) else executors()
-        self._sent: dict[Future[list[_Answer] | None], _Chunk] = {}
+        self._sent: dict[Future[list[_Answer | _Bug] | None], _Chunk] = {}
 
     def send(self, chunk: _Chunk, *, with_market: bool = False) -> None:
         """Send a chunk to a worker, or answer it here if there is none."""
@@ -181,7 +187,10 @@ class _Crew:
             elif (answers := future.result()) is None:
                 lacking.append(chunk)
             else:
-                chunk.answers = answers
+                for answer in answers:
+                    if isinstance(answer, _Bug):
+                        raise RuntimeError(f"an order failed in a worker: {answer.traceback}")
+                chunk.answers = [each for each in answers if not isinstance(each, _Bug)]
                 answered += 1
         if is_broken:
             self._replace(lost)
@@ -258,7 +267,7 @@ _lock = Lock()
 """The markets of this worker by their hash, newest last; threads of one process take turns."""
 
 
-def _answer_chunk(name: str, market: bytes | None, sent: _Sent) -> list[_Answer] | None:
+def _answer_chunk(name: str, market: bytes | None, sent: _Sent) -> list[_Answer | _Bug] | None:
     """Answer orders on the market called `name`; None if this worker lacks it and has not been sent it."""
     with _lock:
         if name not in _sources:
@@ -269,7 +278,16 @@ def _answer_chunk(name: str, market: bytes | None, sent: _Sent) -> list[_Answer]
             _sources[name] = InMemorySource(state, SYSTEM_CLOCK)
             while len(_sources) > _KEPT_MARKETS:
                 del _sources[next(iter(_sources))]
-        return [_answer(_sources[name], *each) for each in sent]
+        return [_answer_or_bug(_sources[name], *each) for each in sent]
+
+
+def _answer_or_bug(source: InMemorySource, request: QuoteRequest, terms: SwapTerms) -> _Answer | _Bug:
+    try:
+        return _answer(source, request, terms)
+    except Exception:
+        from traceback import format_exc
+
+        return _Bug(format_exc())
 
 
 def _answer(source: InMemorySource, request: QuoteRequest, terms: SwapTerms) -> _Answer:

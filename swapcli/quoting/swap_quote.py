@@ -47,8 +47,8 @@ class PreparesSwaps(Protocol):
 class SwapQuote:
     """A quote of a `Market`. It never changes; amounts are exact, in base units.
 
-    Quotes are equal if their orders, routes, terms and figures are. Pickles and copies have the pools of the route, and
-    no link to the market, whose `transaction(quote)` takes them all the same.
+    Quotes are equal if their orders, routes, terms and figures are, whenever they were made. Pickles and copies have
+    the pools of the route, and no link to the market, whose `transaction(quote)` takes them all the same.
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
@@ -200,7 +200,7 @@ class SwapQuote:
         return self._facts() == other._facts() if isinstance(other, SwapQuote) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.figures, self.answer.order))
+        return hash((self.answer.order, self._timeless_figures()))
 
     def __reduce__(self) -> tuple[type[SwapQuote], tuple[QuoteResult, SwapTerms, QuoteFigures]]:
         from swapcli.quoting.quote_results import with_route_pools
@@ -211,7 +211,12 @@ class SwapQuote:
         return [name for name in super().__dir__() if name.startswith("__") or not name.startswith("_")]
 
     def _facts(self) -> tuple[object, ...]:
-        return self.network.name, self.answer.order, self.route, self.terms, self.figures
+        return self.network.name, self.answer.order, self.route.segments, self.terms, self._timeless_figures()
+
+    def _timeless_figures(self) -> QuoteFigures:
+        """Return the figures without those that depend on when the quote was made, not on the state of the pools."""
+        state = self.figures.state._replace(age_s=None)
+        return self.figures._replace(quoted_at_s=0, expires_at_s=0, state=state)
 
     def _repr_html_(self) -> str:
         """Return the picture and the figures of the quote, as notebooks show them."""

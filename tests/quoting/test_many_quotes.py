@@ -142,6 +142,15 @@ def test_a_cluster_of_dask_answers_as_the_market_does(market: Market) -> None:
         assert figures(iter([*first, *answers])) == expected
 
 
+def test_a_bug_in_a_worker_ends_the_call(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(many_quotes, "_answer", fail)
+    with ThreadPoolExecutor(1) as executor, pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        list(market.quote_many(build_orders(3), executor))
+
+
 def test_markets_that_are_read_take_no_executor() -> None:
     with (
         ThreadPoolExecutor(1) as executor,

@@ -311,13 +311,18 @@ def test_depth_comparison_and_pools_are_those_of_the_commands() -> None:
         rows = market.pool_rows("ETH", "USDC", limit=3)
         assert [point.amount_in for point in depth.points] == [ETHER, 100 * ETHER]
         assert depth.points[1].amount_out == market.quote("ETH", "USDC", "100").amount_out == compared.split.amount_out
-        assert market.depth("ETH", "USDC").points[0].amount_in < ETHER
         with pytest.raises(InvalidOption, match="at most two tokens"):
             market.pool_rows("ETH", "USDC", "cbBTC")
     printed = run_swapcli("pools", "base", "ETH", "USDC", "--limit", "3", "--offline", "--json")
     assert [{**row, "ageS": None} for row in rows] == [
         {**row, "ageS": None} for row in json.loads(printed.stdout)["pools"]
     ]
+
+
+@pytest.mark.slow
+def test_a_ladder_of_depth_starts_at_a_few_dollars() -> None:
+    with Market.embedded("base") as market:
+        assert market.depth("ETH", "USDC").points[0].amount_in < ETHER // 100
 
 
 def test_dir_shows_what_programs_call() -> None:

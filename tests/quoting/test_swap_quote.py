@@ -52,6 +52,9 @@ def test_a_copy_is_equal_and_has_no_market(
 
 
 def test_quotes_differ_with_their_figures(market: Market, found: SwapQuote) -> None:
+    later = market.quote("ETH", "USDC", "250")
+    assert later.answer.timestamp_ms > found.answer.timestamp_ms
+    assert (later, hash(later)) == (found, hash(found))
     assert market.quote("ETH", "USDC", "250", slippage="0.1") != found
     assert market.quote("ETH", "USDC", "251") != found
     assert found != "quote"
