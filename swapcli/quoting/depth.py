@@ -80,7 +80,7 @@ def ladder_from(start: int) -> Iterator[int]:
 
 
 def find_level(fraction: float, points: Sequence[DepthPoint], probe: Callable[[int], DepthPoint | None]) -> DepthLevel:
-    """Search the first amount above which the price impact exceeds `fraction`, by bisection of amounts of four digits.
+    """Find the smallest amount above which the price impact exceeds `fraction`, by bisection of amounts of four digits.
 
     `points` are known quotes, smallest first; beyond the last one larger amounts are tried.
     """

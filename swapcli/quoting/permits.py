@@ -1,4 +1,4 @@
-"""Permits: the message whose signature stands in for the approval of a swap's input, and that signature, checked."""
+"""Permits: build the message whose signature replaces an approval, and check that signature."""
 
 from __future__ import annotations
 

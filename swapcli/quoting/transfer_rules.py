@@ -1,6 +1,6 @@
 """Which pools a route may use, and which tokens it may begin and end with, by how the tokens transfer.
 
-A fee-on-transfer token pays less than a route is quoted; how much depends on its contract, with its own rounding and
+A fee-on-transfer token pays less than a route is quoted; how much less depends on the contract's rounding and
 exemptions. Routes leave such tokens out. A token that stores balances as shares loses a unit or two with each transfer,
 which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
 be the first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is in no route.

@@ -95,7 +95,7 @@ def resolve_name(node: RpcNode, service: NameService, name: str, chain_id: int) 
         ) from None
     except (BadFunctionCallOutput, Web3ValueError, OverflowError):
         raise InvalidUpstreamResponse(
-            f"{node.redacted_url} answered with something that is no record of a name", hint="set another node"
+            f"{node.redacted_url} answered with something other than the record of a name", hint="set another node"
         ) from None
     raise _invalid_name(name, f"{service.title} has no address for it")
 
@@ -140,7 +140,7 @@ class _NodeProvider(JSONBaseProvider):
         self.is_off_chain = False
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-        """Return the response to a request of web3."""
+        """Answer a web3 request, at the fixed block."""
         response: dict[str, Any] = {"jsonrpc": "2.0", "id": 1}
         if method == "eth_getBlockByNumber":
             block = self._block

@@ -57,5 +57,5 @@ def test_only_evm_routers_pay_integrators() -> None:
     assert evm.encode_integrator_data(INTEGRATOR)
     assert not starknet.pays_integrators
     assert starknet.encode_integrator_data(None) == b""
-    with pytest.raises(InvalidRoute, match="the router on starknet pays no integrator"):
+    with pytest.raises(InvalidRoute, match="the router on starknet cannot pay an integrator"):
         starknet.encode_integrator_data(INTEGRATOR)

@@ -1,8 +1,9 @@
-"""Commands as records. A plain command line runs without Typer, whose import takes a fifth of a quote's time.
+"""Commands as records. Plain command lines run without Typer, whose import takes a fifth of a quote's time.
 
-A command line is plain if it has the name of a command, options that the command knows with their values, and words for
-its arguments. Everything else (help, mistakes, groups of commands, `--`) is for Typer, which
-`swapcli.faces.cli.lazy_group` builds from the same records. `tests/faces/cli/test_command_app.py` compares both.
+A plain command line has no mistakes, help or groups, so it is parsed here: it has the name of a command, options that
+the command knows with their values, and words for its arguments. Everything else (help, mistakes, groups of commands,
+`--`) is for Typer, which `swapcli.faces.cli.lazy_group` builds from the same records.
+`tests/faces/cli/test_command_app.py` compares both.
 """
 
 from __future__ import annotations

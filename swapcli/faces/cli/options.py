@@ -107,7 +107,7 @@ Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
 
 KeysFile = Annotated[
     str | None,
-    option("--keys-file", "File with the API keys.  [default: keys.json beside the settings file]", SETTINGS, "FILE"),
+    option("--keys-file", "File with the API keys.  [default: keys.json next to the settings file]", SETTINGS, "FILE"),
 ]
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
 

@@ -74,5 +74,5 @@ def _permitted_swap(
     result, terms = route
     sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
     if terms.deadline_s is None:
-        raise InvalidOption("a permit needs --deadline: its end", hint="--deadline +1200")
+        raise InvalidOption("a permit needs a --deadline", hint="for example --deadline +20m")
     return PermittedSwap(result, network, router, sender or terms.required_recipient, terms.deadline_s)

@@ -1,4 +1,4 @@
-"""The root of Typer's command tree, for command lines that are not plain: help, mistakes, groups of commands."""
+"""The root of Typer's command tree, for command lines with help, mistakes or groups of commands."""
 
 from __future__ import annotations
 

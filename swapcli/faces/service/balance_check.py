@@ -1,6 +1,7 @@
-"""Balance checks of responses on a node: beside orders, in bounded time.
+"""Check on a node whether the sender can pay, before a response is sent.
 
-A response is sent without the check if the node does not answer in time or too many checks wait.
+Checks run concurrently with orders and in bounded time. A response is sent without the check if the node does not
+answer in time or too many checks wait.
 """
 
 from __future__ import annotations

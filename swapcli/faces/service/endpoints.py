@@ -398,7 +398,7 @@ def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: En
     if not (fee_bps or surplus_bps):
         return None
     if not router_dialect(request.network).pays_integrators:
-        raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
+        raise InvalidRoute(f"the router on {request.network.name} cannot pay an integrator")
     return integrator
 
 

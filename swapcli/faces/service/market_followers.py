@@ -1,4 +1,4 @@
-"""Threads that follow the markets of a service, one for each network, beside orders and the event loop.
+"""Keep the service's markets up to date, in one thread per network, apart from orders and the event loop.
 
 Failures are retried with exponential back-off. Meanwhile the last state stays in use until it is too old.
 """

@@ -1,7 +1,7 @@
 """The networks that the service serves, their markets, and the V1 routes that it issued.
 
 A market is opened once, on first use, or followed by another thread, which replaces its source again and again. Sources
-are used in one thread; the other members may be used from any thread, also `set_source` and `set_status`.
+are used in one thread; all other members, including `set_source` and `set_status`, may be used from any thread.
 """
 
 from __future__ import annotations

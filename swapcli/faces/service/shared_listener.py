@@ -1,4 +1,4 @@
-"""Accept connections of one listening socket in several processes, so that each gets about as many.
+"""Accept connections on one listening socket in several processes, sharing them about evenly.
 
 The system wakes all of them for a connection, and one that is fast could take all. A worker with more connections than
 another one leaves a new one to the others for a moment.

@@ -159,6 +159,6 @@ def _insufficient_balance(balance: int, needed: int, token: Token) -> Insufficie
     holds, takes = in_tokens(balance, token), in_tokens(needed, token)
     return InsufficientBalance(
         f"Insufficient balance: the sender holds {holds}, and the swap takes {takes}",
-        hint="sell less, or from an address that holds as much",
+        hint="sell less, or use an address that holds enough",
         details={"token": token.address, "held": str(balance), "needed": str(needed)},
     )

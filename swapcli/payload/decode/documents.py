@@ -56,7 +56,7 @@ def parse_payload(text: str) -> PayloadInput:
     if not stripped:
         raise InvalidInput("no calldata given", hint=HINT)
     if len(stripped) > MAX_BYTES * 4:
-        raise InvalidInput("no transaction has so much calldata", hint=HINT)
+        raise InvalidInput("this is more calldata than any transaction can have", hint=HINT)
     if stripped[0] in "{[":
         return _parse_json(stripped)
     from swapcli.payload.decode.printed_forms import is_printed, parse_printed
@@ -156,7 +156,9 @@ def _from_object(document: Mapping[str, object]) -> PayloadInput:
     if own.has_content:
         return found._replace(payload=own, document=document, chain_ids=chain_ids)
     if own.to is not None or own.value:
-        raise InvalidInput(f"the document has a transaction of its own beside its {name}, without calldata", hint=HINT)
+        raise InvalidInput(
+            f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
+        )
     sender = found.payload.sender or own.sender or _safe_address(document)
     payload = found.payload._replace(sender=sender)
     return found._replace(payload=payload, document=document, chain_ids=chain_ids)
@@ -187,7 +189,7 @@ def _unwrap(document: Mapping[str, object]) -> Mapping[str, object]:
     if "jsonrpc" not in document and not isinstance(document.get("result"), Mapping):
         return document
     if document.get("error") is not None:
-        raise InvalidInput("this is the error of a node, and no transaction", hint=HINT)
+        raise InvalidInput("this is an error from a node, not a transaction", hint=HINT)
     if document.get("result") is None:
         raise InvalidInput(
             "the answer of the node has no transaction", hint="the node does not know it: check its hash and network"

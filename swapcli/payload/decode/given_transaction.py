@@ -67,5 +67,5 @@ def parse_calldata(text: str) -> str:
     if len(digits) % 2:
         raise InvalidInput("the calldata has an odd number of digits", hint="check that all of it was copied")
     if len(digits) > MAX_BYTES * 2:
-        raise InvalidInput("no transaction has so much calldata", hint=HINT)
+        raise InvalidInput("this is more calldata than any transaction can have", hint=HINT)
     return f"0x{digits.lower()}"

@@ -161,4 +161,4 @@ def _split(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise InvalidInput(f"this is no line of a shell: {error}") from None
+        raise InvalidInput(f"this is not a shell command line: {error}") from None

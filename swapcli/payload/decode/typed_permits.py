@@ -40,7 +40,7 @@ def parse_permit(typed: Mapping[str, object]) -> GivenTransaction:
     domain, message = _object(typed.get("domain"), "domain"), _object(typed.get("message"), "message")
     expected: Mapping[str, Any] = {"Permit": TOKEN_TYPES, "PermitSingle": PERMIT2_TYPES}.get(str(name), {})
     if not expected or _structs(typed) != expected:
-        raise InvalidInput(f"the message {str(name)[:40]} is none that decode reads", hint=_HINT)
+        raise InvalidInput(f"decode cannot read the message {str(name)[:40]}", hint=_HINT)
     given = GivenTransaction(
         to=_address(domain, "verifyingContract", "domain"),
         chain_id=parse_chain_id(_field(domain, "chainId", "domain"), "domain.chainId"),

@@ -26,12 +26,12 @@
 | bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
 
-Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). What a protocol's pools are
-keyed by says `ProtocolInfo.extra_keys`. A PoolKey is (address currency0, address currency1, uint24 fee, int24
+Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
+says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
 tickSpacing, address hooks), Infinity's (address currency0, address currency1, address hooks, address poolManager,
 uint24 fee, bytes32 parameters); the native currency is the zero address: the list says wrapped, the router converts.
 
-Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
+Only two samples are published: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
 100. The other rows are ours. Balancer's pools expose their vault themselves; a bridge's first token is the coin that
 it mints.
 

@@ -38,7 +38,7 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
     ):
         yield QuoteWarning(
             WarningCode.SPENDER_UNKNOWN,
-            f"the spender {review.shown(approval.spender)} is no router of {network.name} known here",
+            f"the spender {review.shown(approval.spender)} is not a known router on {network.name}",
         )
     is_permit2 = approval.expiration_s is not None and approval is review.call.approval
     if is_permit2 and review.signing.to not in (None, PERMIT2):

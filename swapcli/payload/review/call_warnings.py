@@ -44,7 +44,7 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if call.dialect and signing.to is not None and signing.to not in _routers(call, review.network):
         yield QuoteWarning(
             WarningCode.ROUTER_UNKNOWN,
-            f"the call goes to {review.shown(signing.to)}, which is no router of {review.network.name} known here",
+            f"the call goes to {review.shown(signing.to)}, which is not a known router on {review.network.name}",
         )
     if call.dialect == UNIVERSAL_ROUTER:
         known_router = review.network.for_dialect(UNIVERSAL_ROUTER).dialect_router

@@ -32,7 +32,7 @@ def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
     warnings = [
         QuoteWarning(
             WarningCode.CODE_MISSING,
-            f"the {name} {display_address(address, network.kind)} has no code on {network.name}: it is no contract",
+            f"the {name} {display_address(address, network.kind)} has no code on {network.name}: it is not a contract",
         )
         for address, name in names.items()
         if found[address] in _NO_CODE

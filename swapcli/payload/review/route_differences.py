@@ -71,7 +71,7 @@ def find_differences(
     if not {"route", "quote", "swap", "swap_parameters", "minReceived"} & document.keys():
         return
     if call.order is None:
-        yield "the document has a swap, and its calldata is none"
+        yield "the document has a swap, but its calldata is not one"
         return
     try:
         yield from _Comparison(document, payload, call, call.order, market).differences()

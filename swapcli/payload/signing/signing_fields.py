@@ -132,7 +132,7 @@ def check_excesses(plan: SigningPlan) -> None:
         return
     others = f", and {len(plan.excesses) - 1} more" if len(plan.excesses) > 1 else ""
     raise UnusualFees(
-        f"the node's figures are not to be signed unseen: {plan.excesses[0]}{others}",
+        f"check the node's figures before you sign them: {plan.excesses[0]}{others}",
         hint="ask another node, or allow them with --allow-fees (allow_fees in Python)",
         details={"reasons": list(plan.excesses)},
     )

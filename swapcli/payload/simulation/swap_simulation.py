@@ -2,8 +2,8 @@
 
 The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls
 the router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
-allowance, the simulation grants them. Not simulated: tokens or routers that treat senders with code differently, and
-the signature.
+allowance, the simulation grants them. The signature is not simulated, nor
+are tokens or routers that treat senders with code differently.
 """
 
 from __future__ import annotations

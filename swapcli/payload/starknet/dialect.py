@@ -69,5 +69,5 @@ class StarknetDialect:
     def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
         """Return no data. Raises `InvalidRoute` for an integrator with shares."""
         if integrator and (integrator.fee_bps or integrator.surplus_bps):
-            raise InvalidRoute(f"the router on {self._network.name} pays no integrator")
+            raise InvalidRoute(f"the router on {self._network.name} cannot pay an integrator")
         return b""

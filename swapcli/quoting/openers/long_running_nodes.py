@@ -1,4 +1,4 @@
-"""Open nodes for commands that last: syncs and services, which WebSocket and IPC nodes tell of new blocks."""
+"""Open nodes for long-running commands (sync, serve), to which WebSocket and IPC nodes push new blocks."""
 
 from __future__ import annotations
 

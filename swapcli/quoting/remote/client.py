@@ -234,7 +234,8 @@ class _Exchange:
 def _require_header_value(key: str) -> str:
     if not key or not all("!" <= character <= "~" for character in key):
         raise ConfigError(
-            "the API key is empty or has characters that no key has", hint="a key is one word of ASCII characters"
+            "the API key is empty or has characters that are not allowed in a key",
+            hint="a key is one word of ASCII characters",
         )
     return key
 

@@ -1,4 +1,4 @@
-"""The wait before another attempt, with clock, sleep and randomness as fields so that tests can replace them."""
+"""How long to wait before a retry. Clock, sleep and randomness are fields, so that tests can replace them."""
 
 from __future__ import annotations
 

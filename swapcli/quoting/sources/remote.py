@@ -153,7 +153,9 @@ class RemoteSource:
         self._check_api_version(result.api_version)
         check_route_not_blocked(result, self.tokens, self._network)
         if terms.permit is not None:
-            raise InvalidOption("a service builds no payloads with permits", hint="leave out --service or --signature")
+            raise InvalidOption(
+                "a service cannot build payloads with permits", hint="leave out --service or --signature"
+            )
         expected = self._expected_payload(terms, with_route=False)
         # The router takes no deadline, and V2 calldata neither.
         parsed = self._service.payload(result, terms._replace(deadline_s=None))

@@ -1,7 +1,7 @@
 """Have the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
 
-A route is found on samples. At most one sampled pool lies on a path, so that the amounts that such pools sell do not
-depend on what others pay: one exchange has all of them quoted at the block of the samples. Where a protocol pays less
+A route is found on samples. A path has at most one sampled pool, so the input of each does not depend on the output
+of another, and one round trip quotes them all at the samples' block. Where a protocol pays less
 than its samples promised, another route may be better; the search then goes on without that pool, for a few rounds.
 """
 

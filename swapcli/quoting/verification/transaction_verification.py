@@ -129,7 +129,7 @@ def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:
     if receipt is None:
         raise InvalidInput(
             f"{node.redacted_url} knows no mined transaction {transaction}",
-            hint="it may be of another network, still pending, or older than what the node stores",
+            hint="it may be on another network, still pending, or older than what the node stores",
             details={"transaction": transaction},
         )
     if not receipt.succeeded:

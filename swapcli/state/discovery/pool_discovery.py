@@ -75,7 +75,10 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
 
 
 def _add_announcer(factories: dict[str, Factory], protocol: ProtocolInfo, quoter: Quoter, network: Network) -> str:
-    """Add the contract that announces the pools of a quoter. Return why it cannot be; empty if it is or has none."""
+    """Add the contract that announces the pools of a quoter. Return why it cannot be added.
+
+    Return "" if it was added or if the quoter announces no pools.
+    """
     if quoter.created is None or quoter.protocols[0] != protocol.amm_name:
         return ""
     address = quoter.created.contract

@@ -126,7 +126,7 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
         return UpstreamRejected(f"{shown} {problem}", hint=hint, details=details)
     if _has_untrusted_certificate(error):
         return Unreachable(
-            f"{shown} has no certificate of a known authority for this name",
+            f"{shown} has no certificate for this name from a known authority",
             hint="SSL_CERT_FILE names a file with the certificate of your own authority",
             details=details,
         )

@@ -52,7 +52,7 @@ def _to_tuple(value: object) -> object:
 
 
 def _values_of_first_form(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values by the names of today's records."""
+    """Convert a record in the first format to today's field names."""
     named: Sequence[Sequence[str]] = fields.get("constants", [])
     contract = fields.get("factory", "")
     values: dict[str, Any] = {

@@ -131,7 +131,7 @@ class _SharedScan(WorkQueue[LogFilter]):
         self._gaps.append(part)
 
     def read(self, node: Node, part: LogFilter) -> bool:
-        """Read a range from a node. Return whether it was not too wide for it. Raises `UpstreamError`."""
+        """Read a range from a node. Return False if the range is too wide for the node. Raises `UpstreamError`."""
         limits = node.limits
         width = part.to_block - part.from_block + 1
         try:

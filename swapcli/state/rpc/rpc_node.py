@@ -145,7 +145,7 @@ class JsonRpcNode:
 
     def _number(self, value: object, method: str) -> int:
         if not isinstance(value, str) or not _is_quantity(value):
-            self._fail(method, "something that is no number")
+            self._fail(method, "something that is not a number")
         return int(value, 16)
 
     def _fail(self, method: str, problem: str) -> NoReturn:
@@ -373,7 +373,7 @@ class SingleRpcNode(JsonRpcNode):
 
     def _log(self, entry: object) -> Log:
         if not isinstance(entry, dict):
-            self._fail(_LOGS, "an event that is no object")
+            self._fail(_LOGS, "an event that is not an object")
         address, topics = entry.get("address"), entry.get("topics")
         if not (isinstance(address, str) and _is_address(address)):
             self._fail(_LOGS, "an event without an address")
@@ -389,13 +389,13 @@ class SingleRpcNode(JsonRpcNode):
 
     def _word(self, value: object, method: str) -> str:
         if not isinstance(value, str) or not _is_hash(value):
-            self._fail(method, "something that is no word of 32 bytes")
+            self._fail(method, "something that is not a 32-byte word")
         return value.lower()
 
     def _bytes(self, value: object, method: str) -> bytes:
         content = _read_hex(value) if isinstance(value, str) else None
         if content is None:
-            self._fail(method, "something that is no hex")
+            self._fail(method, "something that is not hex")
         return content
 
 

@@ -254,7 +254,7 @@ class SingleStarknetNode(JsonRpcNode):
             if not token:
                 return
             if not isinstance(token, str):
-                self._fail(_EVENTS, "a continuation token that is no text")
+                self._fail(_EVENTS, "a continuation token that is not text")
             parameters["continuation_token"] = token
         raise UpstreamRejected(
             f"{self.redacted_url} has more than {_MAX_PAGES * self._page_events:,} events in these blocks"
@@ -274,7 +274,7 @@ class SingleStarknetNode(JsonRpcNode):
 
     def _log(self, event: object, in_block: Counter[int]) -> Log:
         if not isinstance(event, dict):
-            self._fail(_EVENTS, "an event that is no object")
+            self._fail(_EVENTS, "an event that is not an object")
         keys, data, number = event.get("keys"), event.get("data"), event.get("block_number")
         if not isinstance(keys, list) or not isinstance(data, list) or type(number) is not int:
             self._fail(_EVENTS, "an event without keys, data or block")
@@ -385,7 +385,7 @@ class SingleStarknetNode(JsonRpcNode):
 
     def _felt(self, value: object, method: str) -> int:
         if not isinstance(value, str) or not _is_felt(value) or int(value, 16) > MAX_FELT:
-            self._fail(method, "something that is no felt")
+            self._fail(method, "something that is not a felt")
         return int(value, 16)
 
 

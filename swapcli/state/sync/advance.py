@@ -1,4 +1,4 @@
-"""One step of a store to its node's newest block, as one transaction."""
+"""Advance a store to its node's newest block, in one transaction."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
     if header is None:
         raise StaleNode(
             f"{node.redacted_url} does not know block {block.number}, though it reported block {head.number}",
-            hint="try again: it may be several nodes, some of them behind",
+            hint="try again: the address may be served by several nodes, some of which lag behind",
         )
     return block.hash == header.hash
 

@@ -20,10 +20,10 @@ def follow(store: Store, node: Node, reported: int | None = None) -> Advance | N
     """Bring a synced store to the node's newest block, in one transaction; None if there is no new block.
 
     New pools that match the filter of the last sync are added. A node that is behind the store on the same chain has no
-    new block. `reported` is the number of the block that a watcher was told of last: a step that fails may leave the
-    store rewound to before it, and the next step that succeeds says so. Raises `UpstreamError` (`StaleNode` if the node
-    is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable` if
-    the store is empty.
+    new block. `reported` is the number of the block that a watcher was told of last. A failed step may leave the
+    store rewound past it; the next successful step then reports the rewind. Raises `UpstreamError` (`StaleNode` if the
+    node is behind on another chain), `ConfigError` if another process is writing to the store, and `MarketUnavailable`
+    if the store is empty.
     """
     if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(

@@ -1,4 +1,4 @@
-"""Find pools whose contracts emit events that their kind does not have: forks that the program does not know.
+"""Find pools whose contracts emit events that their kind does not have: unknown forks of a protocol.
 
 Their swaps would go unnoticed, because the query for events names the known ones. So each step also asks for all events
 of some contracts, a hundred at a time and in turn: those since the last time it asked about them. Pools with unknown

@@ -400,7 +400,7 @@ class Refresher:
             raise InvalidUpstreamResponse(
                 f"{shown} no longer returns the state of {self._lost_count} or more of {self._pool_count:,} pools"
                 f" ({reason}): nothing is stored",
-                hint="try again, or set another node; swapcli sync --accept-losses takes such pools out",
+                hint="try again, or set another node; swapcli sync --accept-losses removes such pools",
                 details={"lost": self._lost_count, "pools": self._pool_count, "block": self._reader.block},
             )
         self._writer.record_skipped([skipped_pool(ref, reason, is_lost=True)])

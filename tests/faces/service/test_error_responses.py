@@ -102,7 +102,7 @@ OLD = "the route is 61 seconds old, and routes are good for 60"
 FRESH = "fetch a fresh route"
 NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
 UNIT = "give it in the smallest unit of the token"
-ONE_OF_BOTH = "give one of them; 0 counts as not given"
+ONE_OF_BOTH = "give only one of them (0 means not given)"
 
 
 def test_v2_calldata_invalid_slippage(service: InProcessService) -> None:
@@ -395,7 +395,7 @@ def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
     answer = service.post(
         "/starknet/execute", {"route": route, **build_swap_terms("starknet")}, headers={"X-API-Key": "good"}
     )
-    message = "the router on starknet pays no integrator"
+    message = "the router on starknet cannot pay an integrator"
     assert (answer.status_code, answer.json()) == (400, brief("Invalid route", message))
 
 

@@ -155,7 +155,7 @@ class BalancerV2Composable(BalancerV2Stable):
             return pool
         own = identity.tokens.index(identity.address)
         if len(identity.tokens) < 3:
-            raise InvalidPoolState("tokens", "expected two tokens beside the pool token")
+            raise InvalidPoolState("tokens", "expected two tokens besides the pool token")
         if identity.decimals[own] != _POOL_TOKEN_DECIMALS:
             raise InvalidPoolState("decimals", f"the pool token has {_POOL_TOKEN_DECIMALS}")
         if pool.rates[own] != WAD:

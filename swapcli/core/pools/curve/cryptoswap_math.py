@@ -9,7 +9,7 @@ prices are scaled by 10^18.
 
 The contracts find a balance with a closed form for the root of a cubic, whose truncations decide the last digits, and
 the invariant by Newton's method. Divisions truncate towards zero. Some products of the contracts wrap around at 256
-bits; a swap that comes so far is refused here.
+bits; a swap that gets that far is rejected here.
 
 Sources: curvefi/twocrypto-ng 1c800bd (v2.0.0) and d21b270 (v2.1.0), curvefi/tricrypto-ng 584591e.
 """

@@ -8,9 +8,9 @@ it searches. Each step rounds on its own, so these edges count.
 Version 4 of the core rounds the ratio after an input of token0 on the way to whole units of token0, which can change
 the last digits where a unit of token0 is worth many of token1; version 5, of July 2026, does not.
 
-Extensions that leave the amounts of a swap alone are exact: none, the oracle (it records the tick before a swap), and
-limit orders, which withdraws filled orders after a swap. So in a pool of limit orders `swap` returns the state before
-that withdrawal, which is enough for further swaps in the same direction.
+Pools without an extension are exact, and so are those whose extension leaves amounts unchanged: the oracle (it records
+the tick before a swap) and limit orders, which withdraw filled orders after a swap. So in a pool of limit orders `swap`
+returns the state before that withdrawal, which is enough for further swaps in the same direction.
 """
 
 from __future__ import annotations

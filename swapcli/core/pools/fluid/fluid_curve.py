@@ -1,7 +1,8 @@
 """One direction of a Fluid pool in floats, for the solver: one or two constant products, sold into at one price.
 
-The contract splits a swap so that both sides end at one price, before the fee; here after it, which differs by far less
-than the fee. The curve ends where one side reaches a limit: the contract does not use the other one instead.
+The contract splits a swap so that both sides end at the same price before the fee. This curve equalises the prices
+after the fee; the difference is far smaller than the fee. The curve ends where one side reaches a limit: the contract
+does not use the other one instead.
 """
 
 from __future__ import annotations

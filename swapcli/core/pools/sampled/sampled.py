@@ -1,11 +1,11 @@
-"""Pools whose maths is closed-source or too long to repeat: only the protocol's own quotes for some amounts are known.
+"""Pools whose maths is closed-source or too long to reimplement: only some of the protocol's own quotes are known.
 
 The samples of each direction come from the protocol's quote function at one block. An amount that is one of them swaps
-for exactly the quoted output. Any other swaps for what the chord between its neighbours gives, no more than a quote
-that is concave between them pays; the pool afterwards `is_estimated`, so that the amount is never shown as exact.
+for exactly the quoted output. Any other amount is interpolated linearly between its neighbouring samples, which never
+overstates a concave quote; the pool afterwards `is_estimated`, so that the amount is never shown as exact.
 
-The state after a swap is unknown, as the protocol only quotes its present state: a second swap reverts. Samples go
-stale with their block, so that the state to keep has none of them; without samples the pool trades nothing.
+The state after a swap is unknown, as the protocol only quotes its present state: a second swap reverts. Samples
+are valid only for their block, so they are not stored; without samples the pool trades nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The market as an order sees it: the pools that are not dust to it, and what a unit of each token is worth to it.
 
 A pool is dust to an order if it pays next to nothing for a slice of it, however good the rate of its first unit. Anyone
-can create such a pool at any price, so that none may set a price or lead the search. Reference values convert a slice
-of the order into other tokens. They come from the deepest pools, as dollar prices do; only their order of magnitude
-matters.
+can create such a pool at any price, so dust pools must not set prices or guide the search. Reference values convert a
+slice of the order into other tokens. They come from the deepest pools, as dollar prices do; only their order of
+magnitude matters.
 
 What one unit of each token brings in the output token, over the best single path, is the token's spot price. At spot
 prices no pool has a profitable trade, which makes them a feasible starting point for the solver. Layered relaxation

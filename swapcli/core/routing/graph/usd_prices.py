@@ -1,6 +1,7 @@
 """USD prices from the pools themselves.
 
-The network's dollar stablecoins are anchored at 1; in a market without them, the reference prices of its tokens are.
+The network's dollar stablecoins are anchored at 1; in a market without stablecoins, its tokens' reference prices
+are used instead.
 Every other token gets the depth-weighted mid price of its pools with a neighbour: the one on the widest path from an
 anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum depth as the width of a path).
 """

@@ -1,6 +1,6 @@
 """Round a candidate solution to a route.
 
-If a pool rejects its share of a route, the next attempt fills hops less.
+If a pool rejects its share of a route, the next attempt leaves more headroom in each hop.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Its prices are close to the present ones, and mostly its pools carry the present order too. The search solves over them
 alone, and then checks at the new prices that nothing else would add to the result: no pool between the same tokens pays
-for its gas, and no detour over further tokens pays. Where much is added, where the flow has cycles that could be
-broken in several ways, or where the route follows its solution less closely than the former one did, a search from the
-start has to follow.
+for its gas, and no detour over further tokens pays. If much would be added, if the flow has cycles that could
+be broken in several ways, or if the route follows its solution less closely than the former one did, a search from
+scratch is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The quadratic model of the dual near a point. Its Newton step is one small weighted-Laplacian solve.
 
 In logarithmic prices the Hessian of the dual is a graph Laplacian with the arcs' slopes as edge weights (conductances,
-in the language of electrical networks). Kinks, where arcs start or stop to trade, are part of the model: an arc's flow
+in the language of electrical networks). Kinks, where arcs start or stop trading, are part of the model: an arc's flow
 is linear in the change of its two prices, and never negative. After a rejected step, secants replace tangents.
 
 Sources: Diamandis, Angeris, Convex Network Flows (2024), for the dual of a flow over concave edges; Spielman,

@@ -1,4 +1,4 @@
-"""The state that a quote was computed on, in words: its kind, age, block and service."""
+"""Describe the state behind a quote in words: its kind, age, block and service."""
 
 from __future__ import annotations
 

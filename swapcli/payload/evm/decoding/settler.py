@@ -163,7 +163,7 @@ class _ActionReader:
         read = _ACTIONS.get(action[:_SELECTOR_BYTES].hex())
         if read is None:
             shown = action[:_SELECTOR_BYTES].hex()
-            self._oddities.append(f"action 0x{shown} is none that swaps need, and what it does is unknown")
+            self._oddities.append(f"action 0x{shown} is not one that swaps need, and its effect is unknown")
             return
         arguments = Arguments(action[_SELECTOR_BYTES:])
         read(self, arguments)

@@ -95,7 +95,7 @@ class _CommandReader:
         """Read a command. An unknown one is an oddity."""
         read = _COMMANDS.get(code & ~_MAY_FAIL)
         if read is None:
-            self.oddities.append(f"command 0x{code:02x} is none that swaps need, and what it does is unknown")
+            self.oddities.append(f"command 0x{code:02x} is not one that swaps need, and its effect is unknown")
             return
         if code & _MAY_FAIL and read is not _CommandReader._permit:
             self.oddities.append(f"command 0x{code:02x} may fail without stopping the rest")
@@ -151,7 +151,7 @@ class _CommandReader:
         self._read_prices(arguments)
         step = _ADDRESS_BYTES + _FEE_BYTES
         if len(path) < step + _ADDRESS_BYTES or (len(path) - _ADDRESS_BYTES) % step:
-            raise invalid_field("path", f"{len(path)} bytes are no path of tokens and fees")
+            raise invalid_field("path", f"{len(path)} bytes cannot be a path of tokens and fees")
         tokens = [f"0x{path[k : k + _ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
         fees = [int.from_bytes(path[k : k + _FEE_BYTES]) for k in range(_ADDRESS_BYTES, len(path), step)]
         if is_exact_out:  # the path of an exact output begins with its output
@@ -200,7 +200,7 @@ class _CommandReader:
             elif action in _V4_TAKES:
                 self._v4_take(action, words, due)
             elif action not in _V4_SWAPS:
-                self.oddities.append(f"action 0x{action:02x} of a V4 swap is none that swaps need")
+                self.oddities.append(f"action 0x{action:02x} of a V4 swap is not one that swaps need")
         for swap in swaps:
             amount = swap.amount_in or settled.get(swap.tokens[0], 0)
             self._add_path(swap.tokens, swap.pools, amount or None, is_exact_out=swap.is_exact_out)

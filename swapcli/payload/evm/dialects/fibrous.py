@@ -57,7 +57,9 @@ class FibrousDialect:
         if swap.permit is None or swap.deadline_s is None:
             return payload
         if call.integrator_data:
-            raise InvalidRoute("a swap with a permit pays no integrator", hint="approve the router by a transaction")
+            raise InvalidRoute(
+                "a swap with a permit cannot pay an integrator", hint="approve the router by a transaction"
+            )
         r, s, v = swap.permit.signature[:WORD], swap.permit.signature[WORD : 2 * WORD], swap.permit.signature[-1]
         calldata = encode_permit_call(call, Permit(swap.deadline_s, v, r, s))
         return payload._replace(calldata=calldata, approvals=(), permitted=payload.approvals)

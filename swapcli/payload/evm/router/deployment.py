@@ -65,7 +65,7 @@ def build_deployment(network: Network) -> RouterDeployment:
     Uniswap V4's pool manager, or has protocol ids that the contract cannot know.
     """
     if network.kind is not NetworkKind.EVM:
-        raise ConfigError(f"{network.name} runs no contracts of the EVM, and the router is one")
+        raise ConfigError(f"{network.name} does not run EVM contracts, and the router is one")
     if network.wrapped_native is None:
         raise _unset(network, "wrapped_native", "its wrapped native token is not known, and the router needs it")
     kinds = pool_kinds_by_protocol(network)

@@ -53,7 +53,7 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
         raise invalid_response(_TIME, "the block's time cannot be read, on which the fee depends")
     active_id, bin_step = read_word(active, _ACTIVE_ID), read_word(step, _BIN_STEP)
     if not 0 < active_id <= MAX_ID:
-        raise invalid_response(_ACTIVE_ID, f"{active_id} is no bin")
+        raise invalid_response(_ACTIVE_ID, f"{active_id} is not a bin")
     answers = yield _bin_calls(ref.address, active_id)
     amounts = [read_words(answer, 2, _BIN) for answer in answers]
     parameters = FeeParameters(*read_words(static, len(FeeParameters._fields), _STATIC))

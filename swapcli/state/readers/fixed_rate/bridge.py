@@ -1,7 +1,8 @@
-"""Bridges of a stablecoin. Minting or burning nothing at the block shows whether the contract still does either.
+"""Bridges of a stablecoin. A trial call shows whether the contract still mints and burns.
 
-That trial covers its expiry, an emergency stop, and whether the stablecoin still lets it mint. It has a sender of its
-own, since tokens refuse transfers of the zero address, which calls come from otherwise.
+The trial mints or burns zero tokens at the block. It covers the bridge's expiry, an emergency stop, and whether the
+stablecoin still lets it mint. The trial uses its own sender: calls come from the zero address by default, and tokens
+refuse transfers from it.
 """
 
 from __future__ import annotations

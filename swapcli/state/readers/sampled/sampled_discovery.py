@@ -101,7 +101,7 @@ def _new_ref(protocol: str, values: Mapping[str, str], quoter: Quoter, wrapped_n
 
 
 def _read_entries(quoter: Quoter) -> BatchRead[list[PoolValues]]:
-    """Read the list of a protocol in one or two rounds; a pair that it has in both orders counts once."""
+    """Read the list of a protocol in one or two rounds; a pair listed in both orders counts once."""
     listing = quoter.enumeration
     if listing is None:
         return []

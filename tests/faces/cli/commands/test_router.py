@@ -38,4 +38,4 @@ def test_in_a_pipe_every_value_is_whole() -> None:
 def test_starknet_has_no_router_to_deploy() -> None:
     ran = run_swapcli("router", "deploy-payload", "starknet")
     assert ran.exit_code == 2
-    assert ran.stderr.startswith("error: starknet runs no contracts of the EVM")
+    assert ran.stderr.startswith("error: starknet does not run EVM contracts")

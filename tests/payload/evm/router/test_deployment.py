@@ -133,7 +133,7 @@ def test_several_protocols_may_share_one_pool_manager() -> None:
 
 
 def test_starknet_has_no_router_deployment() -> None:
-    with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
+    with pytest.raises(ConfigError, match="starknet does not run EVM contracts"):
         build_deployment(find_network("starknet"))
 
 

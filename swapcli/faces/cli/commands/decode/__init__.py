@@ -51,7 +51,7 @@ def decode(
     value: Annotated[str | None, option("--value", "Value of the transaction, in wei.", ROUTING, "WEI")] = None,
     sender: Annotated[str | None, option("--from", "Sender or its ENS name.", ROUTING, "ADDRESS")] = None,
     destination: Annotated[
-        str | None, option("--destination", "Who shall receive the output.  [default: --from]", ROUTING, "ADDRESS")
+        str | None, option("--destination", "Recipient of the output.  [default: --from]", ROUTING, "ADDRESS")
     ] = None,
     slippage: Slippage = None,
     source: SourceOptions,
@@ -90,7 +90,7 @@ def decode(
     market = None if name is None else _open_market(session, name, skip_bad_pools=source.skip_bad_pools)
     found = market.network if market else None
     if found is not None and describes_other(found, given):
-        raise InvalidInput(f"this is no payload of {found.name}", hint="name its own network with --network")
+        raise InvalidInput(f"this is not a payload for {found.name}", hint="name its own network with --network")
     call = decode_payload(given.payload, found.wrapped_native_address if found else None)
     if market is not None:
         market = _for_dialect(session, market, call, skip_bad_pools=source.skip_bad_pools)

@@ -63,7 +63,7 @@ def answer_in_processes(
         pool.shutdown()  # waits for the workers
     except BrokenProcessPool:
         raise InputOutputError(
-            "a worker process has died, perhaps for want of memory", hint="use fewer --workers, and --resume"
+            "a worker process died, perhaps because it ran out of memory", hint="use fewer --workers and add --resume"
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -130,7 +130,7 @@ class BatchResults:
 
     def _not_results(self, line_number: int) -> InvalidInput:
         return InvalidInput(
-            f"line {line_number} of {self._name} is no result of a batch in this format",
+            f"line {line_number} of {self._name} is not a batch result in this format",
             hint="write to another file",
             details={"line": line_number},
         )
@@ -177,4 +177,6 @@ def _lock(file: BinaryIO, name: str) -> None:
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InvalidOption(f"another process is writing to {name}", hint="wait for its end, and --resume") from None
+        raise InvalidOption(
+            f"another process is writing to {name}", hint="wait until it has finished, then use --resume"
+        ) from None

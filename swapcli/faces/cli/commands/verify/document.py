@@ -1,4 +1,4 @@
-"""The swaps of a mined transaction with their quotes, as JSON."""
+"""The JSON that `verify` prints: the swaps of a mined transaction with their quotes."""
 
 from __future__ import annotations
 

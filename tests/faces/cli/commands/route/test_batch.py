@@ -318,15 +318,15 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
     [
         ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "belongs to order 9, but that order of the batch is 2"),
         ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch is shorter"),
-        ("nonsense\n", "is no result of a batch"),
-        ("nonsense without an end of a line", "is no result of a batch"),
-        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}\n', "is no result of a batch"),
-        ('{"id": 1, "result": {"success": tr\n', "is no result of a batch"),
-        ('{"id": 1, "result": {"success": tr}}\n', "is no result of a batch"),
-        ('{"no": 1, "result": {}}\n', "is no result of a batch"),
-        ('{"id": 1, "result": {"\udcff": 1}}\n', "is no result of a batch"),
-        ("id,success\n", "is no result of a batch"),
-        ("\n", "is no result of a batch"),
+        ("nonsense\n", "is not a batch result"),
+        ("nonsense without an end of a line", "is not a batch result"),
+        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}\n', "is not a batch result"),
+        ('{"id": 1, "result": {"success": tr\n', "is not a batch result"),
+        ('{"id": 1, "result": {"success": tr}}\n', "is not a batch result"),
+        ('{"no": 1, "result": {}}\n', "is not a batch result"),
+        ('{"id": 1, "result": {"\udcff": 1}}\n', "is not a batch result"),
+        ("id,success\n", "is not a batch result"),
+        ("\n", "is not a batch result"),
         (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but that order"),
     ],
 )
@@ -376,7 +376,7 @@ def test_results_in_another_format_are_not_continued(
     assert batch(order(1), options=("--results", results, "--format", first)).exit_code == 0
     ran = batch(order(1), order(2), options=("--results", results, "--format", then, "--resume"))
     assert ran.exit_code == 2
-    assert "is no result of a batch in this format" in ran.stderr
+    assert "is not a batch result in this format" in ran.stderr
 
 
 def test_two_processes_do_not_write_to_one_file(market_file: str, tmp_path: Path) -> None:
