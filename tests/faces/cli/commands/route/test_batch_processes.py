@@ -66,7 +66,7 @@ def test_no_answer_is_lost_before_a_killed_process() -> None:
         return answer
 
     found: list[int] = []
-    with pytest.raises(InputOutputError, match="a worker process has died"):
+    with pytest.raises(InputOutputError, match="a worker process died"):
         found.extend(answer_in_processes(count(), WORKERS, open_fatal, are_at_hand=True))
     assert found == list(range(0, 2 * len(found), 2))
     assert len(found) <= ORDERS
