@@ -6,6 +6,8 @@ import copy
 import inspect
 import pickle
 import typing
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 import pytest
@@ -114,3 +116,18 @@ def test_mistakes_in_the_class_are_found_when_it_is_created() -> None:
         class WrongOrder(records.NamedTuple):
             first: int = 1
             second: int  # type: ignore[misc]
+
+
+class Table(records.NamedTuple):
+    """A record with a read-only mapping."""
+
+    name: str
+    prices: Mapping[str, int]
+
+
+def test_copies_hold_plain_dictionaries_for_proxies() -> None:
+    record = Table("base", MappingProxyType({"ETH": 3}))
+    for copied in (pickle.loads(pickle.dumps(record)), copy.deepcopy(record), copy.copy(record)):
+        assert copied == record
+        assert type(copied) is Table
+    assert type(record.prices) is MappingProxyType
