@@ -83,7 +83,8 @@ HEAVY = {
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
-    "faces/service/", "quoting/config/yaml_parser.py", "quoting/remote/", "state/rpc/", "state/readers/",
+    "faces/service/", "quoting/config/yaml_parser.py", "quoting/config/edit.py", "quoting/remote/", "state/rpc/",
+    "state/readers/",
     "state/discovery/", "state/mined/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
     "state/router_findings_file.py",

@@ -18,6 +18,7 @@ from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS
 from swapcli.faces.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
 from swapcli.interface.document_types import DOCUMENTS
+from swapcli.quoting.config import TABLE
 
 if TYPE_CHECKING:
     from typer._click import Command, Parameter
@@ -34,6 +35,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "FILE": FILES,
         "ID|NAME": KEYS,
         "TOPIC": ORDER,
+        "KEY": tuple(TABLE),
         "SHELL": SHELLS,
         "DOCUMENT": tuple(DOCUMENTS),
     }

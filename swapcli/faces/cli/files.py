@@ -56,9 +56,9 @@ def is_regular(name: str) -> bool:
         return False
 
 
-def write_atomically(name: str, text: str) -> None:
+def write_atomically(name: str, text: str, *, mode: int = 0o666) -> None:
     """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
-    directly. Raises `InvalidInput`, `InputOutputError`."""
+    directly. `mode` are the permissions before the umask. Raises `InvalidInput`, `InputOutputError`."""
     if not name:
         raise InvalidInput("cannot write a file without a name")
     file = Path(name)
@@ -68,7 +68,8 @@ def write_atomically(name: str, text: str) -> None:
             return
         temporary = file.with_name(f".{file.name}.{os.getpid()}")
         try:
-            with temporary.open("x", encoding="utf-8") as stream:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
                 stream.write(text)
             os.replace(temporary, file)
         finally:

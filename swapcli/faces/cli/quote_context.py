@@ -131,7 +131,7 @@ def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, lis
         return present[0], present[1:]
     if session.settings.network is None:
         example = "swapcli route base ETH USDC 1"
-        raise UsageError(f"no network given: name it first, as in {example}, or set SWAPCLI_NETWORK=base")
+        raise UsageError(f"no network given: name it first, as in {example}, or swapcli config set network base")
     return session.settings.network, present
 
 

@@ -94,7 +94,7 @@ class Session:
             from swapcli.quoting.config.networks import network_names_from
 
             names = ", ".join(network_names_from(self.settings))
-            raise InvalidOption("no network given", hint=f"name one of {names}; or set SWAPCLI_NETWORK")
+            raise InvalidOption("no network given", hint=f"name one of {names}; or swapcli config set network base")
         return name
 
 

@@ -3,33 +3,47 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
+from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.disk_errors import write_error
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import OutputOptions, option
-from swapcli.faces.cli.output import LIST_FORMATS
+from swapcli.faces.cli.files import STDIN, read_bounded_file, write_atomically
+from swapcli.faces.cli.options import OutputOptions, argument, option
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.session import open_session
-from swapcli.quoting.config import config_file_path, home_folder
+from swapcli.quoting.config import TABLE, Setting, config_file_path, home_folder, load_settings
 from swapcli.quoting.config.display import example_config, masked_rows
+from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS
+from swapcli.quoting.config.source_readers import MAX_BYTES, row_of
+from swapcli.quoting.config.source_readers import read_text as read_settings
 
-app = CommandApp("Show settings and where they come from.")
+app = CommandApp("Show and change settings.")
+
+Key = Annotated[str, argument("KEY", "Setting, such as slippage or networks.base.rpc_url.")]
+DEFAULT_ORIGIN = "default"
+OWNER_ONLY = 0o600
 
 
 @app.command()
-def show(*, output: OutputOptions) -> None:
+def show(
+    *,
+    changed: Annotated[bool, option("--changed", "Only settings that are not the defaults.", options.SETTINGS)] = False,
+    output: OutputOptions,
+) -> None:
     """Show every setting with its value and origin. Secrets are masked.
 
     \b
-    Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
+    Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show --changed
     """
     session = open_session(output, formats=LIST_FORMATS)
-    rows = masked_rows(session.settings)
+    rows = [row for row in masked_rows(session.settings) if not changed or row.origin != DEFAULT_ORIGIN]
     session.output.print_list(
         ListView(
             columns=("setting", "value", "origin"),
@@ -37,6 +51,63 @@ def show(*, output: OutputOptions) -> None:
             documents=tuple({"key": row.key, "value": row.value, "origin": row.origin} for row in rows),
         )
     )
+
+
+@app.command()
+def get(key: Key, *, output: OutputOptions) -> None:
+    """Print the value of a setting, whatever it comes from. Secrets are masked.
+
+    \b
+    Example: swapcli config get slippage
+    """
+    session = open_session(output)
+    _check_known(key)
+    row = next((row for row in masked_rows(session.settings) if row.key == key), None)
+    value = row.value if row else None
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document({"key": key, "value": value, "origin": row.origin if row else DEFAULT_ORIGIN})
+    elif value is not None:
+        print(printable(value))
+
+
+@app.command("set")
+def set_(
+    key: Key,
+    value: Annotated[str, argument("VALUE", "Value, as the file has it; - reads it from stdin, for secrets.")],
+    config: options.ConfigFile = None,
+) -> None:
+    """Write a setting into the settings file. Its comments and everything else stay.
+
+    \b
+    Examples:
+      swapcli config set network base
+      swapcli config set networks.base.rpc_url http://127.0.0.1:8545
+    """
+    row = _check_known(key)
+    if value == STDIN:
+        value = read_bounded_file(STDIN, MAX_BYTES).decode(errors="replace").strip("\r\n")
+    elif not row.on_command_line:
+        raise ConfigError(
+            f"{key} cannot be given on the command line, where other users can read it",
+            hint=f"swapcli config set {key} - reads it from stdin",
+            details={"key": key},
+        )
+    from swapcli.quoting.config.edit import set_key
+
+    _change(_file(config), lambda text: set_key(text, key, value))
+
+
+@app.command()
+def unset(key: Key, config: options.ConfigFile = None) -> None:
+    """Take a setting out of the settings file, so that its default counts again.
+
+    \b
+    Example: swapcli config unset slippage
+    """
+    _check_known(key)
+    from swapcli.quoting.config.edit import unset_key
+
+    _change(_file(config), lambda text: unset_key(text, key))
 
 
 @app.command()
@@ -62,6 +133,36 @@ def init(
     file = _file(config)
     _write(file, example_config(), replace=force)
     print(file)
+
+
+def _check_known(key: str) -> Setting:
+    """Return the row of a setting. Raises `ConfigError` for a key that no setting has."""
+    if row := row_of(key):
+        return row
+    group, *rest = key.split(".")
+    of_network = group == NETWORKS and len(rest) == 2
+    known = [f"{NETWORKS}.{rest[0]}.{name}" for name in NETWORK_TABLE] if of_network else list(TABLE)
+    closest = did_you_mean(closest_names(key, known))
+    raise ConfigError(
+        f'no setting "{printable(truncate(key, 60))}"',
+        hint=closest or "swapcli config show lists them; lists of networks.NAME are written in an editor",
+        details={"key": key},
+    )
+
+
+def _change(file: Path, edit: Callable[[str], str]) -> None:
+    """Replace the text of the settings file, unless what it says then is wrong. Raises `ConfigError`."""
+    try:
+        text = read_settings(file)
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    changed = edit(text)
+    load_settings(flags={}, environ={}, config_path=file, home=home_folder(), read=lambda _: changed)
+    if changed != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(str(file), changed, mode=OWNER_ONLY)
 
 
 def _file(config: str | None) -> Path:

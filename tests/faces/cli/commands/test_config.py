@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import pytest
+
 from swapcli.quoting.config.display import example_config
 from tests.support.command import run_swapcli
 
@@ -76,3 +78,60 @@ def test_a_mistake_in_the_file_names_file_and_key(tmp_path: Path) -> None:
     assert str(file) in ran.stderr
     assert "slipage" in ran.stderr
     assert "slippage" in ran.stderr
+
+
+@pytest.fixture
+def settings_file(tmp_path: Path) -> Path:
+    return tmp_path / "config.yaml"
+
+
+def test_a_setting_is_set_read_and_unset(settings_file: Path) -> None:
+    at = ("--config", str(settings_file))
+    assert run_swapcli("config", "set", "network", "base", *at).exit_code == 0
+    assert stat.S_IMODE(settings_file.stat().st_mode) == 0o600
+    assert run_swapcli("config", "get", "network", *at).stdout == "base\n"
+    assert run_swapcli("tokens", *at).exit_code == 0
+    rows = run_swapcli("config", "show", "--changed", "--json", *at, env={"SWAPCLI_LIVE": ""}).json
+    assert {"key": "network", "value": "base", "origin": f"file {settings_file}"} in rows
+    assert len(rows) <= 3
+    assert run_swapcli("config", "unset", "network", *at).exit_code == 0
+    assert settings_file.read_text() == ""
+
+
+def test_a_node_is_set_without_an_editor(settings_file: Path) -> None:
+    at = ("--config", str(settings_file))
+    assert run_swapcli("config", "init", *at).exit_code == 0
+    url = "http://user:secret@127.0.0.1:8545"
+    assert run_swapcli("config", "set", "networks.base.rpc_url", url, *at).exit_code == 0
+    shown = run_swapcli("config", "get", "networks.base.rpc_url", *at).stdout
+    assert "127.0.0.1:8545" in shown
+    assert "secret" not in shown
+    assert settings_file.read_text().startswith(example_config()[:3000])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("set", "slippage", "abc"), "slippage: expected"),
+        (("set", "slipage", "1"), 'no setting "slipage"'),
+        (("set", "networks.base.rpc_ur", "1"), 'no setting "networks.base.rpc_ur"'),
+        (("set", "api_key", "x"), "cannot be given on the command line"),
+        (("get", "nothing"), 'no setting "nothing"'),
+    ],
+)
+def test_a_wrong_change_is_refused_and_changes_nothing(
+    settings_file: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    settings_file.write_text("slippage: 1\n")
+    ran = run_swapcli("config", *words, "--config", str(settings_file))
+    assert (ran.exit_code, sentence in ran.stderr) == (2, True)
+    assert settings_file.read_text() == "slippage: 1\n"
+
+
+def test_a_secret_is_read_from_stdin(settings_file: Path) -> None:
+    ran = run_swapcli("config", "set", "api_key", "-", "--config", str(settings_file), stdin="k-123\n")
+    assert (ran.exit_code, settings_file.read_text()) == (0, "api_key: k-123\n")
+
+
+def test_the_hint_without_a_network_is_a_command() -> None:
+    assert "swapcli config set network base" in run_swapcli("route", "ETH", "USDC", "1").stderr
