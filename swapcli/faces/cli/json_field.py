@@ -1,4 +1,4 @@
-"""`--get`: one field of a JSON document, by its dotted path."""
+"""`--get`: fields of a JSON document, by their dotted paths."""
 
 from __future__ import annotations
 

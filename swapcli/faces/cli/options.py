@@ -243,7 +243,8 @@ class OutputOptions(NamedTuple):
         option("--format", "csv for lists; cast, safe, sh or web3 for transactions.", OUTPUT, "FORMAT"),
     ] = None
     get: Annotated[
-        str | None, option("--get", "Print only this JSON field, unquoted, such as state.block.", OUTPUT, "FIELD")
+        list[str] | None,
+        option("--get", "Print only this JSON field, such as state.block; may be repeated.", OUTPUT, "FIELD"),
     ] = None
     color: Annotated[
         str | None,

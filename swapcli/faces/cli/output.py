@@ -53,7 +53,7 @@ class Output(NamedTuple):
     format: OutputFormat
     color: str
     deferred: list[str]
-    field: str | None = None
+    fields: Sequence[str] | None = None
 
     def note(self, sentence: str) -> None:
         """Print a note; with JSON, after the result."""
@@ -85,26 +85,26 @@ class Output(NamedTuple):
             waiting.end_waiting()
 
     def print_document(self, document: object) -> None:
-        """Print one JSON document, indented on a terminal, else on one line; or the field of it that --get names."""
+        """Print one JSON document, indented on a terminal, else on one line; or each field that --get names on a line."""
         self.end_waiting()
-        if self.field is None:
+        if self.fields is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
-            print(self._format_field(document, self.field))
+            print("\n".join(self._format_fields(document, self.fields)))
         self._warn_as(document)
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
-        """Print one of several JSON documents on its own line, or the field of it that --get names, and flush."""
+        """Print one of several JSON documents on a line, or the fields that --get names with tabs between, and flush."""
         self.print_ready_line(self.format_line(document))
 
     def format_line(self, document: object) -> str:
         """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
-        if self.field is None:
+        if self.fields is None:
             return to_json(document)
         result = document.get("result") if isinstance(document, dict) else None
         self._warn_as(document if result is None else result)
-        return self._format_field(document, self.field)
+        return "\t".join(self._format_fields(document, self.fields))
 
     def _warn_as(self, document: object) -> None:
         """Print the warnings of a JSON document that has any, in `warnings`."""
@@ -118,20 +118,20 @@ class Output(NamedTuple):
         self.flush_notes()
 
     def print_text(self, text: str) -> None:
-        """Print a JSON document that is already text, or the field of it that --get names."""
+        """Print a JSON document that is already text, or the fields of it that --get names, one a line."""
         self.end_waiting()
-        if self.field is None:
+        if self.fields is None:
             print(text)
         else:
             from json import loads
 
-            print(self._format_field(loads(text), self.field))
+            print("\n".join(self._format_fields(loads(text), self.fields)))
 
     @staticmethod
-    def _format_field(document: object, path: str) -> str:
+    def _format_fields(document: object, paths: Sequence[str]) -> list[str]:
         from swapcli.faces.cli.json_field import select_field
 
-        return select_field(document, path)
+        return [select_field(document, path) for path in paths]
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         """Print the warnings of a route, then the route."""
@@ -220,13 +220,13 @@ class Output(NamedTuple):
 
 
 class FormatOptions(NamedTuple):
-    """The options that choose the format: flags, the value of --format, and the field of --get."""
+    """The options that choose the format: flags, the value of --format, and the fields of --get."""
 
     json: bool = False
     plain: bool = False
     table: bool = False
     format: str | None = None
-    field: str | None = None
+    fields: Sequence[str] | None = None
 
 
 def choose_format(
@@ -242,7 +242,7 @@ def choose_format(
         requested[f"--format {options.format}"] = _parse_format(options.format, supported)
     if len(requested) > 1:
         raise InvalidOption(" and ".join(requested) + " cannot be combined")
-    if options.field is not None:
+    if options.fields is not None:
         if not set(requested.values()) <= {OutputFormat.JSON}:
             raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")
         return OutputFormat.JSON

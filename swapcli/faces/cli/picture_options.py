@@ -59,7 +59,7 @@ class PictureOptions(NamedTuple):
         if self.svg is None and self.svg_width is not None:
             raise UsageError("--svg-width needs --svg")
         documents = {
-            "--get" if output.field is not None else "JSON": output.format is OutputFormat.JSON,
+            "--get" if output.fields is not None else "JSON": output.format is OutputFormat.JSON,
             "--view": self.view is not None,
             "--mermaid": self.mermaid,
             "--svg -": self.draws_to_stdout,

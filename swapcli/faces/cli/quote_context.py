@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -128,11 +129,42 @@ def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, lis
     """
     present = [word for word in words if word is not None]
     if len(present) in (1, 4) or (present and _is_network(session, present[0])):
-        return present[0], present[1:]
+        return present[0], _in_order(session, present[1:])
     if session.settings.network is None:
         example = "swapcli route base ETH USDC 1"
         raise UsageError(f"no network given: name it first, as in {example}, or swapcli config set network base")
-    return session.settings.network, present
+    return session.settings.network, _in_order(session, present)
+
+
+def _in_order(session: Session, words: list[str]) -> list[str]:
+    """Return the words of an order as TOKEN_IN TOKEN_OUT AMOUNT, and note how they are read if that changes them.
+
+    People also write the amount first (`1.5 ETH USDC`, `1.5ETH USDC`) and pairs (`ETH/USDC 1.5`, `ETH-USDC 1.5`). Words
+    are only split where one is missing, since symbols may have such characters themselves.
+    """
+    found = [part for word in words for part in (_split_word(word) if len(words) == 2 else [word])]
+    if len(found) != 3:
+        return words
+    if _AMOUNT_WORD.fullmatch(found[0]) and not _AMOUNT_WORD.fullmatch(found[2]):
+        found = [*found[1:], found[0]]
+    if found != words:
+        session.output.note(printable(f"read as {' '.join(found)}: TOKEN_IN TOKEN_OUT AMOUNT"))
+    return found
+
+
+def _split_word(word: str) -> list[str]:
+    """Return an amount and its token, or the tokens of a pair, that were written as one word."""
+    if (amount := _AMOUNT_AND_TOKEN.fullmatch(word)) and amount[2].lower() not in _AMOUNT_ENDS:
+        return [amount[1], amount[2]]
+    pair = _PAIR.fullmatch(word)
+    return [pair[1], pair[2]] if pair else [word]
+
+
+_AMOUNT_WORD = re.compile(r"\$?[\d.,_]+([eE]\+?\d+)?[a-zA-Z%]{0,3}|all|max")
+_AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
+_AMOUNT_ENDS = ("k", "m", "b", "bn", "usd")
+"""What may follow the digits of an amount: `amount_notation` reads it."""
+_PAIR = re.compile(r"([^/-]+)[/-]([^/-]+)")
 
 
 def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:

@@ -57,6 +57,11 @@ def test_any_path_of_a_route_prints_its_value(run: Run) -> None:
         )
 
 
+def test_several_fields_are_printed_one_a_line(run: Run) -> None:
+    ran = run("route", "--get", "gasUnits", "--get", "outputAmount")
+    assert ran.stdout == run("route", "--get", "gasUnits").stdout + run("route", "--get", "outputAmount").stdout
+
+
 def test_a_near_field_is_suggested(run: Run) -> None:
     assert "did you mean minReceived?" in run("route", "--get", "minRecieved").stderr
     assert "did you mean block?" in run("route", "--get", "state.blok").stderr

@@ -129,7 +129,7 @@ def test_a_wrong_change_is_refused_and_changes_nothing(
 
 
 def test_a_secret_is_read_from_stdin(settings_file: Path) -> None:
-    ran = run_swapcli("config", "set", "api_key", "-", "--config", str(settings_file), stdin="k-123\n")
+    ran = run_swapcli("config", "set", "api_key", "-", "--config", str(settings_file), stdin=b"k-123\n")
     assert (ran.exit_code, settings_file.read_text()) == (0, "api_key: k-123\n")
 
 

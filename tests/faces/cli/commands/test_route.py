@@ -419,3 +419,17 @@ def test_the_figures_of_a_long_route_come_first() -> None:
     long, short = (run_swapcli(*LARGE[:4], amount, "--offline", "--table").stdout for amount in ("500", "1"))
     assert long.index("You receive") < long.index("#1 ")
     assert short.index("You receive") > short.index("#1 ")
+
+
+@pytest.mark.parametrize("words", ["1.5 ETH USDC", "1.5ETH USDC", "ETH/USDC 1.5", "ETH-USDC 1.5", "1.5 ETH/USDC"])
+def test_the_amount_may_stand_where_people_put_it(words: str) -> None:
+    usual = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--get", "outputAmount")
+    ran = run_swapcli("route", "base", *words.split(), "--get", "outputAmount")
+    assert ran.stdout == usual.stdout
+    assert "note: read as ETH USDC 1.5" in ran.stderr
+    assert "read as" not in usual.stderr
+
+
+def test_an_address_is_no_amount_with_a_token() -> None:
+    ran = run_swapcli("route", "base", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "ETH")
+    assert "TOKEN_IN, TOKEN_OUT and AMOUNT are required" in ran.stderr

@@ -41,7 +41,7 @@ class WatchLines:
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
         """Print the error and the age of the last good quote."""
         del last
-        if self._output.field is not None:
+        if self._output.fields is not None:
             self._output.note(f"{error.message}; the last good quote is {format_age(int(age_s))}")
             self._output.flush_notes()
             return
