@@ -85,7 +85,7 @@ class Output(NamedTuple):
             waiting.end_waiting()
 
     def print_document(self, document: object) -> None:
-        """Print one JSON document, indented on a terminal, else on one line; or each field that --get names on a line."""
+        """Print one JSON document, indented on a terminal, else on one line; or the fields of --get, one a line."""
         self.end_waiting()
         if self.fields is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
@@ -95,7 +95,7 @@ class Output(NamedTuple):
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
-        """Print one of several JSON documents on a line, or the fields that --get names with tabs between, and flush."""
+        """Print one of several JSON documents on a line, or the fields of --get with tabs between, and flush."""
         self.print_ready_line(self.format_line(document))
 
     def format_line(self, document: object) -> str:

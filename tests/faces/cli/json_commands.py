@@ -23,6 +23,7 @@ JSON_COMMANDS = {
     "calldata": ("calldata", *ORDER, "--destination", WALLET),
     "compare": ("compare", *ORDER),
     "config show": ("config", "show"),
+    "config get": ("config", "get", "slippage"),
     "depth": ("depth", "citrea", "cBTC", "USDC.e", "--amounts", "1,5"),
     "decode": ("decode", APPROVAL, "--network", "base", "--to", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
     "execute": ("execute", "ROUTE", "--destination", WALLET),

@@ -138,6 +138,8 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
         file=out,
         # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 at its word.
         width=width or terminal_width(out, sys.stdin, sys.stderr),
+        # Tables never ask for the height, but without one rich reads COLUMNS again.
+        height=25,
         highlight=False,
         markup=False,
         emoji=False,

@@ -58,4 +58,4 @@ def pools_column(listing: str) -> list[str]:
 def test_a_network_can_be_set() -> None:
     assert run_swapcli("protocols", env={"SWAPCLI_NETWORK": "monad"}).stdout == run_swapcli("protocols", "monad").stdout
     assert run_swapcli("protocols").exit_code == 2
-    assert "SWAPCLI_NETWORK" in run_swapcli("protocols").stderr
+    assert "swapcli config set network base" in run_swapcli("protocols").stderr

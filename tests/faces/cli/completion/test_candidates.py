@@ -50,7 +50,7 @@ BASE, MONAD = symbols("base"), symbols("monad")
 ANSWERS: dict[tuple[str, ...], set[str]] = {
     ("",): {node.path[0] for node in command_nodes() if node.path}
     | {alias for node in command_nodes() for alias in node.aliases},
-    ("config", ""): {"show", "path", "init"},
+    ("config", ""): {"get", "init", "path", "set", "show", "unset"},
     ("health", ""): NETWORKS,
     ("health", "base", ""): NETWORKS - {"base"},
     ("route", "8453", "cbB"): {"cbBTC"},
