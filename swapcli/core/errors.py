@@ -430,7 +430,7 @@ class UnhealthyError(SwapcliError):
 
 
 class InputOutputError(SwapcliError):
-    """A file cannot be written because the disk is full or fails. Its path is not to blame, so it is no wrong input."""
+    """A file cannot be written because the disk is full or fails. The cause is not the path, so not the input."""
 
     code = "IO_ERROR"
 

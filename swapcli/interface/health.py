@@ -33,7 +33,7 @@ def render_health_v2(status: int, message: str, timestamp_ms: int) -> HealthV2Js
 
 
 def parse_health(document: object) -> HealthResponse:
-    """Parse the health response of either version; V1 also with the spelling `status`."""
+    """Parse the health response of either version; V1 accepts the spelling `status` too."""
     fields = Fields(document)
     return HealthResponse(
         status=fields.json_integer("staus" if fields.has("staus") else "status", 0, 999),

@@ -84,8 +84,8 @@ def is_plain_amount(text: str) -> bool:
 def to_base_units(amount: Amount, token: Token) -> int:
     """Return an amount of `token` in base units.
 
-    Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, also for floats:
-    most decimal fractions are no float, so a float would not be the amount that was written.
+    Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, including for
+    floats: no float equals most decimal fractions, so a float would not be the amount that was written.
     """
     if isinstance(amount, str):
         return parse_amount(amount, token.decimals, token.symbol)

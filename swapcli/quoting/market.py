@@ -608,7 +608,7 @@ class Market:
             return self.source.health()
 
     def refresh(self) -> None:
-        """Read the newest state for the next quote, also within the same block time."""
+        """Read the newest state for the next quote, even within the same block time."""
         with self._lock:
             self.source.refresh()
 

@@ -16,7 +16,7 @@ AbiValue: TypeAlias = "int | str | bytes | Sequence[AbiValue]"
 
 
 def argument_types(signature: str) -> tuple[str, ...]:
-    """Return the types of a function's arguments. Raises `InvalidInput` for text that is no signature.
+    """Return the types of a function's arguments. Raises `InvalidInput` for text that is not a signature.
 
     Example: `argument_types("f((address,bool),uint256[])")` is `("(address,bool)", "uint256[]")`.
     """

@@ -12,9 +12,9 @@ from swapcli.core.records import NamedTuple
 
 
 class RouterGas(NamedTuple):
-    """The gas that a router takes beside the swaps of its pools, after refunds.
+    """The gas that a router takes besides the swaps of its pools, after refunds.
 
-    `base` is of a transaction, `each_swap` of each swap beside the pool's own, `token_between` of each token between
+    `base` is of a transaction, `each_swap` of each swap besides the pool's own, `token_between` of each token between
     the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
     `native_out` are of wrapping the input and of unwrapping the output, `integrator` of paying an integrator.
 

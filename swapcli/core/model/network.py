@@ -103,7 +103,7 @@ class ProtocolInfo(NamedTuple):
 
     @property
     def is_wrapper(self) -> bool:
-        """Whether it wraps the native token, and is no exchange."""
+        """Whether it wraps the native token, and is not an exchange."""
         return self.family == WRAPPER_FAMILY
 
 

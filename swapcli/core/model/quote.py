@@ -114,7 +114,7 @@ class Quote(NamedTuple):
 
     @property
     def gas_wei(self) -> int:
-        """What the transaction costs beside what it swaps."""
+        """What the transaction costs besides what it swaps."""
         return self.gas_units * self.gas_price_wei + self.l1_fee_wei
 
     @property

@@ -12,7 +12,7 @@ Argument: TypeAlias = "int | str | PackedArgument | tuple[Argument, ...]"
 """A number, hex with 0x, the name of a value after `$`, packed bytes, or a tuple or list of these."""
 
 QUOTE_VALUES: Final = ("token_in", "token_out", "amount", "is_forward")
-"""Values of a quote, beside those of its pool. `is_forward` says whether the pool's first token is sold."""
+"""Values of a quote, besides those of its pool. `is_forward` says whether the pool's first token is sold."""
 POOL_VALUES: Final = ("pool", "pool_id", "token0", "token1")
 """Values of every pool: the address, the id of a pool that shares its contract, and the tokens in the pool's order."""
 

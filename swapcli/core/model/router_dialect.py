@@ -112,4 +112,4 @@ class InterfaceDialect(RouterDialect, Protocol):
         """
 
     def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
-        """Encode the integrator's shares; empty without any. Raises `InvalidRoute` if the router pays no integrator."""
+        """Encode the integrator's shares; empty without any. Raises `InvalidRoute` if the router cannot pay."""

@@ -1,4 +1,4 @@
-"""The terms of a swap beside its route: slippage, recipient and integrator, and the amounts that follow. All
+"""The terms of a swap besides its route: slippage, recipient and integrator, and the amounts that follow. All
 arithmetic is exact integer arithmetic.
 
 A slippage is in parts per million of the output: four decimals of a percent, to the last digit.
@@ -61,7 +61,7 @@ class SignedPermit(NamedTuple):
 
 
 class SwapTerms(NamedTuple):
-    """The terms of a swap beside its route.
+    """The terms of a swap besides its route.
 
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
     `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give

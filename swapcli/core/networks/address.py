@@ -34,7 +34,7 @@ _hashed_together: dict[str, str] = {}
 
 
 def parse_address(text: str, kind: Kind) -> str:
-    """Return the canonical form of `text`. Raises `InvalidAddress`, also for a wrong checksum.
+    """Return the canonical form of `text`. Raises `InvalidAddress`, including for a wrong checksum.
 
     Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
     """

@@ -1,4 +1,4 @@
-"""What an OP-stack network charges for the data that a transaction takes on L1, beside its gas.
+"""What an OP-stack network charges for the data that a transaction takes on L1, besides its gas.
 
 Since the Fjord upgrade, unchanged by those that followed (docs.base.org, "Fjord: Execution Engine", and
 `GasPriceOracle.getL1Fee`):

@@ -69,7 +69,7 @@ class InfinityKey(NamedTuple):
 def read_infinity_key(fields: StateFields, fee_ppm: int) -> InfinityKey:
     """Read `pool_id`, `hooks`, `parameters`, and the optional `dynamic_fee` and `native`.
 
-    Raises `InvalidPoolState`, also for a hook that can change the amounts of a swap.
+    Raises `InvalidPoolState`, including for a hook that can change the amounts of a swap.
     """
     has_dynamic_fee = fields.boolean("dynamic_fee")
     key = InfinityKey(

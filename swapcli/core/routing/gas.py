@@ -64,7 +64,7 @@ def gas_of_terms(
     *,
     pays_integrator: bool = False,
 ) -> int:
-    """Return the gas units beside `route_gas` of native currency and of an integrator."""
+    """Return the gas units besides `route_gas` of native currency and of an integrator."""
     gas = router.of_swap_type(swap_type) + (router.integrator if pays_integrator else 0)
     if swap_type is SwapType.NATIVE_TO_TOKEN and router.native_pool_in:
         first = [step for step in steps if step.token_in == steps[0].token_in]

@@ -21,7 +21,7 @@ MIN_PRICE, MAX_PRICE = 1e-150, 1e150
 """Bounds that keep products and quotients of prices within the range of floats."""
 _ANCHOR_WIDTH = 1e300
 _UNREACHED_WIDTH = 1e-6
-"""Dollars. The width of tokens that no anchor reaches: nothing beside a dollar, yet it orders them among themselves."""
+"""Dollars. The width of tokens that no anchor reaches: negligible, yet it orders them among themselves."""
 
 MidRate = tuple[float, float]
 """Logarithm of the mid rate in units of the other token, and the depth in units of this token."""
@@ -79,7 +79,7 @@ def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[floa
 def price_tokens(mid_rates: Mapping[int, Mapping[int, MidRate]], anchors: Mapping[int, float]) -> dict[int, PathPrice]:
     """Return the price of every token in `mid_rates`, from the dollar prices per base unit of the `anchors`.
 
-    Tokens that no anchor reaches get a price of their own, too small to matter beside a dollar.
+    Tokens that no anchor reaches get a price of their own, too small to matter next to a dollar.
     """
 
     def neighbours(token: int) -> Iterable[int]:

@@ -53,7 +53,7 @@ class QuoteContext(NamedTuple):
     def build_order(self, words: OrderWords) -> Order:
         """Return the order of the command line, and note what a friendly amount means.
 
-        Raises `InvalidInput`, also for a part of a balance, and for dollars as `quote`.
+        Raises `InvalidInput`, including for a part of a balance, and for dollars as `quote`.
         """
         order = self.find_tokens(words.token_in, words.token_out)
         return order._replace(amount=self.resolve_amount(order, words.amount))
@@ -116,7 +116,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
 
 
 def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
-    """Open the market that quotes in this process, also if the settings name a service. Raises `InvalidInput`."""
+    """Open the market that quotes in this process, even if the settings name a service. Raises `InvalidInput`."""
     market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
     return QuoteContext(session, market, resolve_options(session.settings, market.network, session.setup.api_key))
 

@@ -58,7 +58,7 @@ class Session:
             self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
 
     def keys_file(self) -> Path:
-        """Return the file of the API keys that a service here accepts: by default one beside the settings file."""
+        """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
     def start_waiting(self, network: str) -> None:

@@ -49,7 +49,7 @@ class EndpointRequest(NamedTuple):
             raise InvalidInput(f"the query has more than {MAX_QUERY_FIELDS} fields") from None
 
     def json_body(self) -> object:
-        """Parse the body as JSON. Raises `InvalidInput`, also for another content type."""
+        """Parse the body as JSON. Raises `InvalidInput`, including for another content type."""
         media_type, *parameters = (part.strip().lower() for part in self.content_type.split(";"))
         charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
         if media_type != _JSON or any(charset != "utf-8" for charset in charsets):

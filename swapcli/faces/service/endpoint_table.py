@@ -329,6 +329,6 @@ def canonical_path(path: str) -> str:
 
 
 def classify_path(path: str) -> RequestClass:
-    """Return the rate-limit class of a request by its path in lower case, also if no endpoint matches it."""
+    """Return the rate-limit class of a request by its path in lower case, even if no endpoint matches it."""
     is_health = path in _HEALTH_PATHS or path.endswith(_HEALTH_SUFFIXES)
     return RequestClass.HEALTH if is_health else RequestClass.WORK

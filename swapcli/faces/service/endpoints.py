@@ -388,7 +388,7 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
     """Return the integrator who earns on an order or a posted route, None without one.
 
-    Raises `Unauthorized` without an API key, `InvalidRoute` if the network's router pays no integrator, `InvalidInput`.
+    Raises `Unauthorized` without an API key, `InvalidRoute` if the router cannot pay an integrator, `InvalidInput`.
     """
     if not (address or fee_bps or surplus_bps):
         return None

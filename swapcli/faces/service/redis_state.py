@@ -5,9 +5,9 @@
 | `swapcli:limit:{CLASS}:{DIGEST OF THE CLIENT}` | a bucket: its tokens, and their time on the server's clock |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not answer, callers use the state of their own process. A task beside the requests tries it every
-`RETRY_S`, so that no request waits for a server that is known to be away. A key with content of another kind counts as
-absent.
+While the server does not answer, callers use the state of their own process. A background task tries it
+every `RETRY_S`, so that no request waits for a server that is known to be away. A key with content of another kind
+counts as absent.
 """
 
 from __future__ import annotations

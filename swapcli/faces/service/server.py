@@ -238,7 +238,7 @@ class RequestCounter:
 
 
 class _WorkerPart(NamedTuple):
-    """What a server that is one of several has beside its application."""
+    """What a server that is one of several has besides its application."""
 
     listener: socket.socket
     member: GroupMember

@@ -116,7 +116,7 @@ def _parse_json(text: str) -> PayloadInput:
 
 
 def _load(text: str) -> Sequence[object]:
-    """Return the JSON documents of a text: one, or one a line. Raises `InvalidInput`, also for repeated keys."""
+    """Return the JSON documents of a text: one, or one a line. Raises `InvalidInput`, including for repeated keys."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         if len(lines) > 1 and all(line.strip()[0] == "{" and line.strip()[-1] == "}" for line in lines):

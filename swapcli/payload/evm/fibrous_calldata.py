@@ -122,7 +122,7 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode any of the functions, also with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
+    """Decode any of the functions, even with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
     selector, reader = _open(calldata)
     permit = None
     if selector == SWAP_WITH_PERMIT:

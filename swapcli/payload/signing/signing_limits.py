@@ -1,8 +1,8 @@
 """Limits of what a node puts into a transaction before it is signed: its gas, its fees and its nonce.
 
-They decide what the sender can lose beside the swap, and a node may be wrong or hostile. Nothing here trusts one figure
-of a node alone: its price is compared with its own recent blocks, its gas with our estimate, the total with a limit in
-dollars, and all of it with a second node.
+They decide what the sender can lose besides the swap, and a node may be wrong or hostile. Nothing here trusts one
+figure of a node alone: its price is compared with its own recent blocks, its gas with our estimate, the total with a
+limit in dollars, and all of it with a second node.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def peek(
 
 
 def row_of(key: str) -> Setting | None:
-    """Return the row of a key, also of `networks.NAME.x`; None if it is not a setting."""
+    """Return the row of a key, including `networks.NAME.x`; None if it is not a setting."""
     group, *rest = key.split(".")
     return NETWORK_TABLE.get(rest[1]) if group == NETWORKS and len(rest) == 2 else TABLE.get(key)
 

@@ -235,7 +235,7 @@ class FeedFollower:
         self._index = self._index or TokenIndex(self._market.pools)
 
     def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
-        """Return the newest source with pools of these tokens, by address, and the pools `keys` beside its own.
+        """Return the newest source with pools of these tokens, by address, and the pools `keys` besides its own.
 
         None if it has all of them that the feed has. Any thread may call it. Raises `MarketUnavailable` while the
         market is read, and `InvalidFeed`.

@@ -144,7 +144,7 @@ class SourceChooser:
         return live
 
     def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
-        """Return the source that quotes in this process, also if a service is set. Raises as `open`."""
+        """Return the source that quotes in this process, even if a service is set. Raises as `open`."""
         live = None
         if self._settings.market is not None:
             if self._setup.rpc_url is not None:

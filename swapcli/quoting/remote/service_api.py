@@ -152,7 +152,7 @@ class NetworkApi:
         return self._find(("tokens", address), parse_token)
 
     def health(self, api_version: ApiVersion) -> HealthResponse:
-        """Return the health that the service reports, also in a response with an error status."""
+        """Return the health that the service reports, including in a response with an error status."""
         response = self._client.send(self._build_request("GET", *_versioned(api_version), "healthcheck"))
         try:
             health = parse_health(parse_json(response.body))

@@ -135,7 +135,7 @@ def _quote(
 
 
 def _after_fee(call: DecodedCall, signing: Signing, amount_out: int) -> int:
-    """Return an output after the fee of the integrator that is meant: what strangers take is no part of a quote."""
+    """Return an output after the fee of the integrator that is meant: what strangers take is not part of a quote."""
     fee = call.fee if find_integrator_payment(call, signing.integrator) else None
     return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0)
 

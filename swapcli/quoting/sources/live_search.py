@@ -277,12 +277,12 @@ class LiveSearch:
         *,
         all_paths: bool = False,
     ) -> PoolGains:
-        """Return what the pools of a market beside the `excluded` ones could add to an outcome."""
+        """Return what the pools of a market besides the `excluded` ones could add to an outcome."""
         order = market.order_in_pools(self._request.order)
         return pool_gains(market.router_for(order).index, order, outcome, excluded, margin, all_paths=all_paths)
 
     def _closest_pools(self, outcome: SearchResult, limit: int) -> tuple[str, ...]:
-        """Return the keys of the pools beside those to read whose rates miss the best ones by least."""
+        """Return the keys of the pools besides those to read whose rates miss the best ones by least."""
         order = self._known.order_in_pools(self._request.order)
         return closest_pools(self._known.router_for(order).index, order, outcome, self._keys.keys(), limit)
 

@@ -174,7 +174,7 @@ def _needs_archive_node(parent: BlockHeader) -> Iterator[None]:
 
 
 def _paid_amounts(swap: VerifiedSwap, pairs: Mapping[str, tuple[str, str]]) -> tuple[str | None, str | None, int, int]:
-    """Return what a swap sold and bought, also in a pool that is not known."""
+    """Return what a swap sold and bought, including in an unknown pool."""
     amounts = swap.event.amounts
     tokens = [swap.token_in, swap.token_out]
     if swap.pool is None:

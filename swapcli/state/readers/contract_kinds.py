@@ -235,7 +235,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         "uniswap.algebra",
         {
             **_TICK_EVENTS,
-            # Of the releases from 1.2.0 on, with the plugin's fees, for which 1.2.10 has events beside the usual ones.
+            # Of the releases from 1.2.0 on, with the plugin's fees, for which 1.2.10 has events besides the usual ones.
             "Swap(address,address,int256,int256,uint160,uint128,int24,uint24,uint24)": key_of_emitter,
             "Burn(address,int24,int24,uint128,uint256,uint256,uint24)": key_of_emitter,
             "Fee(uint16)": key_of_emitter,

@@ -63,7 +63,7 @@ def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
     """Lock the store, also against readers, and delete the files beside it."""
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     try:
-        # SQLite leaves WAL mode only if no other connection has the file open, and deletes the files beside it then.
+        # SQLite leaves WAL mode only if no other connection has the file open, and then deletes the files next to it.
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:

@@ -1,7 +1,7 @@
 """What Balancer V2's Vault does around the maths of pools whose tokens have rates.
 
 The fee comes off the input first, rounded up; then amounts are scaled to 18 decimals, times the tokens' rates. The
-whole input enters the pool. There is no limit to a swap beside the 112 bits of a balance. Unlike those of V3, rates
+whole input enters the pool. There is no limit to a swap besides the 112 bits of a balance. Unlike those of V3, rates
 come from their providers at every swap and are not rounded up.
 
 A family derives from `BalancerV2` and gives `scaled_amount_out` and `curve`. Weighted pools (`weighted`) have no rates.

@@ -174,7 +174,7 @@ class Ekubo(Pool):
         return self.swap_gas + _CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return the members of the PoolKey beside the tokens, and `skipAhead`. The fee has 128 fractional bits."""
+        """Return the members of the PoolKey besides the tokens, and `skipAhead`. The fee has 128 fractional bits."""
         key = self.pool_key
         return {
             "poolId": key.pool_id,

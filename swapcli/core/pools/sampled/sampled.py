@@ -39,7 +39,7 @@ _KEY_NUMBERS: Final = ("fee", "tickSpacing")
 class Sampled(Pool):
     """`forward_samples` are those that sell the first token, `backward_samples` those that sell the second; by input.
 
-    `constants` are what the quote function needs to know about the pool beside its address and tokens, by name: texts
+    `constants` are what the quote function needs to know about the pool besides its address and tokens, by name: texts
     of numbers.
     `pool_id` is 32 bytes in hex if one contract has many pools, else empty. `balances` are the most that the pool can
     pay of each token, None if unknown.

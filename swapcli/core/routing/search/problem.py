@@ -25,7 +25,7 @@ LOW_PRECISION_UNITS = 30_000
 class SwapSpec(NamedTuple):
     """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
 
-    `router_gas` is the gas that the router takes beside the swaps of pools. `check` is called regularly. It raises
+    `router_gas` is the gas that the router takes besides the swaps of pools. `check` is called regularly. It raises
     `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
     shares of segments are multiples of, in hundredths of a percent; it divides 100.
     """

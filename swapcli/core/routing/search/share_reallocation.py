@@ -1,6 +1,6 @@
 """Local search over a rounded route: moves shares between its paths while the output grows.
 
-`rounding` values a share the same along any path to a token, which holds while an order is small beside its pools.
+`rounding` values a share the same along any path to a token, which holds while an order is small for its pools.
 When an order drains them, a share over a thin pool brings almost nothing, and pools that could carry more get
 nothing. Here the resulting flow through every hop decides on each move.
 """
@@ -21,7 +21,7 @@ from swapcli.core.routing.solver.newton import Solution
 from swapcli.core.routing.solver.parallel_pools import Hop
 
 _MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
-_MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
+_MAX_PATHS = 200  # candidates besides the route's own. Bounds the work; the shortest come first
 _MAX_WORK = 20_000  # hops evaluated and, counted twice, pools filled: one to two microseconds each
 _MAX_ROUNDED_WORK = 5_000  # of that, with rounded pool shares: what the first moves leave to gain is mostly little
 _TRIED = 40  # paths with the best, and with the worst, marginal output that are tried with more, and less. Empirical

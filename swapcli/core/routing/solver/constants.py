@@ -11,7 +11,7 @@ from typing import Final
 # --- the dual and its prices
 
 TURNOVER_WEIGHT: Final = 1e-4
-"""Weight of all traded value, beside the order's, in the scale of imbalances. Arbitrage can move far more value than
+"""Weight of all traded value, besides the order's, in the scale of imbalances. Arbitrage can move far more value than
 the order; balancing it to a fraction of the order would take too many iterations. Empirical."""
 
 EXHAUSTED_RATIO: Final = 1e-5

@@ -49,7 +49,7 @@ class FibrousDialect:
         return f"the contract has no step for pools of the family {pool.family}"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""
+        """As `RouterDialect.build_payload`. A permit needs a deadline, and its call cannot pay an integrator."""
         call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)
         if self.enforces_deadline and swap.permit is None:
             call = call._replace(deadline_s=swap.deadline_s)

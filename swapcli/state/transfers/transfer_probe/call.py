@@ -125,7 +125,7 @@ def _delegating(push_target: bytes) -> bytes:
 
 
 def encode_try_all(questions: Sequence[TransferTrial], wallets: tuple[str, str]) -> bytes:
-    """Return calldata of `tryAll`. Raises `InvalidInput` for what is no address."""
+    """Return calldata of `tryAll`. Raises `InvalidInput` for what is not an address."""
     words = [
         f"{3 * WORD:064x}",
         *(encode_address(wallet, "wallet") for wallet in wallets),
@@ -151,7 +151,7 @@ def _transfer(reader: AbiReader) -> TrialTransfer:
 
 
 def encode_codes(addresses: Sequence[str]) -> bytes:
-    """Return calldata of `codes`. Raises `InvalidInput` for what is no address."""
+    """Return calldata of `codes`. Raises `InvalidInput` for what is not an address."""
     words = (f"{WORD:064x}", f"{len(addresses):064x}", *(encode_address(each, "address") for each in addresses))
     return bytes.fromhex(CODES + "".join(words))
 

@@ -57,7 +57,7 @@ def parse_watch_seconds(text: str) -> float | None:
 
 
 def watch_interval_s(context: QuoteContext, seconds: float | None) -> float:
-    """Return the pause between two quotes, which is no shorter than the time of a block.
+    """Return the pause between two quotes, which is at least the time of a block.
 
     Raises `InvalidOption` for a market that never changes.
     """
