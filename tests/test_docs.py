@@ -386,3 +386,11 @@ def test_the_example_in_a_help_page_works(path: tuple[str, ...], tmp_path: Path,
 
 def test_the_json_example_prints_an_amount() -> None:
     assert int(json.loads(shell("swapcli route base ETH USDC 1.5 --json").stdout)["outputAmount"]) > 0
+
+
+def test_help_of_a_command_is_its_help_page() -> None:
+    assert run_swapcli("help", "route").stdout == run_swapcli("route", "--help").stdout
+
+
+def test_help_finds_a_topic_by_its_first_word() -> None:
+    assert run_swapcli("help", "exit").stdout == run_swapcli("help", "exit-codes").stdout

@@ -39,7 +39,7 @@ def help_(
 
         print(man_page(), end="")
         return
-    found = None if topic is None else ALIASES.get(topic.lower(), topic.lower())
+    found = None if topic is None else _topic_name(topic.lower())
     if topic is None:
         head = "Topics (swapcli help TOPIC; each command also has --help):\n"
         print(reflow(head, terminal_width(sys.stdout)))
@@ -48,7 +48,31 @@ def help_(
             print(reflow(title, terminal_width(sys.stdout)), end="")
     elif found in ORDER:
         print(reflow(topic_text(found), terminal_width(sys.stdout)), end="")
+    elif (page := _command_page(topic.lower())) is not None:
+        print(page)
     else:
         closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
         hint = closest or f"topics: {', '.join(ORDER)}"
         raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)
+
+
+def _topic_name(word: str) -> str:
+    """Return the topic for a word: an alias, or the topic whose first word it is (exit: exit-codes)."""
+    begun = [name for name in ORDER if name.startswith(f"{word}-")]
+    return begun[0] if word not in ORDER and len(begun) == 1 else ALIASES.get(word, word)
+
+
+def _command_page(name: str) -> str | None:
+    """Return the help of a command, as its --help prints it; None without such a command."""
+    from typer.main import get_command
+
+    from swapcli.faces.cli.overview import PROGRAM
+    from swapcli.faces.cli.typer_root import Root, app
+
+    if name not in Root.entries:
+        return None
+    root = get_command(app)
+    context = root.make_context(PROGRAM, [], resilient_parsing=True)
+    command = root.get_command(context, name)  # type: ignore[attr-defined]
+    with command.make_context(name, [], parent=context, resilient_parsing=True) as inner:
+        return str(command.get_help(inner))
