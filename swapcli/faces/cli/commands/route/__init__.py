@@ -68,9 +68,10 @@ def route(
       swapcli route base ETH USDC 50 --view tree --svg route.svg
 
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
-    smallest unit. The output is one line {"id", "result"} per order, in their order; --format csv prints the main
-    figures. A malformed line stops the batch; the error gives its number. The exit status is the lowest one other than
-    0 of all orders. An interrupted batch with --results goes on where it was with --resume (swapcli help scripting).
+    smallest unit, or "amount_decimal" in whole tokens; without an id the number of the line is its id. The output is
+    one line {"id", "result"} per order, in their order; --format csv prints the main figures. A malformed line stops
+    the batch; the error gives its number. The exit status is the lowest one other than 0 of all orders. An interrupted
+    batch with --results goes on where it was with --resume (swapcli help scripting).
 
     --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
     per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of

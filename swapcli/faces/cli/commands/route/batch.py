@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
@@ -23,20 +25,24 @@ from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.interface.route import render_no_route
-from swapcli.quoting.amounts import parse_raw_amount
+from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
+INTERFACE_KEYS = {"tokenInAddress": "token_in", "tokenOutAddress": "token_out", "amount": "amount_in"}
+"""The interface's names of the same, which bring amounts in the smallest unit as well."""
+DECIMAL = "amount_decimal"
+"""The amount in whole tokens, in place of `amount_in`."""
 LABELS = ("kind", "size", "usd")
 """Keys that say what an order is an example of, in generated batches; they change nothing."""
 EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
 
 
 class BatchOrder(NamedTuple):
-    """An order of the batch: tokens by symbol or address, the amount in base units."""
+    """An order of the batch: tokens by symbol or address, the amount in base units, or as text in whole tokens."""
 
     token_in: str
     token_out: str
-    amount: int
+    amount: int | str
 
 
 class Answer(NamedTuple):
@@ -162,7 +168,9 @@ def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
     """Return the result of an order. Raises `SwapcliError`."""
     order = _parse_order(entry)
     token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
-    return context.quote(context.options.build_order(token_in, token_out, order.amount)).to_dict()
+    sold = token_out if context.options.reverse else token_in
+    amount = parse_amount(order.amount, sold.decimals, sold.symbol) if isinstance(order.amount, str) else order.amount
+    return context.quote(context.options.build_order(token_in, token_out, amount)).to_dict()
 
 
 def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
@@ -181,10 +189,11 @@ def _parse_entry(line: bytes, number: int) -> Entry:
         raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
     if not isinstance(entry, dict):
         raise _invalid_line(number, "is not a JSON object")
-    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
+    entry = _with_our_keys(entry, number)
+    unknown = next((key for key in entry if key not in (*KEYS, DECIMAL) and key not in LABELS), None)
     if unknown is not None:
         raise _invalid_line(number, f"has the key {describe(unknown)}, which no order has")
-    missing = [key for key in KEYS if key not in entry]
+    missing = [key for key in KEYS if key not in entry and not (key == "amount_in" and DECIMAL in entry)]
     if missing:
         raise _invalid_line(number, f"has no {', '.join(missing)}")
     if not isinstance(entry["id"], str | int) or isinstance(entry["id"], bool):
@@ -192,14 +201,49 @@ def _parse_entry(line: bytes, number: int) -> Entry:
     return entry
 
 
+def _with_our_keys(entry: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return an order by our own keys, with the number of its line as its id if it has none."""
+    for other, key in INTERFACE_KEYS.items():
+        if other in entry:
+            if key in entry:
+                raise _invalid_line(number, f"has both {key} and {other}")
+            entry = {key if name == other else name: value for name, value in entry.items()}
+    if DECIMAL in entry and "amount_in" in entry:
+        raise _invalid_line(number, f"has two amounts: one in smallest units, and {DECIMAL} in whole tokens")
+    return entry if "id" in entry else {"id": number, **entry}
+
+
 def _invalid_line(number: int, problem: str) -> InvalidInput:
     return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
 
 
 def _parse_order(entry: Entry) -> BatchOrder:
-    token_in, token_out, amount = entry["token_in"], entry["token_out"], entry["amount_in"]
+    token_in, token_out = entry["token_in"], entry["token_out"]
     if not isinstance(token_in, str) or not isinstance(token_out, str):
         raise InvalidInput("token_in and token_out must be strings")
-    if not isinstance(amount, str | int) or isinstance(amount, bool):
-        raise InvalidInput("amount_in must be a decimal integer, as a string or a number")
-    return BatchOrder(token_in, token_out, parse_raw_amount(str(amount)))
+    if DECIMAL in entry:
+        return BatchOrder(token_in, token_out, _written(entry[DECIMAL], f"{DECIMAL} must be a number, such as 1.5"))
+    written = _written(entry["amount_in"], "amount_in must be a decimal integer, as a string or a number")
+    return BatchOrder(token_in, token_out, parse_raw_amount(_without_exponent(written)))
+
+
+def _written(amount: object, problem: str) -> str:
+    """Return a number as it was written. Raises `InvalidInput` for another value, and for a float without all digits."""
+    if isinstance(amount, bool) or not isinstance(amount, str | int | float):
+        raise InvalidInput(problem)
+    written = str(amount)
+    if isinstance(amount, float) and sum(map(str.isdigit, written.partition("e")[0])) > sys.float_info.dig:
+        raise InvalidInput(f"{written} may have lost digits on its way", hint="write large amounts as strings")
+    return written
+
+
+def _without_exponent(written: str) -> str:
+    """Return a whole number without an exponent, as in 1e+18, which jq writes for large numbers; others unchanged."""
+    found = _WITH_EXPONENT.fullmatch(written)
+    if found is None:
+        return written
+    fraction, zeros = found[2] or "", int(found[3])
+    return found[1] + fraction + "0" * (zeros - len(fraction)) if zeros >= len(fraction) else written
+
+
+_WITH_EXPONENT = re.compile(r"(\d{1,80})(?:\.(\d{1,80}))?[eE]\+?(\d{1,2})")

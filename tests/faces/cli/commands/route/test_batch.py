@@ -393,3 +393,37 @@ def test_two_processes_do_not_write_to_one_file(market_file: str, tmp_path: Path
         assert "another process is writing" in ran.error["message"]
         process.stdin.close()
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1.5"}',
+        '{"token_in": "ETH", "token_out": "USDC", "amount_decimal": 1.5}',
+        '{"tokenInAddress": "ETH", "tokenOutAddress": "USDC", "amount": "1500000000000000000"}',
+        '{"token_in": "ETH", "token_out": "USDC", "amount_in": 1.5e+18}',
+        '{"token_in": "ETH", "token_out": "USDC", "amount_in": "15e17"}',
+    ],
+)
+def test_an_order_is_read_as_other_programs_write_it(line: str) -> None:
+    usual = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--get", "outputAmount").stdout
+    ran = run_swapcli("route", "base", "--batch", "-", stdin=f"\n{line}\n".encode())
+    (answer,) = (json.loads(each) for each in ran.stdout.splitlines())
+    assert (answer["id"], f"{answer['result']['outputAmount']}\n") == (2, usual)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"token_in": "ETH", "token_out": "USDC", "amount_in": "1", "amount_decimal": "1"}', "has two amounts"),
+        ('{"token_in": "ETH", "tokenInAddress": "ETH", "token_out": "USDC", "amount": "1"}', "has both token_in and"),
+    ],
+)
+def test_an_order_that_says_a_thing_twice_is_refused(line: str, problem: str) -> None:
+    ran = run_swapcli("route", "base", "--batch", "-", stdin=line.encode())
+    assert (ran.exit_code, problem in ran.stderr) == (2, True)
+
+
+def test_part_of_a_unit_in_scientific_notation_is_refused() -> None:
+    line = b'{"token_in": "ETH", "token_out": "USDC", "amount_in": 1.55e+1}'
+    assert run_swapcli("route", "base", "--batch", "-", stdin=line).exit_code == 2
