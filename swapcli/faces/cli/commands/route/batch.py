@@ -228,7 +228,7 @@ def _parse_order(entry: Entry) -> BatchOrder:
 
 
 def _written(amount: object, problem: str) -> str:
-    """Return a number as it was written. Raises `InvalidInput` for another value, and for a float without all digits."""
+    """Return a number as it was written. Raises `InvalidInput` for other values, and for a float without all digits."""
     if isinstance(amount, bool) or not isinstance(amount, str | int | float):
         raise InvalidInput(problem)
     written = str(amount)
