@@ -250,6 +250,7 @@ class OutputOptions(NamedTuple):
         str | None,
         option("--color", "When to use colors; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),
     ] = None
+    quiet: Annotated[bool, option("--quiet", "Print no notes; warnings and errors stay.", OUTPUT)] = False
     config: ConfigFile = None
 
 

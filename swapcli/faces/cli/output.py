@@ -47,16 +47,19 @@ class Output(NamedTuple):
 
     With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
     only the JSON of the error. The warnings of a document go to stderr too, where people see them: a script may read
-    one field. With `field`, a dotted path, only this field of the JSON is printed.
+    one field. With `fields`, dotted paths, only these of the JSON are printed.
     """
 
     format: OutputFormat
     color: str
     deferred: list[str]
     fields: Sequence[str] | None = None
+    is_quiet: bool = False
 
     def note(self, sentence: str) -> None:
-        """Print a note; with JSON, after the result."""
+        """Print a note, unless --quiet; with JSON, after the result."""
+        if self.is_quiet:
+            return
         self._print_note(f"note: {sentence}")
 
     def warn(self, warnings: Iterable[QuoteWarning]) -> None:

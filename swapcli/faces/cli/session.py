@@ -122,7 +122,7 @@ def open_session(
     )
     requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
     output_format = choose_format(requested, settings.output, formats)
-    printed = Output(output_format, settings.color, [], output.get)
+    printed = Output(output_format, settings.color, [], output.get, output.quiet)
     setup = UserSetup(
         settings,
         data_folder(os.environ, home_folder()),

@@ -120,3 +120,10 @@ def test_an_output_that_gas_eats_up_is_negative_net_of_gas() -> None:
     assert max(nets) < 0
     assert f"-{-max(nets) / 10**6:f}".rstrip("0") in ran.stdout
     assert "warning: gas costs " in ran.stderr
+
+
+def test_the_last_line_counts_what_has_no_route(comparison: Any) -> None:
+    count = sum(each["kind"] == "protocol" and each["error"] is not None for each in comparison["alternatives"])
+    text = run_swapcli("compare", *ORDER).stdout
+    assert count > 1
+    assert f"{count} more protocols have no route alone" in text.split("\n\n")[-1]

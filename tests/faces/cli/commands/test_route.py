@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Callable
@@ -433,3 +435,18 @@ def test_the_amount_may_stand_where_people_put_it(words: str) -> None:
 def test_an_address_is_no_amount_with_a_token() -> None:
     ran = run_swapcli("route", "base", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "ETH")
     assert "TOKEN_IN, TOKEN_OUT and AMOUNT are required" in ran.stderr
+
+
+def test_csv_has_the_figures_of_one_order() -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--format", "csv")
+    document = run_swapcli("route", "base", "ETH", "USDC", "1.5", "--json").json
+    (row,) = csv.DictReader(io.StringIO(ran.stdout))
+    assert (row["outputAmount"], row["state"]) == (document["outputAmount"], "modelled")
+    assert "not live prices" in ran.stderr
+
+
+def test_quiet_leaves_out_notes_and_keeps_warnings() -> None:
+    loud, quiet = (run_swapcli("route", "base", "USDC", "ETH", "2k", *more).stderr for more in ((), ("--quiet",)))
+    assert "note: 2k is 2,000 USDC" in loud
+    assert quiet == "".join(line for line in loud.splitlines(keepends=True) if not line.startswith("note: "))
+    assert "warning: " in quiet

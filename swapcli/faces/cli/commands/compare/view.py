@@ -67,7 +67,7 @@ def _nested(row: dict[str, object], each: Alternative) -> dict[str, object]:
 
 
 def build_comparison_details(found: Comparison) -> DetailView:
-    """Build the view of a comparison: a row for each alternative; protocols without a route share one fact."""
+    """Build the view of a comparison: a row for each alternative; protocols without a route share the last line."""
     order = found.order
     title = f"{in_tokens(order.amount, order.token_in)} → {symbol(order.token_out)} on {found.network.name}"
     shown = [each for each in found.alternatives if not _is_quiet(each)]
@@ -83,7 +83,16 @@ def _footer(found: Comparison) -> str:
     order = found.order
     words = ["compare", found.network.name, order.token_in.symbol, order.token_out.symbol]
     words.append(whole_tokens(order.amount, order.token_in.decimals))
-    return live_prices_line(found.figures.state, found.network, words) if found.figures else ""
+    live = live_prices_line(found.figures.state, found.network, words) if found.figures else ""
+    return " ".join(filter(None, [_without_route(found), live]))
+
+
+def _without_route(found: Comparison) -> str:
+    """Count the protocols that have no route of their own; empty if all have one."""
+    count = sum(map(_is_quiet, found.alternatives))
+    return (
+        f"{count} more protocol{'s have' if count > 1 else ' has'} no route alone; --json lists them." if count else ""
+    )
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
@@ -102,8 +111,6 @@ def _facts(found: Comparison) -> Iterator[Fact]:
     if found.figures:
         yield Fact("State", describe_origin(found.figures.state), "except of services")
         yield Fact("Best", _way(found.alternatives[0]), _gain(found))
-    if quiet := [printable(each.name) for each in found.alternatives if _is_quiet(each)]:
-        yield Fact("No route", f"{len(quiet)} protocol{'s' if len(quiet) != 1 else ''} alone", ", ".join(quiet))
 
 
 def _is_quiet(each: Alternative) -> bool:

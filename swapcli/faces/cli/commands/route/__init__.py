@@ -83,7 +83,7 @@ def route(
         rpc_url=source.rpc_url,
         offline=source.offline,
         reuses_searches=watch is not None,
-        formats=COMMON_FORMATS if batch.batch is None else LIST_FORMATS,
+        formats=COMMON_FORMATS if watch is not None else LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch.batch is None:
@@ -153,6 +153,11 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         write_atomically(picture.svg, _draw_svg(quote.answer, picture.width))
     if output.format is OutputFormat.JSON:
         output.print_document(quote.to_dict())
+    elif output.format is OutputFormat.CSV:
+        from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, csv_row
+
+        output.warn(quote.warnings)
+        output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
     elif picture.draws_to_stdout or picture.mermaid:
         output.warn(quote.warnings)
         print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")

@@ -16,14 +16,13 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
-from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
+from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
-from swapcli.faces.cli.render.state_wording import warning_codes
 from swapcli.interface.route import render_no_route
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 
@@ -151,12 +150,7 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
         # A bug that one order triggers must not stop the others.
         status, result = exit_codes.INTERNAL, render_no_route(report_of(error).message)
     if output.format is OutputFormat.CSV:
-        state = result.get("state")
-        kind = state.get("kind") if isinstance(state, dict) else None
-        warnings = result.get("warnings")
-        codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
-        row = {"id": entry["id"], **result, "state": kind, "warnings": codes}
-        line = csv_lines(CSV_COLUMNS, [row], header=False)
+        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **csv_row(result)}], header=False)
     else:
         line = output.format_line({"id": entry["id"], "result": result})
     notes = tuple(output.deferred)

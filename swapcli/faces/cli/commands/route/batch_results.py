@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -16,6 +16,7 @@ from swapcli.core.errors import InvalidInput, InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.cli.render.state_wording import warning_codes
 
 Entry: TypeAlias = dict[str, object]
 """An order of a batch as its line has it; only its id has been checked."""
@@ -25,6 +26,15 @@ CSV_COLUMNS = (
     "outputNetOfGas", "expiresAt", "state", "warnings", "errorMessage",
 )  # fmt: skip
 """The columns of a batch as CSV: the order's id, and fields of its result."""
+
+
+def csv_row(result: Mapping[str, object]) -> dict[str, object]:
+    """Return the result of an order as the columns of a CSV: its state and warnings by their names."""
+    state, warnings = result.get("state"), result.get("warnings")
+    kind = state.get("kind") if isinstance(state, dict) else None
+    codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
+    return {**result, "state": kind, "warnings": codes}
+
 
 _CSV_HEADER: Final = ",".join(CSV_COLUMNS)
 _JSON_START: Final = '{"id": '
