@@ -441,6 +441,44 @@ class PricesJson(TypedDict):
     prices: list[PriceDocumentJson]
 
 
+class BalanceJson(TypedDict):
+    """What an account holds of a token: `amount` in smallest units, `balance` in whole tokens; null if unknown."""
+
+    symbol: str
+    address: str
+    amount: str | None
+    balance: str | None
+
+
+class HoldingsJson(TypedDict):
+    """The balances of an account after a block."""
+
+    network: str
+    address: str
+    block: int
+    timestamp: int
+    balances: list[BalanceJson]
+
+
+class AllowedTokenJson(TypedDict):
+    """The token of an allowance."""
+
+    symbol: str
+    address: str
+
+
+class AllowanceJson(TypedDict):
+    """What a spender may take of a token of its owner after a block, in smallest units."""
+
+    network: str
+    address: str
+    token: AllowedTokenJson
+    spender: str
+    allowance: str
+    block: int
+    timestamp: int
+
+
 class DecodedTokenJson(TypedDict):
     """A token of a call; the native one has the zero address. Null where it is unknown."""
 
@@ -840,6 +878,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson,),
+        "balance": (HoldingsJson,),
+        "allowance": (AllowanceJson,),
         "market-info": (StoreJson, list[StoreJson]),
         "market-import": (StoreJson,),
         "market-export": (ExportDocumentJson,),
@@ -850,6 +890,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "keys-list": (list[KeyJson],),
         "keys-revoke": (KeyJson,),
         "config-show": (list[SettingJson],),
+        "config-get": (SettingJson,),
         "router-deploy-payload": (DeploymentJson,),
         "serve": (ReadyJson,),
         "schema": (list[DocumentJson],),

@@ -36,10 +36,12 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "pools": "List the pools of a network with liquidity and price.",
             "verify": "Compare the swaps of a mined transaction with their quotes.",
             "price": "Show the prices of tokens in USD and in the native token.",
+            "balance": "Show what an account holds.",
+            "allowance": "Show what a router may take of an account's token.",
             "schema": "Print the JSON schema of what a command prints.",
         },
         "Configure": {
-            "config": "Show settings and where they come from.",
+            "config": "Show and change settings.",
             "help": "Explain a topic, such as amounts or exit codes.",
             "completion": "Print the completion script of a shell.",
         },

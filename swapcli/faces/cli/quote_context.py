@@ -121,7 +121,7 @@ def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) 
     return QuoteContext(session, market, resolve_options(session.settings, market.network, session.setup.api_key))
 
 
-def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
+def split_words(session: Session, words: Sequence[str | None], *, has_amount: bool = True) -> tuple[str, list[str]]:
     """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be left out.
 
     A first word that is a network's name or chain id is the network, and so is that of one or four words: a market file
@@ -129,20 +129,21 @@ def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, lis
     """
     present = [word for word in words if word is not None]
     if len(present) in (1, 4) or (present and _is_network(session, present[0])):
-        return present[0], _in_order(session, present[1:])
+        return present[0], _in_order(session, present[1:]) if has_amount else present[1:]
     if session.settings.network is None:
         example = "swapcli route base ETH USDC 1"
         raise UsageError(f"no network given: name it first, as in {example}, or swapcli config set network base")
-    return session.settings.network, _in_order(session, present)
+    return session.settings.network, _in_order(session, present) if has_amount else present
 
 
 def _in_order(session: Session, words: list[str]) -> list[str]:
     """Return the words of an order as TOKEN_IN TOKEN_OUT AMOUNT, and note how they are read if that changes them.
 
-    People also write the amount first (`1.5 ETH USDC`, `1.5ETH USDC`) and pairs (`ETH/USDC 1.5`, `ETH-USDC 1.5`). Words
-    are only split where one is missing, since symbols may have such characters themselves.
+    People also write the amount first (`1.5 ETH USDC`, `1.5ETH USDC`) and pairs (`ETH/USDC 1.5`, `ETH-USDC 1.5`). A
+    word is only split where one is missing, since symbols may have such characters themselves: a pair next to an
+    amount, an amount with its token next to another token.
     """
-    found = [part for word in words for part in (_split_word(word) if len(words) == 2 else [word])]
+    found = _split(*words) if len(words) == 2 else words
     if len(found) != 3:
         return words
     if _AMOUNT_WORD.fullmatch(found[0]) and not _AMOUNT_WORD.fullmatch(found[2]):
@@ -152,18 +153,23 @@ def _in_order(session: Session, words: list[str]) -> list[str]:
     return found
 
 
-def _split_word(word: str) -> list[str]:
-    """Return an amount and its token, or the tokens of a pair, that were written as one word."""
-    if (amount := _AMOUNT_AND_TOKEN.fullmatch(word)) and amount[2].lower() not in _AMOUNT_ENDS:
-        return [amount[1], amount[2]]
-    pair = _PAIR.fullmatch(word)
-    return [pair[1], pair[2]] if pair else [word]
+def _split(first: str, second: str) -> list[str]:
+    """Return the three words that two stand for, or the two."""
+    has_amount = [_AMOUNT_WORD.fullmatch(word) is not None for word in (first, second)]
+    if has_amount == [False, True] and (pair := _PAIR.fullmatch(first)):
+        return [pair[1], pair[2], second]
+    if has_amount == [True, False] and (pair := _PAIR.fullmatch(second)):
+        return [first, pair[1], pair[2]]
+    joined = _AMOUNT_AND_TOKEN.fullmatch(first)
+    if joined and not any(has_amount) and first.lower() not in _SYMBOLS_WITH_DIGITS:
+        return [joined[1], joined[2], second]
+    return [first, second]
 
 
-_AMOUNT_WORD = re.compile(r"\$?[\d.,_]+([eE]\+?\d+)?[a-zA-Z%]{0,3}|all|max")
+_AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
-_AMOUNT_ENDS = ("k", "m", "b", "bn", "usd")
-"""What may follow the digits of an amount: `amount_notation` reads it."""
+_SYMBOLS_WITH_DIGITS = ("1inch",)
+"""Symbols that look like an amount with its token."""
 _PAIR = re.compile(r"([^/-]+)[/-]([^/-]+)")
 
 

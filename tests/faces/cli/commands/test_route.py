@@ -432,6 +432,20 @@ def test_the_amount_may_stand_where_people_put_it(words: str) -> None:
     assert "read as" not in usual.stderr
 
 
+@pytest.mark.parametrize("words", ["1INCH USDC", "USDC A-B", "A/B C", "ETH 1INCH"])
+def test_a_forgotten_amount_is_not_made_up(words: str) -> None:
+    ran = run_swapcli("route", "base", *words.split())
+    assert "TOKEN_IN, TOKEN_OUT and AMOUNT are required" in ran.stderr
+
+
+def test_a_pair_may_have_a_symbol_that_begins_with_a_digit() -> None:
+    assert "read as 1INCH USDC 5" in run_swapcli("route", "base", "1INCH/USDC", "5").stderr
+
+
+def test_depth_takes_its_words_as_they_are() -> None:
+    assert "read as" not in run_swapcli("depth", "base", "1INCH", "USDC").stderr
+
+
 def test_an_address_is_no_amount_with_a_token() -> None:
     ran = run_swapcli("route", "base", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "ETH")
     assert "TOKEN_IN, TOKEN_OUT and AMOUNT are required" in ran.stderr

@@ -105,6 +105,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("base", "--router-dialect", "settler", "--limit", "0", "--table")),
     ),
     "price": (Row(("base", "ETH", "cbBTC", "--table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
+    "balance": (Row(("base", "0x" + "22" * 20, "ETH", "--table"), exit_code=2),),
+    "allowance": (Row(("base", "0x" + "22" * 20, "USDC", "--table"), exit_code=2),),
     "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
     "config show": (Row(("--table",)),),
     "config path": (Row(()),),

@@ -84,7 +84,7 @@ def depth(
     printed = session.output.format
     if svg == STDOUT and printed in (OutputFormat.JSON, OutputFormat.CSV):
         raise UsageError(f"--svg - cannot be combined with --{printed}")
-    network, words = split_words(session, (network, token_in, token_out))
+    network, words = split_words(session, (network, token_in, token_out), has_amount=False)
     if len(words) != 2:
         raise UsageError("TOKEN_IN and TOKEN_OUT are required")
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
