@@ -71,8 +71,12 @@ class ServiceProcess:
         return self.wait()
 
     def log_lines(self) -> list[Any]:
-        """Return the JSON lines of its log so far."""
-        return [json.loads(line) for line in self.read_log().splitlines()]
+        """Return the JSON lines of its log so far; the last one may not be whole yet."""
+        return [json.loads(line) for line in self.whole_lines()]
+
+    def whole_lines(self) -> list[str]:
+        """Return the lines of its log that have ended."""
+        return self.read_log().rpartition("\n")[0].splitlines()
 
     def wait_for_log_lines(self, count: int) -> list[Any]:
         """Return the JSON lines of its log once there are at least `count`."""

@@ -217,7 +217,7 @@ def reloads(service: ServiceProcess, count: int) -> list[dict[str, object]]:
     """The log's lines about reloading, once there are so many."""
     until_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until_s:
-        found = [json.loads(line) for line in service.read_log().splitlines() if '"reload"' in line]
+        found = [json.loads(line) for line in service.whole_lines() if '"reload"' in line]
         if len(found) >= count:
             return found
         time.sleep(0.02)
