@@ -72,7 +72,7 @@ class NodeRules(NamedTuple):
         """Return whether a quote without a node is an error."""
         return not self.is_offline and self.settings.live is LiveMode.REQUIRE
 
-    def why_none(self) -> str:
+    def why_no_node(self) -> str:
         """Return the end of a sentence on a node that is missing."""
         if self.is_offline:
             return "--offline excludes it"

@@ -597,7 +597,7 @@ class Market:
         node = self._nodes.node(network)
         if node is None:
             raise InvalidOption(
-                f"sender and simulate need a node of {network.name}, but {self._nodes.rules.why_none()}",
+                f"sender and simulate need a node of {network.name}, but {self._nodes.rules.why_no_node()}",
                 hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
             )
         return new_checker(self._nodes, self._routers, network, node, options._replace(sender=address))

@@ -69,7 +69,7 @@ def _require_node(nodes: NodeOpener, network: Network, label: str) -> RpcNode:
     if node is None:
         raise InvalidOption(
             f"{label} needs a node of {network.name} for the nonce and the domain of the permit, but "
-            + nodes.rules.why_none(),
+            + nodes.rules.why_no_node(),
             hint=missing_node_hint(network),
         )
     return node

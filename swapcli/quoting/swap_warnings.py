@@ -57,12 +57,12 @@ def swap_warnings(
         is_router_own=is_router_own,
         is_simulated=checked is not None and checked.simulation is not None,
     )
-    on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
+    on_checks = warnings_from_checks(checked, payload, with_approval=with_approval) if checked else ()
     on_variant = () if is_router_own else variant_warnings(variants, checked, payload)
     return (*warnings, *on_variant, *on_checks)
 
 
-def check_warnings(
+def warnings_from_checks(
     checked: PayloadCheck, payload: UnsignedTransaction, *, with_approval: bool
 ) -> Iterator[QuoteWarning]:
     """Yield the warnings on the results of the checks."""

@@ -52,7 +52,7 @@ def test_never_excludes_the_nodes_of_the_settings() -> None:
     decided = rules("never", own=True, variable=True)
     assert list(decided.quoted_nodes(BASE)) == []
     assert decided.excludes_nodes
-    assert "never" in decided.why_none()
+    assert "never" in decided.why_no_node()
 
 
 @pytest.mark.parametrize("live", ["auto", "require"])

@@ -61,14 +61,14 @@ class PoolEnumeration(NamedTuple):
     """The list of a protocol's pools. `function` returns a list of tuples of words, with the names `entry`.
 
     If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
-    each entry is a list of its own (`address[][]`). With `is_pairwise`, entries are tokens, and every two a pool.
+    each entry is a list of its own (`address[][]`). With `lists_tokens_of_pairs`, entries are tokens, and every two a pool.
     """
 
     function: ContractFunction
     entry: tuple[str, ...]
     length: ContractFunction | None = None
     is_nested: bool = False
-    is_pairwise: bool = False
+    lists_tokens_of_pairs: bool = False
 
 
 class CreationEvent(NamedTuple):

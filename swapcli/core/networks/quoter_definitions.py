@@ -134,9 +134,9 @@ def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple
         length = _parse_function(listing.of_keys(listing.values["length"], at, _FUNCTION_KEYS), ())
     entry = listing.texts("entry")
     function = _parse_function(listing, (_INDEX,) if length else ())
-    is_pairwise = listing.boolean("pairwise")
-    names = _TOKENS_OF_POOL if is_pairwise else _named(entry)
-    return PoolEnumeration(function, entry, length, listing.boolean("nested"), is_pairwise), names
+    lists_tokens_of_pairs = listing.boolean("pairwise")
+    names = _TOKENS_OF_POOL if lists_tokens_of_pairs else _named(entry)
+    return PoolEnumeration(function, entry, length, listing.boolean("nested"), lists_tokens_of_pairs), names
 
 
 def _named(entry: tuple[str, ...]) -> tuple[str, ...]:

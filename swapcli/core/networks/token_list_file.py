@@ -71,10 +71,14 @@ def _parse(document: bytes, network: Network, source: str) -> TokenList:
         text = document.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"is not text in UTF-8, at byte {error.start}") from None
-    return _parse_json(text, network, source) if text.lstrip().startswith(_JSON_BEGINS) else _parse_lines(text, source)
+    return (
+        _parse_token_list(text, network, source)
+        if text.lstrip().startswith(_JSON_BEGINS)
+        else _parse_lines(text, source)
+    )
 
 
-def _parse_json(text: str, network: Network, source: str) -> TokenList:
+def _parse_token_list(text: str, network: Network, source: str) -> TokenList:
     try:
         fields = _ListFields(parse_json_file(text))
     except InvalidJson as error:

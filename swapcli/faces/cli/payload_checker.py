@@ -21,7 +21,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
     node = session.nodes.node(network)
     if node is None:
-        problem = session.nodes.rules.why_none()
+        problem = session.nodes.rules.why_no_node()
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
     from swapcli.payload.checks.presign_checks import CheckOptions
 

@@ -159,7 +159,7 @@ class SourceChooser:
         if live is not None:
             return live
         if self._settings.origin("state") == FLAG_ORIGIN:
-            raise self._state_needs_node(pool_source.network)
+            raise self._no_node_for_state(pool_source.network)
         return self.pools.check_age(pool_source)
 
     def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
@@ -210,11 +210,11 @@ class SourceChooser:
         self._on_fall_back(sentence)
         return sentence
 
-    def _state_needs_node(self, network: Network) -> InvalidOption:
+    def _no_node_for_state(self, network: Network) -> InvalidOption:
         """Return the error for a block tag without a node that could read it."""
         if self._settings.market is not None:
             return InvalidOption("a market file is quoted as it is, so --state cannot be combined with --market")
         return InvalidOption(
-            f"--state is read from a node of {network.name}, but {self._setup.node_rules.why_none()}",
+            f"--state is read from a node of {network.name}, but {self._setup.node_rules.why_no_node()}",
             hint=missing_node_hint(network),
         )

@@ -88,7 +88,7 @@ class NodeOpener:
         node = self.node(network)
         if node is None:
             raise InvalidOption(
-                f"this needs a node of {network.name}, but {self.rules.why_none()}",
+                f"this needs a node of {network.name}, but {self.rules.why_no_node()}",
                 hint=missing_node_hint(network),
             )
         self.name_public_host(network)
@@ -119,7 +119,7 @@ class NodeOpener:
         is_possible = network.kind.traits.has_eth_nodes
         if not is_possible or rules.excludes_nodes:
             if mode is CheckMode.ALWAYS and settings.origin("check") == FLAG_ORIGIN:
-                why = f"but {rules.why_none()}" if is_possible else f"not on {network.name}"
+                why = f"but {rules.why_no_node()}" if is_possible else f"not on {network.name}"
                 raise InvalidOption(f"--check asks a node of an EVM network, {why}", hint="leave out --check")
             return False
         return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None

@@ -35,7 +35,7 @@ def parse_pool_ref(text: str) -> PoolRef:
     kind = ContractKind(fields["kind"])
     tokens, decimals = tuple(fields["tokens"]), tuple(fields["decimals"])
     ref = PoolRef(fields["address"], fields["protocol"], fields["family"], kind, tokens, decimals, fields["fee_ppm"])
-    values = _values_of_first_form(fields) if isinstance(document, list) else fields.get("constants")
+    values = _values_of_first_format(fields) if isinstance(document, list) else fields.get("constants")
     return ref if values is None else ref._replace(constants=_constants(kind, values))
 
 
@@ -51,7 +51,7 @@ def _to_tuple(value: object) -> object:
     return tuple(_to_tuple(each) for each in value) if isinstance(value, list) else value
 
 
-def _values_of_first_form(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _values_of_first_format(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a record in the first format to today's field names."""
     named: Sequence[Sequence[str]] = fields.get("constants", [])
     contract = fields.get("factory", "")

@@ -252,16 +252,16 @@ class JsonRpcClient:
     def _store_results(
         self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult], count: int
     ) -> None:
-        """Store the accepted results. Then raise the most final `_Refused` of the others, if there are any."""
-        most_final: _Refused | None = None
+        """Store the accepted results. Then raise the `_Refused` of the others that is least worth retrying, if there are any."""
+        most_permanent: _Refused | None = None
         for k, (request, result) in response.items():
             try:
                 results[k] = self._accepted(request, result, count)
             except _Refused as error:
-                if most_final is None or error.finality > most_final.finality:
-                    most_final = error
-        if most_final:
-            raise most_final
+                if most_permanent is None or error.permanence > most_permanent.permanence:
+                    most_permanent = error
+        if most_permanent:
+            raise most_permanent
 
     def _exchange(self, batch: dict[int, bytes]) -> dict[int, RpcResult] | None:
         """Return the results by id; None if the batch is too large for the node. Raises `_Refused`."""
@@ -420,7 +420,7 @@ class _Refused(Exception):
         return self.batch_requests > 1
 
     @property
-    def finality(self) -> int:
+    def permanence(self) -> int:
         """Of several refusals in one response, the highest counts."""
         if self.kind is Refusal.RATE:
             return 1

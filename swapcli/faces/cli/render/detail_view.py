@@ -10,7 +10,7 @@ from swapcli.faces.cli.render.quote_facts import Fact
 
 @dataclass(frozen=True, slots=True)
 class DetailView:
-    """A title, facts, named values that never wrap because users copy them, lists, and a line below them."""
+    """A title, facts, named values that never wrap because users copy them, lists, and lines below them."""
 
     title: str
     facts: tuple[Fact, ...]

@@ -69,10 +69,11 @@ def _print_summary(view: RouteView, console: Console, *, ends: bool = True) -> N
 
 
 def _print_footer(footer: str, console: Console) -> None:
-    """Print the line below figures."""
+    """Print the lines below figures."""
     if footer:
         console.print()
-        _print_words(footer, QUIET, console)
+        for line in footer.split("\n"):
+            _print_words(line, QUIET, console)
 
 
 def _print_tree(flow: RouteFlow, console: Console) -> None:

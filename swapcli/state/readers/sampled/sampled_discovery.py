@@ -110,7 +110,7 @@ def _read_entries(quoter: Quoter) -> BatchRead[list[PoolValues]]:
     else:
         (answer,) = yield [function_call(listing.function, {})]
         rows = _nested_rows(answer, listing) if listing.is_nested else _split_rows(answer, listing)
-    if listing.is_pairwise:
+    if listing.lists_tokens_of_pairs:
         return [{"token0": first, "token1": second} for (first,), (second,) in combinations(dict.fromkeys(rows), 2)]
     found: dict[frozenset[int | tuple[str, int]], PoolValues] = {}
     for row in rows:

@@ -84,7 +84,7 @@ def _footer(found: Comparison) -> str:
     words = ["compare", found.network.name, order.token_in.symbol, order.token_out.symbol]
     words.append(whole_tokens(order.amount, order.token_in.decimals))
     live = live_prices_line(found.figures.state, found.network, words) if found.figures else ""
-    return " ".join(filter(None, [_without_route(found), live]))
+    return "\n".join(filter(None, [_without_route(found), live]))
 
 
 def _without_route(found: Comparison) -> str:
