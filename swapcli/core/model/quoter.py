@@ -61,7 +61,7 @@ class PoolEnumeration(NamedTuple):
     """The list of a protocol's pools. `function` returns a list of tuples of words, with the names `entry`.
 
     If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
-    each entry is a list of its own (`address[][]`). With `lists_tokens_of_pairs`, entries are tokens, and every two a pool.
+    each entry is a list of its own (`address[][]`). With `lists_tokens_of_pairs`, each two entries are a pool.
     """
 
     function: ContractFunction

@@ -252,7 +252,7 @@ class JsonRpcClient:
     def _store_results(
         self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult], count: int
     ) -> None:
-        """Store the accepted results. Then raise the `_Refused` of the others that is least worth retrying, if there are any."""
+        """Store the accepted results. Then raise the `_Refused` of the others that is least worth retrying, if any."""
         most_permanent: _Refused | None = None
         for k, (request, result) in response.items():
             try:
