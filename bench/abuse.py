@@ -19,7 +19,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.running import BenchmarkFailed
-from bench.service import NETWORK, parse_request, route_request
+from bench.service_requests import NETWORK, parse_request, route_request
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle
 from statistics import median
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl
 
+from bench.abuse import AbuseFigures
 from bench.running import BenchmarkFailed
-from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.order import Order
+from bench.service_requests import NETWORK, parse_request, route_request
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.open_market import open_market
@@ -21,10 +19,6 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.faces.service.soak import Client, Outcome, Request, Service, orders, served, soak
 
-if TYPE_CHECKING:
-    from bench.abuse import AbuseFigures
-
-NETWORK = "base"
 CLIENTS = 8
 """Enough to saturate the service; each client sends its next request as soon as it gets a response."""
 HEALTH_PACE_S = 0.02
@@ -70,11 +64,6 @@ def measure_service(seconds: float, soaked: int) -> ServiceFigures:
     )
 
 
-def route_request(query: str) -> Request:
-    """Return a request for a V2 route."""
-    return Request("GET", f"/{NETWORK}/v2/route?{query}")
-
-
 async def _measure_overhead(service: Service) -> tuple[float, float]:
     """Return the median times of the core in this process and of the overhead, in milliseconds, measured in turn."""
     source, client = InMemorySource(open_market(NETWORK, find_network).market, SYSTEM_CLOCK), Client(service.port)
@@ -90,13 +79,6 @@ async def _measure_overhead(service: Service) -> tuple[float, float]:
     client.close()
     core, whole = ([median(column) for column in zip(*rows[WARM_PASSES:], strict=True)] for rows in (core_s, whole_s))
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
-
-
-def parse_request(query: str, source: InMemorySource) -> QuoteRequest:
-    """Parse the query of an order into the request of a source."""
-    given = dict(parse_qsl(query))
-    token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
-    return QuoteRequest(Order(token_in, token_out, int(given["amount"])), ApiVersion.V2)
 
 
 def _core_s(source: InMemorySource, ask: QuoteRequest) -> float:

@@ -19,7 +19,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/encoding": (
         "the callers: requests of nodes and payloads",
-        "abi connect_failure fastlz",
+        "abi fastlz",
     ),
     "core/model": (
         "records whose few methods the tests of routing, payloads and the interface use",

@@ -189,7 +189,7 @@ class InvalidDeadline(InvalidOption):
 
 
 class InvalidRoute(InvalidInput):
-    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not fit its tokens."""
+    """A route whose shares do not sum, whose hops form a cycle, or whose pools do not trade its tokens."""
 
     code = "INVALID_ROUTE"
 

@@ -70,7 +70,7 @@ class RoutePayloads(NamedTuple):
         return replay(self.pools, self.result.route, self.result.input_amount, execution_of(network))
 
     def build(self, variant: RouterVariant) -> UnsignedTransaction:
-        """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values that do not fit."""
+        """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values out of range."""
         done, network = self.replay(variant), self.network._replace(router_variant=variant)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
         return payload._replace(gas_units=self.gas_units)

@@ -17,7 +17,6 @@ from urllib.parse import urlencode
 
 import httpx
 
-from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
@@ -31,6 +30,7 @@ from swapcli.quoting.remote.transport_errors import (
     redirect_error,
     timed_out,
 )
+from swapcli.state.connect_failure import USER_AGENT
 
 DEFAULT_RETRIES = 2
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from swapcli.core.encoding.connect_failure import error_causes, explain_connect_failure, explain_redirect
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.core.records import NamedTuple
 from swapcli.interface.fields import plain
 from swapcli.quoting.remote.service_url import ServiceUrl
+from swapcli.state.connect_failure import error_causes, explain_connect_failure, explain_redirect
 
 _CHECK_URL = "is this the URL of a service with this API?"
 _MORE_TIME = "allow it more time"

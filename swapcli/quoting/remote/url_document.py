@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.core.encoding.url import redact_url, split_url
 from swapcli.core.errors import InvalidOption, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.quoting.remote.transport_errors import classify_error, redirect_error
+from swapcli.state.connect_failure import USER_AGENT
 
 _OK = 200
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
@@ -36,6 +35,7 @@ from swapcli.quoting.remote.service_url import ServiceUrl
 from swapcli.quoting.resolve import find_token
 from swapcli.quoting.transfer_rules import check_not_blocked, check_route_not_blocked
 from swapcli.state.clock import Clock
+from swapcli.state.connect_failure import USER_AGENT
 
 if TYPE_CHECKING:
     import httpx

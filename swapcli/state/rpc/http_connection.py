@@ -17,12 +17,12 @@ from threading import Timer
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
-from swapcli.core.encoding.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.core.encoding.retry_after import parse_retry_after
 from swapcli.core.encoding.url import origin_of, split_url
 from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 from swapcli.core.records import NamedTuple
+from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.refusals import Refusal
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from swapcli.core.encoding.connect_failure import explain_redirect
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.core.records import NamedTuple
 from swapcli.state.backoff import backoff_s
+from swapcli.state.connect_failure import explain_redirect
 from swapcli.state.rpc.node_limits import MAX_BATCH_REQUESTS, NodeLimits
 from swapcli.state.rpc.refusals import (
     TREATMENTS,

@@ -25,10 +25,10 @@ from web3.types import RPCEndpoint, RPCRequest, RPCResponse
 from web3.utils.subscriptions import NewHeadsSubscription, NewHeadsSubscriptionContext
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
-from swapcli.core.encoding.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.core.encoding.url import is_ipc_path, split_url
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.state.backoff import backoff_s
+from swapcli.state.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.state.rpc.head_source import SubscribedHeads
 from swapcli.state.rpc.refusals import Attempt, Refusal, classify_status, refused
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact

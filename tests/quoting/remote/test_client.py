@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.quoting.remote.client import ServiceRequest, ServiceResponse
+from swapcli.state.connect_failure import USER_AGENT
 from tests.support.loopback_server import (
     TIMEOUT_S,
     FakeExchange,

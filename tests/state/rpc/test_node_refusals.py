@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.encoding.connect_failure import USER_AGENT
 from swapcli.core.errors import Unreachable, UpstreamError, UpstreamRejected
+from swapcli.state.connect_failure import USER_AGENT
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
