@@ -13,7 +13,7 @@ from swapcli.state.connect_failure import error_causes, explain_connect_failure,
 
 
 def failure_of(connect: Callable[[], object]) -> OSError:
-    with pytest.raises(OSError, match=".") as caught:
+    with pytest.raises(OSError, match=r".") as caught:
         connect()
     return caught.value
 
