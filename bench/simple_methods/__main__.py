@@ -1,0 +1,201 @@
+"""Say how often a simple method finds a better route than the search, on random pairs of real states.
+
+    python -m bench.simple_methods [--orders 120] [--seed 1] [--gas 0,0.01,1] [--pushed] [--methods path,climb]
+
+draws orders of $0.3 to $3,000 between any two tokens, quotes them, and lets each method try to beat the route; with
+`--pushed` after a fifth of the pools were pushed out of line by 0.1 to 5%. `--json FILE` writes each order with its
+routes. `--pair TOKEN_IN,TOKEN_OUT,AMOUNT` (addresses and base units, as printed) looks at one order and prints its
+routes. Gains are net of gas, in basis points of our output, by the exact replay of routes of our own format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.running import BenchmarkFailed
+from bench.simple_methods.compare import METHODS, Compared, Found, compare
+from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.quote import Route
+from swapcli.core.routing.router import Router
+
+THRESHOLDS_BPS = (0.05, 1.0, 2.0)
+
+
+class Task(NamedTuple):
+    """The orders of one market at one gas price."""
+
+    market: MarketState
+    orders: Sequence[PairOrder]
+    gas_gwei: float
+    methods: Sequence[str]
+    evaluations: int
+
+    def compare(self, number: int) -> Compared:
+        """Compare the order of a number."""
+        return compare(_ROUTERS[id(self.market)], self.orders[number], self.gas_gwei, self.methods, self.evaluations)
+
+
+_ROUTERS: dict[int, Router] = {}
+"""By id of the market; processes inherit it by a fork."""
+_TASKS: list[Task] = []
+
+
+def _compare(number: int) -> Compared:
+    return _TASKS[-1].compare(number)
+
+
+def run(task: Task, processes: int) -> Iterator[Compared]:
+    """Yield the comparison of each order, in their order."""
+    router = _ROUTERS.setdefault(id(task.market), Router(task.market))
+    router.index.warm()
+    _TASKS.append(task)
+    if processes == 1:
+        yield from map(_compare, range(len(task.orders)))
+        return
+    with get_context("fork").Pool(processes) as pool:
+        yield from pool.imap(_compare, range(len(task.orders)), chunksize=4)
+
+
+def best_of(compared: Compared, methods: Sequence[str]) -> Found | None:
+    """Return the best that `methods` found; None if they found no route."""
+    found = [each for each in compared.found if each.method in methods]
+    return max(found, key=lambda each: each.gain_bps, default=None)
+
+
+def table(rows: Sequence[Compared], methods: Sequence[str]) -> list[str]:
+    """Return the lines of a table: by method, and for all of them, the orders with a gain above each threshold."""
+    header = "".join(f"{f'> {bps:g} bps':>12}" for bps in THRESHOLDS_BPS)
+    lines = [f"  {'method':10}{header}   worst"]
+    for name, group in [*((each, [each]) for each in methods), ("any", list(methods))]:
+        gains = [(found.gain_bps, k) for k, row in enumerate(rows) if (found := best_of(row, group))]
+        counts = [sum(gain > bps for gain, _ in gains) for bps in THRESHOLDS_BPS]
+        shown = "".join(f"{count:5} {count / len(rows):6.1%}" for count in counts)
+        worst, number = max(gains, default=(0.0, 0))
+        lines.append(f"  {name:10}{shown}   {worst:.3f} bps, {describe(rows[number])}")
+    return lines
+
+
+def describe(row: Compared) -> str:
+    """Return the order as `--pair` takes it, with its value."""
+    order = row.order
+    return f"${order.usd:.2f}: --pair {order.token_in},{order.token_out},{order.amount} --gas {row.gas_gwei:g}"
+
+
+def as_json(row: Compared, market: str) -> dict[str, object]:
+    """Return an order with all figures and routes as JSON values."""
+    return {
+        "market": market, "gas_gwei": row.gas_gwei, **row.order._asdict(),
+        "amount_out": row.amount_out, "net": row.net, "route": _route_json(row.route),
+        "found": [{**each._asdict(), "route": _route_json(each.route)} for each in row.found],
+    }  # fmt: skip
+
+
+def _route_json(route: Route | None) -> list[object] | None:
+    return (
+        [[segment.share, [[list(swap) for swap in hop] for hop in segment.hops]] for segment in route.segments]
+        if route
+        else None
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables; 1 if there is no real state."""
+    options = _parse(arguments)
+    methods = options.methods
+    with ExitStack() as stack:
+        out = stack.enter_context(options.json.open("w")) if options.json else None
+        try:
+            markets = options.markets or find_markets(options.folder)
+            for file in markets:
+                market = read_market(file)
+                for is_pushed in (False, True) if options.pushed is None else (options.pushed,):
+                    state = pushed_market(market, options.seed) if is_pushed else market
+                    orders = [options.pair] if options.pair else random_pairs(state, options.orders, options.seed)
+                    name = f"{file.stem}{f', pushed with seed {options.seed}' if is_pushed else ''}"
+                    for gas_gwei in options.gas:
+                        task = Task(state, orders, gas_gwei, methods, options.evaluations)
+                        rows = []
+                        for row in run(task, options.processes):
+                            rows.append(row)
+                            if out:
+                                out.write(json.dumps(as_json(row, name)) + "\n")
+                                out.flush()
+                        print(f"{name}, {len(rows)} orders, gas {gas_gwei:g} gwei; orders with a gain")
+                        print("\n".join(table(rows, methods)), flush=True)
+                        if options.pair:
+                            _print_routes(rows[0], state)
+        except BenchmarkFailed as failure:
+            print(f"bench: {failure}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def _print_routes(row: Compared, market: MarketState) -> None:
+    """Print our route and those of the methods."""
+    print(f"ours: {row.amount_out}, net of gas {row.net:.0f}")
+    _print_route(row.route, market)
+    for found in row.found:
+        print(f"{found.method}: {found.amount_out}, net of gas {found.net:.0f}, {found.gain_bps:+.4f} bps")
+        _print_route(found.route, market)
+
+
+def _print_route(route: Route | None, market: MarketState) -> None:
+    for segment in route.segments if route else ():
+        print(f"  {segment.share / 100:g}%")
+        for hop in segment.hops:
+            sold, bought = (market.tokens[token].symbol for token in hop[0][1:3])
+            print(f"    {sold} -> {bought}: " + ", ".join(f"{swap.share / 100:g}% {swap.pool}" for swap in hop))
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.simple_methods", description=__doc__.splitlines()[0])
+    parser.add_argument("--orders", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--gas", type=_numbers, default=[0.0], metavar="GWEI,..", help="gas prices  [0]")
+    parser.add_argument(
+        "--pushed", action=argparse.BooleanOptionalAction, default=False, help="push a fifth of the pools out of line"
+    )
+    parser.add_argument(
+        "--methods",
+        type=_methods,
+        default=list(METHODS),
+        metavar="NAME,..",
+        help=f"some of {', '.join(METHODS)}  [all]",
+    )
+    parser.add_argument("--evaluations", type=int, default=3_000, help="replays of a climb  [3000]")
+    parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--markets", type=Path, nargs="+", metavar="FILE", help="market files  [all in --folder]")
+    parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write each order with its routes, one a line")
+    parser.add_argument(
+        "--pair", type=_pair, metavar="IN,OUT,AMOUNT", help="look at this order only, and print its routes"
+    )
+    return parser.parse_args(arguments)
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(each) for each in text.split(",")]
+
+
+def _methods(text: str) -> list[str]:
+    names = text.split(",")
+    if not set(names) <= set(METHODS):
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(METHODS)}, not {text!r}")
+    return names
+
+
+def _pair(text: str) -> PairOrder:
+    token_in, token_out, amount = text.split(",")
+    return PairOrder(token_in, token_out, int(amount), 0.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
