@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.running import BenchmarkFailed
-from bench.simple_methods.compare import METHODS, Compared, Found, compare
+from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared, Found, compare
 from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import Route
@@ -166,9 +166,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--methods",
         type=_methods,
-        default=list(METHODS),
+        default=list(DEFAULT_METHODS),
         metavar="NAME,..",
-        help=f"some of {', '.join(METHODS)}  [all]",
+        help=f"some of {', '.join(METHODS)}  [all but restarts]",
     )
     parser.add_argument("--evaluations", type=int, default=3_000, help="replays of a climb  [3000]")
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)

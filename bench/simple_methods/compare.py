@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,12 +10,14 @@ from bench.simple_methods.exact_paths import PathFinder
 from bench.simple_methods.hill_climb import hill_climb
 from bench.simple_methods.random_pairs import PairOrder
 from bench.simple_methods.routes import Judge, JudgedRoute, build_route
-from bench.simple_methods.water_fill import water_fill
+from bench.simple_methods.water_fill import candidate_paths, fill, water_fill
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote import WHOLE_PERCENTS, Route
 from swapcli.core.routing.router import Router
 
+_RESTARTS, _CLIMBED_RESTARTS = 10, 6
+_RESTART_PARTS = (0.4, 0.7)  # of the candidate paths, in turn
 _SINGLE_PATHS = 40  # the best by their sum of swaps; the replay of each decides
 
 Method = Callable[[Judge, PathFinder, Route | None, int], JudgedRoute | None]
@@ -41,7 +44,40 @@ def _climb(judge: Judge, finder: PathFinder, ours: Route | None, evaluations: in
     return hill_climb(judge, finder, ours, evaluations) if ours else None
 
 
-METHODS: Mapping[str, Method] = {"path": _path, "fill256": _fill_256, "fill1024": _fill_1024, "climb": _climb}
+def _fill_climb(judge: Judge, finder: PathFinder, ours: Route | None, evaluations: int) -> JudgedRoute | None:
+    starts = _path(judge, finder, ours, evaluations), _fill_256(judge, finder, ours, evaluations)
+    return climb_from_all(judge, finder, starts, evaluations)
+
+
+def _restarts(judge: Judge, finder: PathFinder, ours: Route | None, evaluations: int) -> JudgedRoute | None:
+    """Climb from fills over random parts of the paths: which path comes first decides which tokens come first."""
+    del ours
+    rng = random.Random(judge.amount)
+    paths = candidate_paths(finder, judge.amount, judge.pools)
+    starts = []
+    for number in range(_RESTARTS):
+        some = [path for path in paths if rng.random() < _RESTART_PARTS[number % len(_RESTART_PARTS)]]
+        starts.append(judge.best([build_route(fill(some, judge.amount, judge.pools, 100), judge.share_step)]))
+    found = [start for start in starts if start]
+    found.sort(key=lambda each: -each.net)
+    first = climb_from_all(judge, finder, found[:_CLIMBED_RESTARTS], evaluations // _CLIMBED_RESTARTS)
+    return hill_climb(judge, finder, first.route, evaluations) if first else None
+
+
+def climb_from_all(
+    judge: Judge, finder: PathFinder, starts: Sequence[JudgedRoute | None], evaluations: int
+) -> JudgedRoute | None:
+    """Return the best route that climbs from all `starts` reach, each within `evaluations`; None without a start."""
+    climbed = [hill_climb(judge, finder, start.route, evaluations) for start in starts if start]
+    return max((each for each in climbed if each), key=lambda each: each.net, default=None)
+
+
+METHODS: Mapping[str, Method] = {
+    "path": _path, "fill256": _fill_256, "fill1024": _fill_1024, "climb": _climb, "fill_climb": _fill_climb,
+    "restarts": _restarts,
+}  # fmt: skip
+DEFAULT_METHODS = ("path", "fill256", "fill1024", "climb", "fill_climb")
+"""Restarts take as long as all of these, and find little more: use them for a closer look."""
 
 
 class Found(NamedTuple):
