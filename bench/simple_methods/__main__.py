@@ -23,9 +23,10 @@ from bench.running import BenchmarkFailed
 from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared, Found, compare
 from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.quote import Route
+from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route
 from swapcli.core.routing.router import Router
 
+SHARE_STEPS = {"fine": HUNDREDTHS, "whole": WHOLE_PERCENTS}
 THRESHOLDS_BPS = (0.05, 1.0, 2.0)
 
 
@@ -37,10 +38,12 @@ class Task(NamedTuple):
     gas_gwei: float
     methods: Sequence[str]
     evaluations: int
+    share_step: int
 
     def compare(self, number: int) -> Compared:
         """Compare the order of a number."""
-        return compare(_ROUTERS[id(self.market)], self.orders[number], self.gas_gwei, self.methods, self.evaluations)
+        router, order = _ROUTERS[id(self.market)], self.orders[number]
+        return compare(router, order, self.gas_gwei, self.methods, self.evaluations, self.share_step)
 
 
 _ROUTERS: dict[int, Router] = {}
@@ -121,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     orders = [options.pair] if options.pair else random_pairs(state, options.orders, options.seed)
                     name = f"{file.stem}{f', pushed with seed {options.seed}' if is_pushed else ''}"
                     for gas_gwei in options.gas:
-                        task = Task(state, orders, gas_gwei, methods, options.evaluations)
+                        task = Task(state, orders, gas_gwei, methods, options.evaluations, SHARE_STEPS[options.shares])
                         rows = []
                         for row in run(task, options.processes):
                             rows.append(row)
@@ -171,6 +174,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"some of {', '.join(METHODS)}  [all but restarts]",
     )
     parser.add_argument("--evaluations", type=int, default=3_000, help="replays of a climb  [3000]")
+    parser.add_argument("--shares", choices=SHARE_STEPS, default="fine", help="shares of all routes  [fine]")
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--markets", type=Path, nargs="+", metavar="FILE", help="market files  [all in --folder]")
     parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")

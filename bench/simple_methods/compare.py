@@ -13,7 +13,7 @@ from bench.simple_methods.routes import Judge, JudgedRoute, build_route
 from bench.simple_methods.water_fill import candidate_paths, fill, water_fill
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
-from swapcli.core.model.quote import WHOLE_PERCENTS, Route
+from swapcli.core.model.quote import HUNDREDTHS, Route
 from swapcli.core.routing.router import Router
 
 _RESTARTS, _CLIMBED_RESTARTS = 10, 6
@@ -103,13 +103,27 @@ class Compared(NamedTuple):
     found: Sequence[Found]
 
 
-def compare(router: Router, order: PairOrder, gas_gwei: float, methods: Sequence[str], evaluations: int) -> Compared:
-    """Quote an order, and let the methods try to find a better route. Bounded by `evaluations` for a climb."""
+def compare(
+    router: Router,
+    order: PairOrder,
+    gas_gwei: float,
+    methods: Sequence[str],
+    evaluations: int,
+    share_step: int = HUNDREDTHS,
+) -> Compared:
+    """Quote an order, and let the methods try to find a better route.
+
+    A climb has `evaluations` replays. Shares of segments are multiples of `share_step`, in hundredths of a percent.
+    """
     tokens = router.market.tokens
     bought = tokens[order.token_out]
     route, net, out, gas_value = None, 0.0, 0, 0.0
     try:
-        result = router.search(Order(tokens[order.token_in], bought, order.amount), gas_price_wei=round(gas_gwei * 1e9))
+        result = router.search(
+            Order(tokens[order.token_in], bought, order.amount),
+            gas_price_wei=round(gas_gwei * 1e9),
+            share_step=share_step,
+        )
     except NoRoute:
         pass
     else:
@@ -118,7 +132,7 @@ def compare(router: Router, order: PairOrder, gas_gwei: float, methods: Sequence
     finder = PathFinder(router.market.pools, order.token_in, order.token_out)
     found = []
     for name in methods:
-        judge = Judge(router.market.pools, order.amount, gas_value, WHOLE_PERCENTS)
+        judge = Judge(router.market.pools, order.amount, gas_value, share_step)
         judged = METHODS[name](judge, finder, route, evaluations)
         if judged:
             gain = judged.net - net
