@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.plan import ROOT
+from bench.baselines import find_folder
 from bench.running import BenchmarkFailed
 from bench.simple_methods.exact_paths import paid
 from swapcli.core.model.market import MarketState
@@ -33,11 +33,11 @@ class PairOrder(NamedTuple):
 
 
 def find_markets(folder: Path | None) -> list[Path]:
-    """Return the real states in `folder`, by default `market` of a sibling folder. Raises `BenchmarkFailed`."""
-    folders = [folder] if folder else sorted(each.parent for each in ROOT.parent.glob("*/market/FORMAT.md"))
-    markets = [file for each in folders for file in sorted(each.glob("market_*.json"))]
+    """Return the real states in `folder`, by default those beside the baselines. Raises `BenchmarkFailed`."""
+    folder = folder or find_folder(None).parent / "market"
+    markets = sorted(folder.glob("market_*.json"))
     if not markets:
-        raise BenchmarkFailed("no real state: name files with --markets, or a folder with --folder")
+        raise BenchmarkFailed(f"no real state in {folder}: name files with --markets, or a folder with --folder")
     return markets
 
 
