@@ -82,8 +82,8 @@ def _pushed(pool: Pool, token_in: str, token_out: str, amount: int, least_rate: 
     return result[1] if result[1].curve(token_in, token_out).start_rate >= least_rate else None
 
 
-def random_pairs(market: MarketState, count: int, seed: int) -> list[PairOrder]:
-    """Return `count` orders of $0.3 to $3,000 between random tokens with dollar prices.
+def random_pairs(market: MarketState, count: int, seed: int, max_usd: float = MAX_USD) -> list[PairOrder]:
+    """Return `count` orders of $0.3 to `max_usd` between random tokens with dollar prices.
 
     Most tokens of a chain have pools with one other token only, where a route has no choice: only a quarter of the
     ends of orders are drawn from all tokens, the others from those with several neighbours.
@@ -100,7 +100,7 @@ def random_pairs(market: MarketState, count: int, seed: int) -> list[PairOrder]:
         token_in, token_out = (rng.choice(every if rng.random() < _ANY_PART else connected) for _ in range(2))
         if token_in == token_out:
             continue
-        usd = MIN_USD * (MAX_USD / MIN_USD) ** rng.random()
+        usd = MIN_USD * (max_usd / MIN_USD) ** rng.random()
         amount = int(usd * units[token_in])
         if amount:
             orders.append(PairOrder(token_in, token_out, amount, usd))
