@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import httpx
@@ -20,6 +20,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.faces.service import server
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import KeyLookup, NoKeys
 from swapcli.faces.service.app import create_app
@@ -204,17 +205,17 @@ def build_app(
 def serve_app(app: Starlette) -> Iterator[str]:
     """Serve an application over HTTP from a thread; yield its URL."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, log_level="critical", access_log=False)
-    server = uvicorn.Server(config)
-    thread = Thread(target=server.run, daemon=True)
+    running = uvicorn.Server(config)
+    thread = Thread(target=running.run, daemon=True)
     thread.start()
-    while not server.started:
+    while not running.started:
         assert thread.is_alive()
         time.sleep(0.01)
-    host, port = server.servers[0].sockets[0].getsockname()
+    host, port = running.servers[0].sockets[0].getsockname()
     try:
         yield f"http://{host}:{port}"
     finally:
-        server.should_exit = True
+        running.should_exit = True
         thread.join()
 
 
@@ -246,3 +247,21 @@ def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str
     """Send requests one after the other; return the responses."""
     with open_client(app) as ask:
         return [ask(method, path, **given) for method, path, given in requests]
+
+
+@contextmanager
+def serve_over_sockets(app: Starlette, timeout_s: float = 10.0) -> Iterator[str]:
+    """Serve an application from a thread as `swapcli serve` does, with its own HTTP protocol; yield its URL."""
+    listener = server.bind("127.0.0.1", 0)
+    running = server._new_server(app, None, server.DEFAULT_MAX_CONNECTIONS, 10, timeout_s)
+    started = Event()
+    running.on_ready = started.set
+    thread = Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    assert started.wait(30)
+    try:
+        yield server.base_url(listener)
+    finally:
+        running.should_exit = True
+        thread.join()
+        listener.close()

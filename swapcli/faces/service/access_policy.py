@@ -76,6 +76,10 @@ class AccessPolicy:
         self.limiter.set_remaining(client, state.remaining, now_s)
         return state
 
+    def max_streams(self, address: str | None, key_id: str | None) -> int | None:
+        """Return how many streams a client may have open; None if it is exempt. As `RateLimiter.max_streams`."""
+        return self.limiter.max_streams(address, key_id)
+
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
         """Apply other settings to all requests from now on."""
         self.rules = _build_rules(settings, keys)

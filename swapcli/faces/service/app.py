@@ -35,6 +35,7 @@ from swapcli.faces.service.middleware import AccessLogMiddleware, AuthMiddleware
 from swapcli.faces.service.operations_pages import build_pages
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
+from swapcli.faces.service.route_events import RouteEvents
 from swapcli.faces.service.worker_group import GroupMember, share_of
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings
@@ -74,7 +75,9 @@ def create_app(
     if state is not None:
         metrics.watch_state(lambda: state.figures)
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
-    service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
+    events = RouteEvents(registry, worker, metrics, policy, share_of(max(1, settings.max_connections // 2), member))
+    metrics.watch_streams(lambda: events.open_streams)
+    service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(
         routes=[*_network_routes(service, monitor), *_page_routes(service, member)],
@@ -138,6 +141,7 @@ async def _lifespan(service: ServiceContext, monitor: HealthMonitor, state: Redi
         opening.cancel()
         gc.unfreeze()
         monitor.close()
+        service.events.close()
         service.worker.close()
         service.checker.close()
         if state is not None:

@@ -17,7 +17,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.balance_check import BalanceChecker
 from swapcli.faces.service.endpoint_messages import EndpointRequest, EndpointResponse
-from swapcli.faces.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
+from swapcli.faces.service.endpoint_table import EVENT_STREAM, JSON, QUOTE_FORM, Endpoint
 from swapcli.faces.service.error_responses import JsonResponse, error_response, status_error
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.html_pages import accepts_html, quote_page
@@ -33,6 +33,7 @@ from swapcli.faces.service.request_io import (
     send_json,
     wait_for_disconnect,
 )
+from swapcli.faces.service.route_events import RouteEvents
 from swapcli.faces.service.worker_thread import Worker, cancel_on_disconnect
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class ServiceContext(NamedTuple):
     metrics: Metrics
     checker: BalanceChecker
     pacer: RejectionPacer
+    events: RouteEvents
 
 
 class EndpointHandler:
@@ -74,6 +76,9 @@ class EndpointHandler:
         body = await read_body(scope, receive)
         try:
             request = _build_request(scope, network, body)
+            if endpoint.content_type == EVENT_STREAM:
+                assert endpoint.handler is not None
+                return await self._service.events.stream(endpoint.handler, request, scope, receive, send)
             content, response = await self._run(endpoint, request, get_context(scope).client, receive)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)

@@ -39,6 +39,7 @@ JSON: Final = "application/json"
 HTML: Final = "text/html"
 SVG: Final = "image/svg+xml"
 PLAIN_TEXT: Final = "text/plain"
+EVENT_STREAM: Final = "text/event-stream"
 
 CHAINS: Final = "/supported-chains"
 LIVE: Final = "/livez"
@@ -221,6 +222,19 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
         description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
         " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
+    ),
+    Endpoint(
+        "routeEventsV2", "GET", "/{network}/v2/route/events", V2, "Follow the best route, block by block",
+        ({"type": "string"},),
+        partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
+        content_type=EVENT_STREAM,
+        description="Server-sent events for the parameters of V2 route. An event `quote` is sent at once, and at each"
+        " block at which the route is another one: its data is JSON with the response of V2 route in `quote`, the pool"
+        " state in `state` (`kind`, `block`, `ageS`, `tag`) and the codes of the warnings in `warnings`. `heartbeat`"
+        " says every 15 seconds without a quote that the last one holds, with its `state`; `unavailable` that there is"
+        " no quote until the next, with `statusCode` and `message`. A client that reconnects with the id of its last"
+        " event in `Last-Event-ID` gets that quote only if it has changed. One that does not read is disconnected; a"
+        " stream ends after an hour.",
     ),
     Endpoint(
         "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",

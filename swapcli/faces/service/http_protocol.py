@@ -7,15 +7,19 @@
   first bytes of the response, which are always the same, are sent early; its system then resets the connection.
 * There are at most `max_connections`. A new one evicts an idle one, of the address that has the most idle ones.
 * A connection is closed if its client does not read its responses.
+* A stream (a response that does not end by itself) has small buffers, so that a client that does not read costs little
+  and is noticed soon. It ends when its client closes its sending side.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import re
 import socket
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import httptools
@@ -24,7 +28,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse, status_error
-from swapcli.faces.service.request_io import set_rejection
+from swapcli.faces.service.request_io import set_connection, set_rejection
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -42,6 +46,11 @@ MAX_LINGERING = 64
 MAX_DRAIN_RATIO = 6
 """Maximum time for a client that reads its response slowly, as a multiple of the client timeout."""
 
+STREAM_UNREAD_S = 20.0
+"""Time after which the system drops the client of a stream that acknowledges nothing, or whose buffers stay full."""
+_STREAM_SYSTEM_BUFFER_BYTES = 32 * 2**10
+_STREAM_BUFFER_BYTES = 16 * 2**10
+"""Unread bytes of a stream, in the system's memory and in ours: some ten quotes. The defaults are some megabytes."""
 _SLICE_BYTES = 4_096
 _PREFIX = b"HTTP/1.1 "
 _CLOSE = (("Connection", "close"),)
@@ -98,6 +107,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
         self._unsent = _UnsentBytes(0, 0.0, 0.0)
         self.idle_since_s = 0.0
+        self._is_stream = False
+        self.is_dropped = False
 
     @property
     def is_idle(self) -> bool:
@@ -128,8 +139,24 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.write(_too_many_connections())
         self._linger()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        # The system reports a client that acknowledged nothing in time.
+        self.is_dropped = self.is_dropped or (isinstance(exc, OSError) and exc.errno == errno.ETIMEDOUT)
+        super().connection_lost(exc)
+
+    def begin_stream(self) -> None:
+        """As `request_io.StreamConnection`."""
+        self._is_stream = True
+        self.transport.set_write_buffer_limits(high=_STREAM_BUFFER_BYTES)
+        connection = self.transport.get_extra_info("socket")
+        with suppress(OSError, AttributeError):  # another kind of socket, or another system
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _STREAM_SYSTEM_BUFFER_BYTES)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * STREAM_UNREAD_S))
+
     def eof_received(self) -> bool:  # type: ignore[override]
         self._is_ended = True
+        if self._is_stream:
+            return False
         newest = self.cycle
         if newest is not None and newest.more_body and not newest.response_complete:
             # The body will never be complete. Earlier requests may still be answered.
@@ -174,6 +201,7 @@ class HttpProtocol(HttpToolsProtocol):
             progress_s = now_s
         self._unsent = _UnsentBytes(unsent, began_s, progress_s)
         if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
+            self.is_dropped = True
             self.transport.abort()
 
     # --- parsing
@@ -217,6 +245,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_bytes = self._header_lines = self._silent_bytes = 0
         self._is_reading_body = False
         super().on_message_begin()
+        set_connection(cast("Scope", self.scope), self)
 
     def on_url(self, url: bytes) -> None:
         self._count(len(url))

@@ -87,6 +87,8 @@ class MarketRegistry:
         self._sources: dict[str, InMemorySource] = {}
         self._extenders: dict[str, Extender] = {}
         self._tried: set[str] = set()
+        self._versions: dict[str, int] = {}
+        self._listeners: list[Callable[[str], None]] = []
 
     def with_limits(self, terms: SwapTerms) -> SwapTerms:
         """Return the terms of a request with the limits above which responses warn."""
@@ -174,6 +176,17 @@ class MarketRegistry:
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
         self._tried.add(source.network.name)
+        self._versions[source.network.name] = self.version(source.network.name) + 1
+        for listener in self._listeners:
+            listener(source.network.name)
+
+    def version(self, name: str) -> int:
+        """Return how often the source of a network has been replaced."""
+        return self._versions.get(name, 0)
+
+    def add_listener(self, listener: Callable[[str], None]) -> None:
+        """Have `listener` called with the name of a network whenever its source is replaced, in any thread."""
+        self._listeners.append(listener)
 
     def _set_memory(self, name: str, source: InMemorySource) -> None:
         """Have a source use the memory of searches of its network."""

@@ -89,6 +89,34 @@ class Metrics:
             "swapcli_defects", "Requests that failed because of a defect of the service.", registry=registry
         )
 
+        self._streams = Gauge("swapcli_streams_open", "Open streams of quotes.", registry=registry)
+        self._events = Counter("swapcli_events", "Events sent to streams.", registry=registry)
+        self._dropped_streams = Counter(
+            "swapcli_streams_dropped", "Streams closed because their client did not read.", registry=registry
+        )
+        self._event_delay_s = Histogram(
+            "swapcli_event_delay_seconds",
+            "Time from the arrival of a block until an order of the streams was quoted on it.",
+            registry=registry,
+            buckets=_REQUEST_BUCKETS_S,
+        )
+
+    def record_event(self) -> None:
+        """Count an event that was sent to a stream."""
+        self._events.inc()
+
+    def record_dropped_stream(self) -> None:
+        """Count a stream whose client did not read."""
+        self._dropped_streams.inc()
+
+    def record_event_delay(self, delay_s: float) -> None:
+        """Record the time from a block until an order was quoted on it: one search."""
+        self._event_delay_s.observe(delay_s)
+
+    def watch_streams(self, count: Callable[[], int]) -> None:
+        """Read the number of open streams whenever the metrics are rendered."""
+        self._streams.set_function(lambda: float(count()))
+
     def record_request(self, endpoint: str | None, network: str | None, status: int, duration_s: float) -> None:
         """Count a request with a response; `endpoint` is None if none matched."""
         endpoint = endpoint if endpoint in self._endpoints else OTHER

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _CLOSE = (("Connection", "close"),)
-_CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", REQUEST_ID_HEADER)
+_CORS_REQUEST_HEADERS = ("X-API-Key", "Authorization", "Content-Type", "Last-Event-ID", REQUEST_ID_HEADER)
 _CORS_RESPONSE_HEADERS = (
     "RateLimit-Limit",
     "RateLimit-Remaining",

@@ -53,7 +53,7 @@ _ERRORS = {
     404: "There is no such network, or nothing at this path.",
     408: "The body did not arrive in time.",
     413: "The body is larger than 1 MiB.",
-    429: "Too many requests; `Retry-After` gives the seconds to wait.",
+    429: "Too many requests or open streams; `Retry-After` gives the seconds to wait.",
     500: "A defect of the service; `requestId` identifies it in the log.",
     503: "The pool state is not loaded or too old, or too many orders are waiting.",
 }
@@ -251,7 +251,9 @@ def _describe_responses(operation: _Operation) -> dict[str, Any]:
     responses = {"200": _json_response("The response.", endpoint.responses, own_headers)}
     if endpoint.content_type != JSON and endpoint.is_quote:
         text, *failures = endpoint.responses
-        content = {endpoint.content_type: {"schema": text}, JSON: {"schema": any_of(failures)}}
+        content = {endpoint.content_type: {"schema": text}}
+        if failures:
+            content[JSON] = {"schema": any_of(failures)}
         responses["200"] = {**responses["200"], "content": content}
     if operation.parameters or endpoint.body:
         responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))

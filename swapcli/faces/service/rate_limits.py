@@ -149,6 +149,12 @@ class RateLimiter:
             return None
         return LimitedClient(client_name(address, key_id), request_class, _limit(settings, key_id, request_class))
 
+    def max_streams(self, address: str | None, key_id: str | None) -> int | None:
+        """Return how many streams a client may have open; None if it is exempt."""
+        if self.limited_client(address, key_id, RequestClass.WORK) is None:
+            return None
+        return self._settings.streams_with_key if key_id else self._settings.streams
+
     def take(self, client: LimitedClient, now_s: float) -> RateLimitState:
         """Take a token from the bucket of a client, if it has one."""
         is_allowed = False

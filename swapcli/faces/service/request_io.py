@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -21,6 +22,8 @@ JSON = b"application/json"
 
 _SCOPE_KEY = "swapcli.context"
 _REJECTION_KEY = "swapcli.rejection"
+_CONNECTION_KEY = "swapcli.connection"
+_CLOSING_KEY = "swapcli.closing"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -34,6 +37,17 @@ class BodyTooSlow(Exception):
 
 class ClientDisconnected(Exception):
     """The client disconnected before its request was complete."""
+
+
+class StreamConnection(Protocol):
+    """A connection whose response is a stream that does not end by itself."""
+
+    is_dropped: bool
+    """Whether it was closed because its client did not read."""
+
+    def begin_stream(self) -> None:
+        """Keep little for a client that does not read, drop it soon, and take the end of its side for the end."""
+        ...
 
 
 class RequestContext:
@@ -85,6 +99,28 @@ def get_rejection(scope: Scope) -> JsonResponse | None:
     """Return the response set by `set_rejection`, None for any other request."""
     rejection = scope.get(_REJECTION_KEY)
     return rejection if isinstance(rejection, JsonResponse) else None
+
+
+def set_connection(scope: Scope, connection: StreamConnection) -> None:
+    """Keep the connection of a request, for a response that is a stream."""
+    scope[_CONNECTION_KEY] = connection
+
+
+def get_connection(scope: Scope) -> StreamConnection | None:
+    """Return the connection of a request; None if the server is another one than ours."""
+    connection: StreamConnection | None = scope.get(_CONNECTION_KEY)
+    return connection
+
+
+def set_closing(scope: Scope, closing: asyncio.Event) -> None:
+    """Keep the event that is set when the service stops, for responses that would not end by themselves."""
+    scope[_CLOSING_KEY] = closing
+
+
+def get_closing(scope: Scope) -> asyncio.Event | None:
+    """Return the event that is set when the service stops; None if the server has none."""
+    closing: asyncio.Event | None = scope.get(_CLOSING_KEY)
+    return closing
 
 
 def get_header(scope: Scope, name: bytes) -> str | None:

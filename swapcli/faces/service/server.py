@@ -23,7 +23,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.faces.service.error_responses import status_error
 from swapcli.faces.service.parent_channel import ParentMessage
-from swapcli.faces.service.request_io import send_json
+from swapcli.faces.service.request_io import send_json, set_closing
 from swapcli.faces.service.shared_listener import SharedListener
 
 if TYPE_CHECKING:
@@ -203,7 +203,16 @@ class RequestCounter:
         self._remaining = max_requests
         self._timeout_s = timeout_s
         self._answering = 0
-        self.is_closing = False
+        self._closing = asyncio.Event()
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether no further request is accepted."""
+        return self._closing.is_set()
+
+    def close(self) -> None:
+        """Accept no further request on open connections, and end responses that would not end by themselves."""
+        self._closing.set()
 
     @property
     def is_finished(self) -> bool:
@@ -218,7 +227,10 @@ class RequestCounter:
             return await send_json(scope, send, status_error(503, "the service is stopping", _CLOSE))
         if self._remaining is not None:
             self._remaining -= 1
+            if self._remaining == 0:
+                self.close()
         self._answering += 1
+        set_closing(scope, self._closing)
         try:
             await self._app(scope, with_body_timeout(receive, self._timeout_s), self._with_close(send))
         finally:
@@ -229,7 +241,7 @@ class RequestCounter:
         """Return a `send` that adds `Connection: close` when no further request is accepted."""
 
         async def send_with_close(message: Message) -> None:
-            if message["type"] == "http.response.start" and (self.is_closing or self._remaining == 0):
+            if message["type"] == "http.response.start" and self.is_closing:
                 headers = [header for header in message["headers"] if header[0] != b"connection"]
                 message["headers"] = [*headers, (b"connection", b"close")]
             await send(message)
@@ -318,7 +330,7 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter) or self._request_counter.is_finished
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._request_counter.is_closing = True
+        self._request_counter.close()
         for server in self.servers:
             server.close()
         if self._shared_listener is not None:

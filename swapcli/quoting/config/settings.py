@@ -186,6 +186,8 @@ class ServiceSettings(NamedTuple):
     health_requests_per_minute: int = setting(
         1_000, value_types.whole_number(1, _MANY_REQUESTS), "Health checks a minute of one client."
     )
+    streams: int = setting(20, value_types.whole_number(0, 100_000), "Open streams of one client without a key.")
+    streams_with_key: int = setting(1_000, value_types.whole_number(0, 100_000), "Open streams of one key.")
     limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
     solve_time_s: float = setting(
         0.5,

@@ -8,7 +8,7 @@ const require = createRequire(new URL("../../contracts/package.json", import.met
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const {browser, profile, url, hostileUrl, judged, isFull, orders} = JSON.parse(process.argv[2]);
+const {browser, profile, url, hostileUrl, judged, live, refused, isFull, orders} = JSON.parse(process.argv[2]);
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const WETH = "0x4200000000000000000000000000000000000006";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
@@ -243,6 +243,26 @@ quickCheck("the default order is quoted at once and refreshed", async () => {
   }
 });
 
+quickCheck("a quote of a chain follows its blocks, and the clock without a stream", async () => {
+  const order = `/?network=testnet&in=${NATIVE}&out=${live.dollar}&amount=1&slippage=0.5`;
+  await openQuote(live.url + order);
+  await page.locator("#countdown").filter({hasText: "Live: follows every block"}).waitFor();
+  for (let change = 0; change < 3; change++) {
+    const before = await received();
+    await page.waitForFunction(each => document.querySelector(".received").innerText !== each, before);
+  }
+  const streams = requests.filter(each => each.includes("/v2/route/events")).length;
+  await page.getByRole("button", {name: "Pause"}).click();
+  const paused = await received();
+  await page.waitForTimeout(1500);
+  assert.equal(await received(), paused);
+  await page.getByRole("button", {name: "Refresh"}).click();
+  await page.locator("#countdown").filter({hasText: "Live: follows every block"}).waitFor();
+  assert.equal(requests.filter(each => each.includes("/v2/route/events")).length, streams + 1);
+  await openQuote(refused.url + order);
+  await page.locator("#countdown").filter({hasText: /New quote in/}).waitFor();
+});
+
 quickCheck("amounts are read as the command reads them", async () => {
   await openQuote();
   const ask = async amount => {
@@ -468,7 +488,7 @@ check("hostile names stay text", async () => {
 
 quickCheck("no request leaves the service, and no script fails", async () => {
   const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
-  assert.deepEqual([...origins].sort(), (isFull ? [url, hostileUrl, judged.url] : [url]).sort());
+  assert.deepEqual([...origins].sort(), [url, live.url, refused.url, ...isFull ? [hostileUrl, judged.url] : []].sort());
   assert.deepEqual(problems, []);
 });
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.faces.service.test_node_verdicts import priced_market
+from tests.faces.service.test_route_events import serving
 from tests.support.command import run_swapcli
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
@@ -40,6 +42,7 @@ FOLDER = Path(html_pages.__file__).with_name("html")
 SCRIPT = Path(__file__).with_name("browser.mjs")
 PAGES = {"quote": quote_page, "docs": docs_page}
 BROWSER = "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+BLOCK_S = 1.0
 TIMEOUT_S = 120  # more than that of the script, which then ends the browser
 
 
@@ -273,6 +276,25 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
         yield {"url": url, "dollar": next(each.address for each in market.tokens.values() if each.symbol == "USDC")}
 
 
+@contextmanager
+def live_service(settings: ServiceSettings) -> Iterator[dict[str, str]]:
+    """Serve a market with a block every second, each of which changes its quotes."""
+    ended = Event()
+    with serving(settings) as service:
+
+        def mine() -> None:
+            while not ended.wait(BLOCK_S):
+                service.mine(stride=1 + service.block % 2)
+
+        thread = Thread(target=mine)
+        thread.start()
+        try:
+            yield {"url": service.url, "dollar": USDC}
+        finally:
+            ended.set()
+            thread.join()
+
+
 def orders_of_the_command() -> dict[str, str]:
     """Return what the command says of two orders, for comparison with the page: both read the same market."""
     dollars = run_swapcli("route", "base", "ETH", "USDC", "$1000", "--offline", "--json").json
@@ -294,6 +316,8 @@ def test_the_pages_work_in_chromium(
     setup: dict[str, Any] = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url}
     setup |= {"isFull": is_full, "orders": orders_of_the_command()}
     with ExitStack() as stack:
+        setup["live"] = stack.enter_context(live_service(ServiceSettings()))
+        setup["refused"] = stack.enter_context(live_service(ServiceSettings(streams=0, limit_loopback=True)))
         if is_full:
             setup["hostileUrl"] = stack.enter_context(serve_app(create_app(hostile_registry(), ServiceSettings())))
             market, node_url = request.getfixturevalue("priced_market")

@@ -63,6 +63,8 @@ VALUES: dict[str, dict[str, object]] = {
     "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},
     "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},
     "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
+    "service.streams": {"0": 0, "100000": 100_000},
+    "service.streams_with_key": {"0": 0, "100000": 100_000},
     "service.limit_loopback": {"true": True, "False": False},
     "service.reuse_searches": {"true": True, "False": False},
     "service.solve_time_s": {"0": 0.0, "1.5": 1.5},

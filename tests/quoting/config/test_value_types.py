@@ -69,6 +69,8 @@ WRONG: dict[str, list[object]] = {
     "service.requests_per_minute": [0, 1_000_001, "many", True],
     "service.requests_per_minute_with_key": [0, -5, 0.5],
     "service.health_requests_per_minute": [0, "much", []],
+    "service.streams": [-1, "many", 0.5],
+    "service.streams_with_key": [-1, "many", 0.5],
     "service.limit_loopback": ["yes", 1, 0, []],
     "service.reuse_searches": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],

@@ -8,9 +8,10 @@ const VERDICT_WORDS = {ok: "A node has rehearsed this swap, and a sale of what i
 const byId = id => document.getElementById(id);
 const form = byId("order"), result = byId("quote");
 const REFRESH_S = 20;  // a route can be used for a minute, and a block takes 2 seconds or more
-const MAX_UNATTENDED = 90;  // refreshes without a sign of a person: half an hour, so that forgotten pages cost a service nothing
+const MAX_UNATTENDED_S = 1800;  // without a sign of a person: forgotten pages cost a service nothing
 let tokens = [], network = "", asking = new AbortController(), quoted = null, pictureWidth = 0, resizing;
-let dueMs = 0, isPaused = false, isRefreshing = false, unattended = 0;
+let dueMs = 0, isPaused = false, isRefreshing = false, attendedMs = 0;
+let following = null, hasNews = false, isFollowed = false, streamProblem = "";  // the open stream of the quote, and whether it has announced another one
 const chainIds = new Map(), prices = new Map();
 
 /** A text field with a list of tokens to choose from. `token` is the choice, null while there is none. */
@@ -255,6 +256,7 @@ async function quote({keepsLink = false} = {}) {
     if (reply.response.status === 401 || reply.response.status === 429) byId("more").open = true;
     if (message) throw new Error(message);
     quoted = {order, route: reply.document};
+    isFollowed = isLive(quoted.route);
     show(quoted, reply.response.headers);
     startRefreshing();
     if (!keepsLink && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
@@ -275,18 +277,53 @@ function requestQuote(order, key, signal) {
 
 function startRefreshing() {
   isPaused = false;
-  unattended = 0;
+  attendedMs = performance.now();
   dueMs = performance.now() + 1000 * REFRESH_S;
   showCountdown();
+  follow();
 }
 
 function stopRefreshing() {
   dueMs = 0;
+  stopFollowing();
+}
+
+function stopFollowing() {
+  following?.abort();
+  following = null;
+}
+
+/** Have the service say when the quote changes, if its state follows a chain. Where it does not, and where the stream fails, the quote is refreshed by the clock. */
+async function follow() {
+  if (following || !isFollowed || isPaused || document.hidden) return;
+  const own = following = new AbortController(), {order} = quoted, query = orderQuery(order);
+  query.delete("slippage");
+  hasNews = false;
+  streamProblem = "";
+  let isOpen = false;
+  try {
+    const url = `${encodeURIComponent(order.network)}/v2/route/events?${query}`;
+    await readEvents(url, {headers: keyHeaders(byId("key").value), signal: own.signal}, (name, data) => {
+      if (own !== following) return;
+      if (name === "quote" && (isOpen || data.quote.outputAmount !== quoted.route.outputAmount)) hasNews = true;
+      isOpen = true;
+      streamProblem = name === "unavailable" ? "No quote at present. " + sentence(data.message) : "";
+      result.classList.toggle("old", streamProblem !== "");
+      showCountdown();
+      tick();
+    });
+  } catch { /* refreshed by the clock */ }
+  if (own !== following) return;
+  following = null;
+  isFollowed = isOpen;  // one that ended is opened again after the next refresh, one that was refused is not
+  dueMs = performance.now() + 1000 * REFRESH_S;
+  if (!isPaused) showCountdown();
 }
 
 /** Keep the quote as it is, and say why. */
 function pauseRefreshing(reason) {
   isPaused = true;
+  stopFollowing();
   showCountdown(reason);
 }
 
@@ -294,15 +331,16 @@ function showCountdown(text) {
   const words = byId("countdown"), button = byId("pause");
   if (!words) return;
   const seconds = Math.max(0, Math.ceil((dueMs - performance.now()) / 1000));
-  if (text !== undefined || !isPaused) words.textContent = text ?? (isRefreshing ? "Refreshing …" : `New quote in ${seconds} s`);
+  if (text !== undefined || !isPaused) words.textContent = text ?? (isRefreshing ? "Refreshing …" : following ? streamProblem || "Live: follows every block" : `New quote in ${seconds} s`);
   button.textContent = isPaused ? "Refresh" : "Pause";
 }
 
 /** Act once a second: count down, and refresh a quote that people look at. */
 function tick() {
-  if (!dueMs || isPaused || isRefreshing || document.hidden || result.hidden) return;
-  if (performance.now() < dueMs) return showCountdown();
-  if (unattended >= MAX_UNATTENDED) return pauseRefreshing("Paused, as no one was here.");
+  if (document.hidden) return stopFollowing();
+  if (!dueMs || isPaused || isRefreshing || result.hidden) return;
+  if (performance.now() - attendedMs > 1000 * MAX_UNATTENDED_S) return pauseRefreshing("Paused, as no one was here.");
+  if (following ? !hasNews : performance.now() < dueMs) return showCountdown();
   refresh();
 }
 
@@ -310,7 +348,7 @@ function tick() {
 async function refresh() {
   const {signal} = asking, {order, route} = quoted;
   isRefreshing = true;
-  unattended += 1;
+  hasNews = false;
   showCountdown();
   let problem = null;
   try {
@@ -328,7 +366,10 @@ async function refresh() {
   }
   if (signal.aborted || isPaused) return;
   dueMs = performance.now() + 1000 * REFRESH_S;
-  if (problem === null) return showCountdown();
+  if (problem === null) {
+    showCountdown();
+    return follow();
+  }
   result.classList.add("old");
   pauseRefreshing("Not refreshed. " + problem);
 }
@@ -336,9 +377,15 @@ async function refresh() {
 function pauseOrRefresh() {
   if (!isPaused) return pauseRefreshing("Paused.");
   isPaused = false;
-  unattended = 0;
+  attendedMs = performance.now();
   if (byId("transaction").querySelector("textarea")) clearTransaction();
+  isFollowed = isLive(quoted.route);
   refresh();
+}
+
+/** Return whether the state of a quote changes by itself. */
+function isLive(route) {
+  return ["live", "synced"].includes(route.state?.kind);
 }
 
 async function drawPicture(order, signal) {
@@ -608,7 +655,7 @@ byId("turn").addEventListener("click", () => {
 });
 byId("amount").addEventListener("input", showValue);
 addEventListener("popstate", followLink);
-for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { unattended = 0; });
+for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { attendedMs = performance.now(); });
 document.addEventListener("visibilitychange", tick);
 setInterval(tick, 1000);
 addEventListener("resize", () => {

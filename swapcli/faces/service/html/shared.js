@@ -136,6 +136,22 @@ async function send(url, options = {}) {
   return {response, text, document, ms: Math.round(performance.now() - started)};
 }
 
+/** Call `onEvent` with the name and the data of each server-sent event of a response, until it ends. Throws an Error if there is none. */
+async function readEvents(url, options, onEvent) {
+  const response = await fetch(url, options);
+  if (!response.ok || !(response.headers.get("Content-Type") ?? "").startsWith("text/event-stream")) throw new Error("There is no stream.");
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (text + part.value).split("\n\n");
+    text = events.pop();
+    for (const each of events) {
+      const fields = Object.fromEntries(each.split("\n").map(line => line.match(/^(\w+): (.*)$/)).filter(Boolean).map(found => found.slice(1)));
+      if (fields.data) onEvent(fields.event, JSON.parse(fields.data));
+    }
+  }
+}
+
 /** Return the message of an unsuccessful response as a sentence; null for a success. */
 function failure({response, document}) {
   if (response.ok && document?.success !== false) return null;

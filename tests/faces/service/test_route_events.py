@@ -1,0 +1,261 @@
+"""Streams of quotes over real connections: an event for each change, one search for all listeners, and their ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import pytest
+
+from swapcli.core.model.market import MarketState, Provenance
+from swapcli.faces.service import route_events
+from swapcli.faces.service.access_log import AccessLog
+from swapcli.faces.service.app import create_app, get_metrics
+from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.sources.in_memory import InMemorySource
+from tests.support.service import FakeClock, build_order_query, open_testnet_market, serve_over_sockets
+from tests.support.waiting import until
+
+PATH = "/testnet/v2/route/events"
+MAX_AGE_S = 20
+
+
+class Event(NamedTuple):
+    """One event of a stream."""
+
+    name: str
+    id: str | None
+    data: Any
+
+
+class Service:
+    """A followed service of `testnet` whose blocks the test makes."""
+
+    def __init__(self, settings: ServiceSettings | None = None) -> None:
+        self.clock = FakeClock()
+        self.market = open_testnet_market()
+        self.registry = MarketRegistry(
+            [self.market.network], {}, self.clock.clock, followed=["testnet"], max_age_s=MAX_AGE_S
+        )
+        self.log = io.StringIO()
+        self.app = create_app(self.registry, settings or ServiceSettings(), log=AccessLog(self.log))
+        self.block = 100
+        self.url = ""
+
+    def mine(self, stride: int = 1) -> None:
+        """Publish a block with every `stride`-th pool: other pools, another quote."""
+        self.block += 1
+        self.registry.set_source(InMemorySource(self.state(stride), self.clock.clock))
+
+    def state(self, stride: int) -> MarketState:
+        pools = dict(list(self.market.pools.items())[::stride])
+        return self.market._replace(
+            pools=pools, block=self.block, timestamp=int(self.clock.now_s), provenance=Provenance.SYNCED
+        )
+
+    def metric(self, name: str) -> float:
+        lines = get_metrics(self.app).render().decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
+
+    @contextmanager
+    def listening(self, headers: Mapping[str, str] | None = None, /, **query: str) -> Iterator[Iterator[Event]]:
+        """Open a stream; yield its events."""
+        order = {**build_order_query("testnet"), **query}
+        with (
+            httpx.Client(base_url=self.url, timeout=60) as client,
+            client.stream("GET", PATH, params=order, headers=headers or {}) as response,
+        ):
+            assert response.status_code == 200, response.read()
+            assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+            yield events_of(response.iter_lines())
+
+    def get(self, **query: str) -> httpx.Response:
+        order = {**build_order_query("testnet"), **query}
+        return httpx.get(self.url + PATH, params=order, timeout=60)
+
+
+def events_of(lines: Iterator[str]) -> Iterator[Event]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        elif fields:
+            yield Event(fields["event"], fields.get("id"), json.loads(fields["data"]))
+            fields = {}
+
+
+@contextmanager
+def serving(settings: ServiceSettings | None = None, timeout_s: float = 10.0) -> Iterator[Service]:
+    service = Service(settings)
+    service.mine()
+    with serve_over_sockets(service.app, timeout_s) as service.url:
+        yield service
+
+
+def test_each_changed_quote_is_an_event() -> None:
+    with serving() as service, service.listening() as events:
+        first = next(events)
+        route = httpx.get(f"{service.url}/testnet/v2/route", params=build_order_query("testnet")).json()
+        assert first.name == "quote"
+        assert first.data["quote"] == route
+        assert first.data["state"] == {"kind": "synced", "block": 101, "ageS": 0, "tag": "latest"}
+        service.mine(stride=2)
+        second = next(events)
+        assert second.data["state"]["block"] == 102
+        assert second.data["quote"]["outputAmount"] != route["outputAmount"]
+        assert second.id is not None
+        assert first.id != second.id
+        assert second.id.startswith("102-")
+
+
+def test_a_block_that_changes_nothing_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.2)
+    with serving() as service, service.listening(details="true") as events:
+        assert next(events).data["quote"]["minReceived"]
+        service.clock.advance(2)
+        service.mine()
+        until(lambda: service.metric("swapcli_event_delay_seconds_count") == 1)
+        state = next(each for each in events if each.data.get("state", {}).get("block") == 102)
+        assert state == Event(
+            "heartbeat", None, {"state": {"kind": "synced", "block": 102, "ageS": 0, "tag": "latest"}}
+        )
+
+
+def test_all_listeners_of_an_order_share_a_search() -> None:
+    with serving() as service:
+        first, second = {"amount": "1000000000000000"}, {"amount": "2000000000000000"}
+        with (
+            service.listening(**first) as one,
+            service.listening(**first) as two,
+            service.listening(**{"shares": "whole", **first}) as three,
+            service.listening(**second) as other,
+        ):
+            opened = [next(each) for each in (one, two, three, other)]
+            assert service.metric("swapcli_streams_open") == 4
+            assert service.metric("swapcli_event_delay_seconds_count") == 0
+            for number in range(1, 6):
+                service.mine(stride=1 + number % 2)
+                got = [next(each) for each in (one, two, three, other)]
+                assert len({each.id for each in got[:3]}) == 1
+                assert {each.id for each in got}.isdisjoint(each.id for each in opened)
+                assert service.metric("swapcli_event_delay_seconds_count") == 2 * number
+                opened = got
+        until(lambda: service.metric("swapcli_streams_open") == 0)
+
+
+def test_a_client_that_reconnects_gets_only_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.1)
+    with serving() as service:
+        with service.listening() as events:
+            seen = next(events).id
+        assert seen is not None
+        service.mine()
+        with service.listening({"Last-Event-ID": seen}) as events:
+            assert next(events).name == "heartbeat"
+        service.mine(stride=2)
+        with service.listening({"Last-Event-ID": seen}) as events:
+            assert next(events).name == "quote"
+
+
+@pytest.mark.parametrize("last", ["", "-", "nonsense", "1-" + "0" * 24, "-" * 500])
+def test_an_unknown_last_event_gets_the_quote(last: str) -> None:
+    with serving() as service, service.listening({"Last-Event-ID": last}) as events:
+        assert next(events).name == "quote"
+
+
+def test_no_quote_is_sent_of_old_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route_events, "HEARTBEAT_S", 0.1)
+    with serving() as service, service.listening() as events:
+        quote = next(events)
+        service.clock.advance(MAX_AGE_S + 1)
+        old = next(each for each in events if each.name != "heartbeat")
+        assert (old.name, old.data["statusCode"]) == ("unavailable", 503)
+        assert service.get().status_code == 503
+        service.mine()
+        again = next(each for each in events if each.name != "heartbeat")
+        assert again.name == "quote"
+        assert again.data["quote"]["outputAmount"] == quote.data["quote"]["outputAmount"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"amount": "0"}, 400),
+        ({"tokenInAddress": "0x12"}, 400),
+        ({"excludeProtocols": "77777"}, 400),
+        ({"reverse": "true"}, 400),
+        ({"integratorAddress": "0x" + "ab" * 20, "integratorFeePercentageBps": "5"}, 401),
+    ],
+)
+def test_a_bad_order_is_refused_as_by_the_route(query: dict[str, str], status: int) -> None:
+    with serving() as service:
+        order = {**build_order_query("testnet"), **query}
+        answer, route = service.get(**query), httpx.get(f"{service.url}/testnet/v2/route", params=order)
+        assert answer.status_code == route.status_code == status
+        assert answer.json()["message"] == route.json()["message"]
+        assert service.metric("swapcli_streams_open") == 0
+
+
+def test_an_order_without_a_route_is_an_event() -> None:
+    with serving() as service, service.listening(tokenOutAddress="0x" + "99" * 20) as events:
+        assert next(events).data["quote"]["success"] is False
+
+
+def test_the_head_alone_can_be_requested() -> None:
+    with serving() as service:
+        answer = httpx.head(service.url + PATH, params=build_order_query("testnet"))
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert answer.headers["x-swap-state"].startswith("synced;block=101")
+
+
+def test_open_streams_are_limited() -> None:
+    with serving(ServiceSettings(streams=2, limit_loopback=True)) as service:
+        with service.listening(), service.listening():
+            refused = service.get()
+            assert refused.status_code == 429
+            assert refused.headers["retry-after"] == "15"
+        until(lambda: service.metric("swapcli_streams_open") == 0)
+        with service.listening() as events:
+            assert next(events).name == "quote"
+    with serving(ServiceSettings(max_connections=4)) as service, service.listening(), service.listening():
+        assert service.get().status_code == 503
+
+
+def test_a_client_that_does_not_read_is_dropped() -> None:
+    with serving(timeout_s=1.0) as service:
+        address = urlsplit(service.url)
+        with socket.socket() as stalled, service.listening() as events:
+            stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            stalled.connect((address.hostname or "", address.port or 0))
+            query = urlencode({**build_order_query("testnet"), "details": "true"})
+            stalled.sendall(f"GET {PATH}?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert next(events).name == "quote"
+            until(lambda: service.metric("swapcli_streams_open") == 2)
+
+            def is_dropped() -> bool:
+                service.mine(stride=1 + service.block % 2)
+                assert next(events).name == "quote", "others get every block meanwhile"
+                return service.metric("swapcli_streams_open") == 1
+
+            until(is_dropped)
+            assert service.metric("swapcli_streams_dropped_total") == 1
+
+
+def test_a_stopping_service_ends_its_streams() -> None:
+    ended: list[Callable[[], list[Event]]] = []
+    with serving() as service:
+        client = httpx.Client(base_url=service.url, timeout=60)
+        response = client.send(client.build_request("GET", PATH, params=build_order_query("testnet")), stream=True)
+        lines = response.iter_lines()
+        assert next(events_of(lines)).name == "quote"
+        ended.append(lambda: list(events_of(lines)))
+    assert ended[0]() == [], "the response is complete"
+    client.close()
