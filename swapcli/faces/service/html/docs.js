@@ -166,8 +166,8 @@ function operation(path, method, described, shared) {
       ? element("details", {}, element("summary", {}, ...text), element("pre", {tabindex: "0", role: "region", "aria-label": `Schema ${id} ${status}`}, outline(media.schema)))
       : element("p", {class: "note"}, ...text);
   });
-  // Browsers send no body with a GET request, so only the command is offered.
-  const canSend = !(method === "get" && area);
+  // Browsers send no body with a GET request, and a stream does not end, so only the command is offered.
+  const isStream = "text/event-stream" in (described.responses["200"]?.content ?? {}), canSend = !isStream && !(method === "get" && area);
   const named = (label, onclick, quiet) => element("button", {class: quiet ? "quiet" : "", "aria-label": `${label}: ${method.toUpperCase()} ${path}`, onclick}, label);
   return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"}, element("details", {class: "fold"},
     element("summary", {}, element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
