@@ -10,7 +10,7 @@ by the families of `swapcli.core.pools`.
 PUBLIC = (
     "backoff", "clock", "connect_failure", "discovery", "environment", "feed", "json_file", "markets", "mined", "names",
     "readers.sampled.sampled_discovery", "router_findings_file", "rpc.block_view", "rpc.call_encoding",
-    "rpc.connect_nodes", "rpc.head_source", "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node",
-    "rpc.node_checks", "rpc.nodes_by_kind", "rpc.receipt", "rpc.rpc_node", "snapshot_reader", "store", "sync", "tokens",
-    "transfers", "user_folders",
+    "rpc.connect_nodes", "rpc.head_source", "rpc.http_connection", "rpc.json_rpc_client", "rpc.lockstep_reads",
+    "rpc.multicall", "rpc.node", "rpc.node_checks", "rpc.nodes_by_kind", "rpc.proxy_from_environment", "rpc.receipt",
+    "rpc.rpc_node", "snapshot_reader", "store", "sync", "tokens", "transfers", "user_folders",
 )  # fmt: skip

@@ -12,21 +12,24 @@ from swapcli.core.errors import InvalidOption
 MAX_SHOWN_FIELDS = 30
 
 
-def select_field(document: object, path: str) -> str:
+def select_field(document: object, path: str, *, option: str = "--get") -> str:
     """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
 
-    Raises `InvalidOption` with the closest fields, or all fields, if there is no such field.
+    Raises `InvalidOption` of `option` with the closest fields, or all fields, if there is no such field.
     """
     value = document
     for depth, name in enumerate(names := path.split(".")):
         subfields = _subfields(value)
         if name not in subfields:
-            raise _unknown_field(path, ".".join(names[:depth]), name, list(subfields), is_list=isinstance(value, list))
+            parent, fields = ".".join(names[:depth]), list(subfields)
+            raise _unknown_field(option, path, parent, name, fields, is_list=isinstance(value, list))
         value = subfields[name]
     return value if isinstance(value, str) else to_json(value)
 
 
-def _unknown_field(path: str, parent: str, name: str, fields: list[str], *, is_list: bool) -> InvalidOption:
+def _unknown_field(
+    option: str, path: str, parent: str, name: str, fields: list[str], *, is_list: bool
+) -> InvalidOption:
     if not fields:
         hint = f"{parent or 'the JSON'} is empty" if is_list or not parent else f"{parent} is a single value"
     elif "[" in name:
@@ -38,7 +41,7 @@ def _unknown_field(path: str, parent: str, name: str, fields: list[str], *, is_l
         closest = closest_names(name, fields)
         hint = did_you_mean(closest) or f"it has {', '.join(fields[:MAX_SHOWN_FIELDS])}"
     return InvalidOption(
-        f'--get: {parent or "the JSON"} has no field "{printable(truncate(name, 40))}"',
+        f'{option}: {parent or "the JSON"} has no field "{printable(truncate(name, 40))}"',
         hint=printable(hint),
         details={"field": path, "fields": fields},
     )

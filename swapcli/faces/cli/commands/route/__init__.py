@@ -5,6 +5,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
@@ -31,6 +32,39 @@ PUBLIC = ()
 
 app = CommandApp()
 
+_ALERT = "Alert"
+
+
+class AlertOptions(NamedTuple):
+    """When to tell somebody, and how."""
+
+    when: Annotated[
+        str | None,
+        option("--when", "With --watch, tell when a field crosses a number: 'FIELD > NUMBER'.", _ALERT, "CONDITION"),
+    ] = None
+    notify: Annotated[str | None, option("--notify", "Post the quote as JSON to this address then.", _ALERT, "URL")] = (
+        None
+    )
+    run: Annotated[
+        str | None, option("--run", "Run this then; it gets the quote as JSON on stdin.", _ALERT, "COMMAND")
+    ] = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is any of them."""
+        return (self.when, self.notify, self.run) != (None, None, None)
+
+    def check(self, *, is_watch: bool) -> None:
+        """Raise `InvalidOption` unless there is none, or a condition with one way to tell of it in a watch."""
+        if not self.is_set:
+            return
+        if not is_watch:
+            raise InvalidOption("--when, --notify and --run are for a quote that is watched", hint="give --watch")
+        if self.when is None:
+            raise InvalidOption("--notify and --run need a condition", hint="for example --when 'outputAmount > 5e9'")
+        if (self.notify is None) == (self.run is None):
+            raise InvalidOption("--when needs one way to tell of it", hint="give --notify URL or --run COMMAND")
+
 
 @app.command()
 def route(
@@ -56,6 +90,7 @@ def route(
             OptionalValue("", lambda word: word.replace(".", "", 1).isdecimal()),
         ),
     ] = None,
+    alert: AlertOptions,
     picture: PictureOptions,
     output: OutputOptions,
 ) -> int:
@@ -76,6 +111,9 @@ def route(
     --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
     per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
     a block, and goes on after a failed refresh. Ctrl-C ends it with status 0.
+
+    --when tells once when a field of the JSON, by the name that --get takes, begins to meet a condition: --notify posts
+    {"when", "field", "value", "quote"} to an address, --run runs a command without a shell (swapcli help scripting).
     """
     session = open_session(
         output,
@@ -88,12 +126,13 @@ def route(
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch.batch is None:
         batch.check_absent()
+    alert.check(is_watch=watch is not None)
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
         written = read_order(words, raw=order.raw)
         _check_watch_alone(written, sender, picture, session)
-        return _watch(open_quote_context(session, network, order, source), written, watch, picture, output)
+        return _watch(open_quote_context(session, network, order, source), written, watch, alert, picture, output)
     if batch.batch is None:
         written = read_order(words, raw=order.raw, hint=", or --batch")
         picture.check(session.output)
@@ -120,7 +159,14 @@ def _check_watch_alone(words: OrderWords, sender: str | None, picture: PictureOp
     picture.check(session.output)
 
 
-def _watch(context: QuoteContext, words: OrderWords, watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+def _watch(
+    context: QuoteContext,
+    words: OrderWords,
+    watch: str,
+    alert: AlertOptions,
+    picture: PictureOptions,
+    output: OutputOptions,
+) -> int:
     from swapcli.faces.cli.commands.route.watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
     from swapcli.faces.cli.commands.route.watch_view import WatchLines, WatchScreen
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
@@ -136,7 +182,15 @@ def _watch(context: QuoteContext, words: OrderWords, watch: str, picture: Pictur
         display = WatchLines(printed._replace(format=OutputFormat.JSON))
     else:
         display = WatchScreen(printed, picture.shape, pace)
-    return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
+    if not alert.is_set:
+        return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
+    from swapcli.faces.cli.commands.route.alert import Condition
+    from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver, alerting
+
+    receiver = CommandReceiver(alert.run or "") if alert.notify is None else HttpReceiver(alert.notify)
+
+    with alerting(Condition.parse(alert.when or ""), receiver, display, context.session) as alerting_display:
+        return watch_quotes(context, order, alerting_display, interval_s, every_block=seconds is None)
 
 
 def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:

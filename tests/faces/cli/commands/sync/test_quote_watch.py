@@ -118,3 +118,28 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str) -> None
     ran = run_swapcli("route", "base", "ETH", "USDC", *words)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"error: {message}")
+
+
+def test_an_alert_of_a_watch_is_run_once_a_crossing(scene: Scene) -> None:
+    scene.small_chain.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
+    change_price(scene)
+    scene.sync()
+    told = scene.folder / "told"
+    run = f"sh -c 'cat >> {told}; echo $ALERT_VALUE is told'"
+    first = json.loads(run_swapcli("route", "anvil", "TKN", "USDC", "1", "--json", env=scene.env).stdout)
+    words = ("--when", f"outputAmount > {first['outputAmount']}", "--run", run)
+    with started(*ORDER, *words, env=scene.env) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert json.loads(process.stdout.readline())["outputAmount"] == first["outputAmount"]
+        for _ in range(2):
+            change_price(scene)
+        line = process.stderr.readline()
+        assert line.endswith(" is told\n")
+        while int((quote := json.loads(process.stdout.readline()))["outputAmount"]) <= int(line.split()[0]):
+            change_price(scene)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(told.read_text())["outputAmount"] == line.split()[0]
+    assert int(quote["outputAmount"]) > int(first["outputAmount"])

@@ -1,0 +1,190 @@
+"""Alerts of `swapcli route --watch`: a condition on a field of the quote, which is told once when it begins to hold.
+
+Deliveries are made on a thread, so that a slow receiver delays no quote, and repeated until they succeed, as long as
+their quote is not too old. A quote on old state is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from operator import ge, gt, le, lt
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.commands.route.watch_view import change_document
+from swapcli.faces.cli.json_field import select_field
+from swapcli.state.backoff import backoff_s
+from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    from swapcli.faces.cli.commands.route.watch import WatchDisplay
+    from swapcli.quoting.quote_change import QuoteChange
+    from swapcli.quoting.swap_quote import SwapQuote
+
+_CONDITION = re.compile(r"\s*([\w.-]+)\s*(<=|>=|<|>)\s*(-?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*")
+_OPERATORS: Final[Mapping[str, Callable[[Decimal, Decimal], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_EXAMPLE: Final = "write FIELD OP NUMBER, as in --when 'outputAmount >= 4700000000'; OP is <, <=, > or >="
+
+FIRST_RETRY_S: Final = 1.0
+MAX_RETRY_S: Final = 15.0
+_JOIN_S: Final = 2.0
+"""Time for a delivery that is under way when the watch ends. The thread is a daemon."""
+
+
+class Condition(NamedTuple):
+    """A comparison of a field of the JSON, by its dotted path, with a number."""
+
+    text: str
+    field: str
+    operator: str
+    limit: Decimal
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Parse FIELD OP NUMBER. Raises `InvalidOption`."""
+        match = _CONDITION.fullmatch(text)
+        try:
+            limit = Decimal(match[3]) if match else None
+        except InvalidOperation:
+            limit = None
+        if match is None or limit is None:
+            raise InvalidOption(f'--when: "{printable(text[:80])}" is no condition', hint=_EXAMPLE)
+        return cls(f"{match[1]} {match[2]} {match[3]}", match[1], match[2], limit)
+
+    def value(self, document: Mapping[str, Any]) -> Decimal | None:
+        """Return the value of the field; None if it is unknown. Raises `InvalidOption` if it is not a number."""
+        text = select_field(document, self.field, option="--when")
+        if text == "null":
+            return None
+        try:
+            value = Decimal(text)
+        except InvalidOperation:
+            value = Decimal("NaN")
+        if not value.is_finite():
+            raise InvalidOption(f'--when: {self.field} is not a number but "{printable(text[:40])}"', hint=_EXAMPLE)
+        return value
+
+    def holds(self, value: Decimal) -> bool:
+        """Return whether the condition holds for a value of the field."""
+        return _OPERATORS[self.operator](value, self.limit)
+
+
+class Alert(NamedTuple):
+    """What is told: the condition, the value that met it, and the document of the quote."""
+
+    when: str
+    field: str
+    value: Decimal
+    quote: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """Return the alert as JSON."""
+        return {"when": self.when, "field": self.field, "value": f"{self.value:f}", "quote": self.quote}
+
+
+class Receiver(Protocol):
+    """Gets alerts."""
+
+    def deliver(self, alert: Alert) -> None:
+        """Deliver an alert once. Raises `UpstreamError`; `UpstreamRejected` if another try would be refused as well."""
+
+
+class AlertQueue:
+    """Delivers alerts on a thread, and repeats what fails until the state of its quote is older than `max_age_s`."""
+
+    def __init__(self, receiver: Receiver, note: Callable[[str], object], clock: Clock, max_age_s: int) -> None:
+        self._receiver, self._note, self._clock, self._max_age_s = receiver, note, clock, max_age_s
+        self._alerts: SimpleQueue[Alert | None] = SimpleQueue()
+        self._is_ended = Event()
+        self._thread = Thread(target=self._deliver_all, name="alerts", daemon=True)
+
+    def add(self, alert: Alert) -> None:
+        """Deliver an alert soon."""
+        self._alerts.put(alert)
+
+    @contextmanager
+    def delivering(self) -> Iterator[None]:
+        """Deliver inside the block; what is under way at its end may take `_JOIN_S`."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._is_ended.set()
+            self._alerts.put(None)
+            self._thread.join(_JOIN_S)
+
+    def _deliver_all(self) -> None:
+        while (alert := self._alerts.get()) is not None:
+            self._deliver(alert)
+
+    def _deliver(self, alert: Alert) -> None:
+        failures = 0
+        while True:
+            try:
+                return self._receiver.deliver(alert)
+            except UpstreamError as error:
+                failures += 1
+                if failures == 1 or isinstance(error, UpstreamRejected):
+                    self._note(f"the alert {alert.when} was not delivered: {error.message}")
+                if isinstance(error, UpstreamRejected) or self._is_ended.is_set():
+                    return None
+            pause_s = backoff_s(failures, FIRST_RETRY_S, MAX_RETRY_S)
+            if self._is_too_old(alert, pause_s):
+                self._note(f"the alert {alert.when} was given up after {failures} tries: its quote is too old")
+                return None
+            self._is_ended.wait(pause_s)
+
+    def _is_too_old(self, alert: Alert, pause_s: float) -> bool:
+        timestamp = alert.quote["state"]["timestamp"]
+        return timestamp is None or self._clock.now_s() + pause_s - timestamp > self._max_age_s
+
+
+class AlertingDisplay:
+    """Shows the quotes of a watch on another display, and looks whether each of them meets a condition.
+
+    The condition is told when it begins to hold, also with the first quote. State older than `max_age_s`, or of unknown
+    age, is not looked at.
+    """
+
+    def __init__(
+        self, display: WatchDisplay, condition: Condition, tell: Callable[[Alert], object],
+        note: Callable[[str], object], max_age_s: int,
+    ) -> None:  # fmt: skip
+        self._display, self._condition, self._tell, self._note = display, condition, tell, note
+        self._max_age_s = max_age_s
+        self._holds = False
+        self._was_old = False
+
+    def show(self, quote: SwapQuote, change: QuoteChange) -> None:
+        """Show a quote, and tell if the condition has begun to hold. Raises `InvalidOption` for an unknown field."""
+        document = {**quote.to_dict(), "change": change_document(change)}
+        value = self._condition.value(document)
+        self._display.show(quote, change)
+        age_s = quote.state.age_s
+        is_old = age_s is None or age_s > self._max_age_s
+        if is_old and not self._was_old:
+            age = "of unknown age" if age_s is None else f"{age_s} seconds old"
+            self._note(f"the state is {age}, so {self._condition.text} is not looked at")
+        self._was_old = is_old
+        if is_old or value is None:
+            return
+        held, self._holds = self._holds, self._condition.holds(value)
+        if self._holds and not held:
+            self._tell(Alert(self._condition.text, self._condition.field, value, document))
+
+    def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
+        """Show that a refresh failed."""
+        self._display.show_failure(error, last, age_s)
+
+
+def alert_json(alert: Alert) -> bytes:
+    """Return the JSON of an alert, which is posted."""
+    return to_json(alert.document()).encode()

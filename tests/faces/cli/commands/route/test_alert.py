@@ -1,0 +1,226 @@
+"""Alerts of a watch: conditions, one alert a crossing, deliveries with retries, and nothing about old state."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.core.errors import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
+from swapcli.faces.cli.commands.route import alert
+from swapcli.faces.cli.commands.route.alert import Alert, AlertingDisplay, AlertQueue, Condition
+from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver
+from swapcli.quoting.market import Market
+from swapcli.quoting.quote_change import QuoteChange
+from swapcli.quoting.swap_quote import SwapQuote
+from swapcli.state.clock import Clock
+from tests.support.command import run_swapcli
+from tests.support.loopback_server import http_response, loopback_server, respond_with
+from tests.support.waiting import until
+
+NOW_S = 1_000.0
+QUOTE = {"outputAmount": "5", "priceImpact": None, "state": {"block": 7, "timestamp": int(NOW_S)}, "route": [1]}
+ALERT = Alert("outputAmount > 4", "outputAmount", Decimal(5), QUOTE)
+NO_CHANGE = QuoteChange(0, 0, 0.0, 0)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False), st.decimals(-1000, 1000, places=3))
+def test_conditions_compare_as_numbers(value: Decimal, limit: Decimal) -> None:
+    holds = {op: Condition.parse(f"a.b {op} {limit:f}").holds(value) for op in ("<", "<=", ">", ">=")}
+    assert (holds["<"], holds[">"]) == (value < limit, value > limit)
+    assert (holds["<="], holds[">="]) == (not holds[">"], not holds["<"])
+
+
+@given(st.text("ab.<>=0-1e ", max_size=12))
+def test_any_text_is_a_condition_or_an_error(text: str) -> None:
+    with suppress(InvalidOption):
+        condition = Condition.parse(text)
+        assert Condition.parse(condition.text) == condition
+
+
+class ShownQuotes:
+    """A display that counts what it shows."""
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    def show(self, _quote: SwapQuote, _change: QuoteChange) -> None:
+        self.shown += 1
+
+    def show_failure(self, _error: SwapcliError, _last: SwapQuote, _age_s: float) -> None:
+        self.shown += 1
+
+
+class AgedQuote:
+    """What a display needs of a quote."""
+
+    def __init__(self, value: object, age_s: int | None) -> None:
+        self.value, self.state = value, type("State", (), {"age_s": age_s})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"figure": self.value}
+
+
+def told(*quotes: tuple[object, int | None], condition: str = "figure > 10") -> tuple[list[Decimal], list[str]]:
+    """Return the values that are told, and the notes, for quotes with these values and ages."""
+    alerts: list[Alert] = []
+    notes: list[str] = []
+    inner = ShownQuotes()
+    display = AlertingDisplay(inner, Condition.parse(condition), alerts.append, notes.append, max_age_s=60)
+    for value, age_s in quotes:
+        display.show(AgedQuote(value, age_s), NO_CHANGE)  # type: ignore[arg-type]
+    assert inner.shown == len(quotes)
+    return [each.value for each in alerts], notes
+
+
+@given(st.lists(st.integers(0, 20), max_size=30))
+def test_each_crossing_is_told_once(values: list[int]) -> None:
+    crossings = [now for before, now in zip([0, *values], values, strict=False) if now > 10 >= before]
+    assert told(*((str(each), 1) for each in values)) == ([Decimal(each) for each in crossings], [])
+
+
+def test_old_or_unknown_state_is_not_told() -> None:
+    values, notes = told(("11", 61), ("11", None), (None, 1), ("11", 60), ("9", 61), ("11", 2), ("9", 1), ("12", 3))
+    assert values == [11, 12]
+    assert [note.split(",")[0] for note in notes] == ["the state is 61 seconds old"] * 2
+
+
+@pytest.mark.parametrize("field", ["nosuch", "figure.deeper"])
+def test_an_unknown_field_is_refused(field: str) -> None:
+    with pytest.raises(InvalidOption, match=r"--when: .* has no field"):
+        told(("1", 1), condition=f"{field} > 1")
+
+
+def test_a_field_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InvalidOption, match="figure is not a number"):
+        told(("ETH", 1))
+
+
+def test_a_quote_of_the_library_is_told_with_its_document() -> None:
+    alerts: list[Alert] = []
+    condition = Condition.parse("outputAmount > 1")
+    with Market.embedded("base") as market:
+        quote = market.quote("ETH", "USDC", "1")
+    display = AlertingDisplay(ShownQuotes(), condition, alerts.append, alerts.append, max_age_s=60)  # type: ignore[arg-type]
+    display.show(quote, NO_CHANGE)
+    assert "unknown age" in str(alerts), "the modelled market has no time"
+
+
+class Receiver:
+    """A receiver that fails a number of times."""
+
+    def __init__(self, *errors: UpstreamError) -> None:
+        self.errors, self.tries = list(errors), 0
+        self.delivered = threading.Event()
+
+    def deliver(self, _alert: Alert) -> None:
+        self.tries += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        self.delivered.set()
+
+
+def test_a_failed_delivery_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alert, "FIRST_RETRY_S", 0.001)
+    receiver, notes = Receiver(UpstreamError("it failed"), UpstreamError("it failed")), list[str]()
+    queue = AlertQueue(receiver, notes.append, Clock(lambda: NOW_S, lambda: NOW_S), max_age_s=60)
+    with queue.delivering():
+        queue.add(ALERT)
+        assert receiver.delivered.wait(60)
+    assert receiver.tries == 3
+    assert notes == ["the alert outputAmount > 4 was not delivered: it failed"]
+
+
+@pytest.mark.parametrize("age_s", [0, 61])
+def test_a_refused_or_old_alert_is_given_up(age_s: int) -> None:
+    errors = [UpstreamRejected("no")] if age_s == 0 else [UpstreamError("no")] * 9
+    receiver, notes = Receiver(*errors), list[str]()
+    now_s = NOW_S + age_s
+    queue = AlertQueue(receiver, notes.append, Clock(lambda: now_s, lambda: now_s), max_age_s=60)
+    with queue.delivering():
+        queue.add(ALERT)
+        until(lambda: len(notes) == 1 + bool(age_s))
+    assert receiver.tries == 1
+
+
+def test_an_address_gets_the_quote_as_json() -> None:
+    with loopback_server(respond_with(http_response(204), http_response(503), http_response(404))) as server:
+        receiver = HttpReceiver(f"{server.url}/secret-path?key=s3cret")
+        receiver.deliver(ALERT)
+        with pytest.raises(UpstreamError) as failed:
+            receiver.deliver(ALERT)
+        with pytest.raises(UpstreamRejected) as refused:
+            receiver.deliver(ALERT)
+        sent = server.exchanges[0]
+    assert sent.target == "/secret-path?key=s3cret"
+    assert json.loads(sent.body) == {
+        "when": "outputAmount > 4", "field": "outputAmount", "value": "5", "quote": QUOTE
+    }  # fmt: skip
+    assert "503" in failed.value.message
+    assert "secret" not in failed.value.message + refused.value.message
+    assert "s3cret" not in failed.value.message + refused.value.message
+
+
+def test_an_unreachable_address_is_not_shown() -> None:
+    receiver = HttpReceiver("http://user:pass@127.0.0.1:9/secret-path")
+    with pytest.raises(UpstreamError) as failed:
+        receiver.deliver(ALERT)
+    assert not {"user", "pass", "secret"} & set(failed.value.message.replace("/", " ").replace("@", " ").split())
+
+
+def test_a_command_gets_the_quote_and_its_fields(tmp_path: Path) -> None:
+    script, out = tmp_path / "told.py", tmp_path / "out.json"
+    script.write_text(
+        "import json, os, sys\n"
+        "fields = {name: each for name, each in os.environ.items() if name.startswith(('QUOTE_', 'ALERT_'))}\n"
+        f"open({str(out)!r}, 'w').write(json.dumps([json.load(sys.stdin), fields]))\n"
+    )
+    CommandReceiver(f"{sys.executable} {script}").deliver(ALERT)
+    quote, fields = json.loads(out.read_text())
+    assert quote == QUOTE
+    assert fields == {
+        "QUOTE_OUTPUT_AMOUNT": "5", "QUOTE_STATE_BLOCK": "7", "QUOTE_STATE_TIMESTAMP": "1000",
+        "ALERT_WHEN": "outputAmount > 4", "ALERT_FIELD": "outputAmount", "ALERT_VALUE": "5",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "problem"),
+    [
+        ("false", UpstreamError, "false ended with status 1"),
+        ("no-such-command", UpstreamRejected, "there is no command"),
+    ],
+)
+def test_a_command_that_fails_is_an_error(command: str, error: type[UpstreamError], problem: str) -> None:
+    with pytest.raises(error, match=problem):
+        CommandReceiver(command).deliver(ALERT)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--when", "a > 1", "--run", "true"), "--when, --notify and --run are for a quote that is watched"),
+        (("--watch", "--run", "true"), "--notify and --run need a condition"),
+        (("--watch", "--when", "a > 1"), "--when needs one way to tell of it"),
+        (("--watch", "--when", "a > 1", "--run", "true", "--notify", "http://x"), "--when needs one way to tell of it"),
+    ],
+)
+def test_bad_alert_options_are_one_sentence(words: tuple[str, ...], message: str) -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", *words)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize("url", ["nonsense", "ftp://host.example/s3cret", "https://"])
+def test_a_bad_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        HttpReceiver(url)
+    assert "s3cret" not in refused.value.message
