@@ -5,7 +5,8 @@
 | `blocks` | a stream with one entry for each published block; its field `data` is an entry of `swap-feed/1` |
 | `snapshot` | a hash: `data` is a snapshot, `id` the entry of the stream after which it was made, `written` when |
 | `state` | a hash: `writer` and `token` of who may write, `listener` if it subscribes as below; `last`, `block` and |
-|         | `hash`: the id of the newest entry, the number of its block, and the hash of the market after it |
+|         | `hash`: the id of the newest entry, the number of its block, and the hash of the market after it; |
+|         | `block_hash`: the hash of its block, empty where it is unknown |
 | `lease` | the writer, as long as it has shown that it lives |
 | `request` | exists while a reader misses an entry, and waits for a new snapshot |
 
@@ -57,14 +58,16 @@ if holder and holder ~= ARGV[1] then
   local subscribers = redis.pcall('PUBSUB', 'NUMSUB', ARGV[5] .. holder)
   if subscribers[2] ~= 0 then return {'STANDBY'} end
 end
-local newest = redis.call('HMGET', KEYS[1], 'block', 'last', 'hash')
+local newest = redis.call('HMGET', KEYS[1], 'block', 'last', 'hash', 'block_hash')
 local block = tonumber(newest[1] or '')
 if block and block > tonumber(ARGV[3]) then return {'BEHIND'} end
 local token = (tonumber(redis.call('HGET', KEYS[1], 'token') or '') or 0) % 2^52 + 1
 token = string.format('%.0f', token)
 redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'token', token, 'listener', ARGV[4])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-return {'OK', token, newest[2] or '', newest[3] or ''}
+local written, time = tonumber(redis.call('HGET', KEYS[4], 'written') or ''), redis.call('TIME')
+local age = written and string.format('%.3f', time[1] + time[2] / 1000000 - written) or ''
+return {'OK', token, newest[2] or '', newest[3] or '', newest[1] or '', newest[4] or '', age}
 """
 _RENEW = f"""{_IS_WRITER}
 if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
@@ -81,7 +84,7 @@ _APPEND = f"""{_IS_WRITER}
 if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
 if redis.call('HGET', KEYS[1], 'last') ~= ARGV[4] then return {{'LOST'}} end
 local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[8], '*', 'data', ARGV[7])
-redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[5], 'hash', ARGV[6])
+redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[5], 'hash', ARGV[6], 'block_hash', ARGV[9])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
 return {{'OK', tostring(redis.call('EXISTS', KEYS[5])), id}}
 """
@@ -92,7 +95,7 @@ local before = redis.call('HGET', KEYS[4], 'id')
 local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[7], '*', 'data', ARGV[6])
 local time = redis.call('TIME')
 redis.call('HSET', KEYS[4], 'id', id, 'data', ARGV[8], 'written', time[1] .. '.' .. time[2])
-redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[4], 'hash', ARGV[5])
+redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[4], 'hash', ARGV[5], 'block_hash', ARGV[9])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
 if before then redis.call('XTRIM', KEYS[3], 'MINID', before) end
 return {{'OK', '0', id}}
@@ -123,10 +126,16 @@ class WriteResult(StrEnum):
 
 
 class NewestEntry(NamedTuple):
-    """The id of the newest entry, and the hash of the market after it."""
+    """The id of the newest entry, and the hash of the market after it.
+
+    A writer also learns its block, whose hash is empty where it is unknown, and the age of the snapshot.
+    """
 
     id: str
     state_hash: str
+    block: int | None = None
+    block_hash: str = ""
+    snapshot_age_s: float | None = None
 
 
 class SnapshotVersion(NamedTuple):
@@ -195,8 +204,12 @@ class FeedWriter(_Feed):
         result, *words = self._run(_ACQUIRE, self._name, self._lease_ms, block, listener, self._channels)
         if not words:
             return WriteResult(result), None
-        self._token, entry_id, state_hash = words
-        return WriteResult(result), NewestEntry(entry_id, state_hash) if entry_id else None
+        self._token, entry_id, state_hash, number, block_hash, age = words
+        if not entry_id:
+            return WriteResult(result), None
+        age_s = float(age) if age else None
+        newest = NewestEntry(entry_id, state_hash, int(number) if number.isdecimal() else None, block_hash, age_s)
+        return WriteResult(result), newest
 
     def renew(self) -> WriteResult:
         """Show that this writer lives."""
@@ -209,13 +222,17 @@ class FeedWriter(_Feed):
         """Give up the lease, so that another writer need not wait for its end."""
         return WriteResult(self._run(_RELEASE, self._name, self._token)[0])
 
-    def append(self, data: bytes, block: int, state_hash: str, after: str) -> tuple[WriteResult, str]:
+    def append(
+        self, data: bytes, block: int, state_hash: str, after: str, block_hash: str = ""
+    ) -> tuple[WriteResult, str]:
         """Append an entry behind the entry `after`, and return its id, "" if it was not appended."""
-        return self._write(_APPEND, self._lease_ms, after, block, state_hash, data, MAX_ENTRIES)
+        return self._write(_APPEND, self._lease_ms, after, block, state_hash, data, MAX_ENTRIES, block_hash)
 
-    def begin(self, data: bytes, block: int, state_hash: str, snapshot: bytes) -> tuple[WriteResult, str]:
+    def begin(
+        self, data: bytes, block: int, state_hash: str, snapshot: bytes, block_hash: str = ""
+    ) -> tuple[WriteResult, str]:
         """Append an entry behind the newest one, with the snapshot after it. Return as `append` does."""
-        return self._write(_BEGIN, self._lease_ms, block, state_hash, data, MAX_ENTRIES, snapshot)
+        return self._write(_BEGIN, self._lease_ms, block, state_hash, data, MAX_ENTRIES, snapshot, block_hash)
 
     def set_snapshot(self, data: bytes, entry_id: str) -> WriteResult:
         """Replace the snapshot by one made after that entry. Drop the entries before the last snapshot's."""

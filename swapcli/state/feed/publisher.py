@@ -1,8 +1,9 @@
 """Publish the blocks of a store as a feed, if no other process does.
 
 The publisher has a copy of all documents of the store in memory, from which it makes entries and snapshots. What could
-not be published goes into the next entry. A server that has lost its data, or a writer that takes over, starts again
-with an entry without changes, and a snapshot.
+not be published goes into the next entry. A writer that starts or takes over goes on after the newest entry if its
+store still has the block of that, with an entry of all that has changed since. Where it has not, and where the server
+has lost its data, it starts again with an entry without changes, and a snapshot.
 """
 
 from __future__ import annotations
@@ -120,16 +121,36 @@ class FeedPublisher:
             self._write_snapshot(self._last_id)
 
     def _continue_from(self, newest: NewestEntry | None) -> None:
-        """Go on after the newest entry if its market is one that this process knows."""
+        """Go on after the newest entry if its market is one that this process or its store knows."""
         self._last_id = None
+        if newest is not None and newest.snapshot_age_s is not None:
+            self._snapshot_s = max(self._snapshot_s, self._clock.monotonic_s() - newest.snapshot_age_s)
         later: list[_Change] = []
         for change in reversed(self._history):
             if newest is not None and change.state_hash == newest.state_hash:
-                self._last_id, self._published_hash = newest
+                self._last_id, self._published_hash = newest.id, newest.state_hash
                 self._pending_tokens = {key for each in later for key in each.tokens}
                 self._pending_pools = {key for each in later for key in each.pools}
                 return
             later.append(change)
+        if newest is not None:
+            self._bridge(newest)
+
+    def _bridge(self, newest: NewestEntry) -> None:
+        """Go on after an entry of another process if the store has its block, and knows what has changed since.
+
+        Readers compare the hash after the changes. If the entry came from a store with other pools, they ask for a
+        snapshot, which then follows.
+        """
+        with self._store.snapshot():
+            blocks = [each for each in self._store.read_blocks() if each.number == newest.block]
+            if not blocks or not newest.block_hash or blocks[0].hash != newest.block_hash:
+                return
+            pools = self._store.inventory.changed_since(blocks[0])
+            tokens = self._store.inventory.tokens_changed_since(blocks[0].number)
+        if pools is not None:
+            self._last_id, self._published_hash = newest.id, newest.state_hash
+            self._pending_pools, self._pending_tokens = set(pools), tokens
 
     def _append(self, header: MarketHeader, after: str) -> None:
         entry = self._market.entry(self._published_hash, self._pending_tokens, self._pending_pools, self._rewound_to)
@@ -137,7 +158,7 @@ class FeedPublisher:
         if len(data) > MAX_ENTRY_BYTES // 4:
             self._begin(header)
             return
-        result, entry_id = self._writer.append(data, header.block, entry.state_hash, after)
+        result, entry_id = self._writer.append(data, header.block, entry.state_hash, after, header.block_hash or "")
         if self._check(result):
             self._set_published(entry_id)
             self.last_entry_bytes = len(data)
@@ -148,7 +169,9 @@ class FeedPublisher:
         """Publish the whole market. Its entry has no changes: readers with another market load the snapshot."""
         entry, started_s = self._market.entry("", (), (), self._rewound_to), self._clock.monotonic_s()
         data = encode_entry(self._market.snapshot())
-        result, entry_id = self._writer.begin(encode_entry(entry), header.block, entry.state_hash, data)
+        result, entry_id = self._writer.begin(
+            encode_entry(entry), header.block, entry.state_hash, data, header.block_hash or ""
+        )
         if self._check(result):
             self._set_published(entry_id)
             self._set_snapshot(data, started_s)

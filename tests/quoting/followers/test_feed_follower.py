@@ -183,6 +183,45 @@ def test_one_writes_and_the_other_takes_over(scene: Scene, store: Store, path: P
     assert follower.counters.gaps == 0, "the successor goes on where the first one ended"
 
 
+@settings(max_examples=examples(15, full=100))
+@given(st.lists(CHANGE, max_size=5))
+def test_a_restarted_writer_goes_on_without_a_snapshot(
+    redis_server: RedisServer, blocks: list[dict[int, int | None]]
+) -> None:
+    scene = Scene(redis_server.server)
+    with TemporaryDirectory() as folder, create(path := Path(folder) / "store", NETWORK) as store:
+        write_block(store, 1, START)
+        write_block(store, 2, {0: 5 * 10**5})
+        first, follower = scene.publisher(path), scene.follower()
+        first.publish()
+        follower.read()
+        first.release()
+        for number, change in enumerate(blocks, 3):
+            write_block(store, number, change)
+        second = scene.publisher(path)
+        second.publish()
+        state = follower.advance()
+        counters = follower.counters
+        assert (second.last_snapshot_bytes, counters.snapshots, counters.gaps, counters.mismatches) == (0, 1, 0, 0)
+        assert (state is not None) == bool(blocks)
+        check_same((state or follower.read()).market, store.read_market())
+
+
+def test_a_writer_with_another_store_begins_anew(scene: Scene, store: Store, path: Path) -> None:
+    first, follower = scene.publisher(path), scene.follower()
+    first.publish()
+    follower.read()
+    first.release()
+    for number in range(70, 140):
+        write_block(store, number, {0: 10**6 + number})
+    second = scene.publisher(path)
+    second.publish()
+    assert second.last_snapshot_bytes > 0, "the store no longer has the block of the newest entry"
+    state = follower.advance()
+    assert state is not None
+    check_same(state.market, store.read_market())
+
+
 def test_a_writer_without_a_connection_is_replaced(scene: Scene, store: Store, path: Path) -> None:
     """Its lease of 60 s does not delay the successor; the first one cannot write any more when it comes back."""
     writer, follower = scene.writer(), scene.follower()

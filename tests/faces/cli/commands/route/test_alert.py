@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import threading
 from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +14,11 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidOption, SwapcliError, UpstreamError, UpstreamRejected
 from swapcli.faces.cli.commands.route import alert
 from swapcli.faces.cli.commands.route.alert import Alert, AlertingDisplay, AlertQueue, Condition
-from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver
 from swapcli.quoting.market import Market
 from swapcli.quoting.quote_change import QuoteChange
 from swapcli.quoting.swap_quote import SwapQuote
 from swapcli.state.clock import Clock
 from tests.support.command import run_swapcli
-from tests.support.loopback_server import http_response, loopback_server, respond_with
 from tests.support.waiting import until
 
 NOW_S = 1_000.0
@@ -151,59 +146,6 @@ def test_a_refused_or_old_alert_is_given_up(age_s: int) -> None:
     assert receiver.tries == 1
 
 
-def test_an_address_gets_the_quote_as_json() -> None:
-    with loopback_server(respond_with(http_response(204), http_response(503), http_response(404))) as server:
-        receiver = HttpReceiver(f"{server.url}/secret-path?key=s3cret")
-        receiver.deliver(ALERT)
-        with pytest.raises(UpstreamError) as failed:
-            receiver.deliver(ALERT)
-        with pytest.raises(UpstreamRejected) as refused:
-            receiver.deliver(ALERT)
-        sent = server.exchanges[0]
-    assert sent.target == "/secret-path?key=s3cret"
-    assert json.loads(sent.body) == {
-        "when": "outputAmount > 4", "field": "outputAmount", "value": "5", "quote": QUOTE
-    }  # fmt: skip
-    assert "503" in failed.value.message
-    assert "secret" not in failed.value.message + refused.value.message
-    assert "s3cret" not in failed.value.message + refused.value.message
-
-
-def test_an_unreachable_address_is_not_shown() -> None:
-    receiver = HttpReceiver("http://user:pass@127.0.0.1:9/secret-path")
-    with pytest.raises(UpstreamError) as failed:
-        receiver.deliver(ALERT)
-    assert not {"user", "pass", "secret"} & set(failed.value.message.replace("/", " ").replace("@", " ").split())
-
-
-def test_a_command_gets_the_quote_and_its_fields(tmp_path: Path) -> None:
-    script, out = tmp_path / "told.py", tmp_path / "out.json"
-    script.write_text(
-        "import json, os, sys\n"
-        "fields = {name: each for name, each in os.environ.items() if name.startswith(('QUOTE_', 'ALERT_'))}\n"
-        f"open({str(out)!r}, 'w').write(json.dumps([json.load(sys.stdin), fields]))\n"
-    )
-    CommandReceiver(f"{sys.executable} {script}").deliver(ALERT)
-    quote, fields = json.loads(out.read_text())
-    assert quote == QUOTE
-    assert fields == {
-        "QUOTE_OUTPUT_AMOUNT": "5", "QUOTE_STATE_BLOCK": "7", "QUOTE_STATE_TIMESTAMP": "1000",
-        "ALERT_WHEN": "outputAmount > 4", "ALERT_FIELD": "outputAmount", "ALERT_VALUE": "5",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("command", "error", "problem"),
-    [
-        ("false", UpstreamError, "false ended with status 1"),
-        ("no-such-command", UpstreamRejected, "there is no command"),
-    ],
-)
-def test_a_command_that_fails_is_an_error(command: str, error: type[UpstreamError], problem: str) -> None:
-    with pytest.raises(error, match=problem):
-        CommandReceiver(command).deliver(ALERT)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -217,10 +159,3 @@ def test_bad_alert_options_are_one_sentence(words: tuple[str, ...], message: str
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", *words)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"error: {message}")
-
-
-@pytest.mark.parametrize("url", ["nonsense", "ftp://host.example/s3cret", "https://"])
-def test_a_bad_address_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(InvalidOption) as refused:
-        HttpReceiver(url)
-    assert "s3cret" not in refused.value.message
