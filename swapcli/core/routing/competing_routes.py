@@ -68,4 +68,5 @@ def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:
     tokens = {index[token] for step in found.replay.steps for token in (step.token_in, step.token_out)}
     prices = {token: problem.spot.value(token) for token in tokens}
     priced = {token: price for token, price in prices.items() if price > 0.0} | {problem.spec.target: 1.0}
-    return SearchResult(problem, found, None, Solution(priced, [], found.net, 1.0, 0), Exclusions())
+    solution = Solution(priced, [], found.net, 1.0, 0)
+    return SearchResult(problem, found, None, solution, Exclusions(), solution)

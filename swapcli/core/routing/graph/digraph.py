@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from itertools import pairwise
+from math import inf
 from typing import TypeVar
 
 TokenPair = tuple[int, int]
@@ -45,11 +46,14 @@ def topological_order(
     return order if len(order) == len(open_inflows) else None
 
 
-def feedback_arcs(values: Mapping[TokenPair, float]) -> set[TokenPair]:
+def feedback_arcs(values: Mapping[TokenPair, float], kept: Set[TokenPair] = frozenset()) -> set[TokenPair]:
     """Return edges without which the flow `values` has no cycle: the feedback arc set of a simple heuristic.
 
-    It takes the weaker of two opposite edges, then the weakest edge of each remaining cycle.
+    It takes the weaker of two opposite edges, then the weakest edge of each remaining cycle; one of `kept` only where a
+    cycle has no other.
     """
+    if kept:
+        values = {pair: inf if pair in kept else value for pair, value in values.items()}
     removed = {pair for pair, value in values.items() if value < values.get(pair[::-1], 0.0)}
     remaining = _drop_acyclic_ends({pair: value for pair, value in values.items() if pair not in removed})
     while remaining:

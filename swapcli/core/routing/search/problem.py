@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from math import inf
 
 from swapcli.core.model.execution import OWN_ROUTER_GAS, RouterGas
@@ -50,6 +50,10 @@ class Exclusions(NamedTuple):
 
     pairs: frozenset[TokenPair] = frozenset()
     arcs: frozenset[int] = frozenset()
+
+    def without(self, pairs: Set[TokenPair], arcs: Set[int]) -> Exclusions:
+        """Return these exclusions without some."""
+        return Exclusions(self.pairs - pairs, self.arcs - arcs)
 
     def allows(self, arc: Arc) -> bool:
         """Return whether `arc` may be used."""
@@ -106,9 +110,15 @@ class RoutingProblem(NamedTuple):
         return arc.token_out != self.spec.source and arc.token_in != self.spec.target and exclusions.allows(arc)
 
     def solve(
-        self, arcs: list[Arc], prices: Prices, tolerance: float = FINE, max_iterations: int = MAX_ITERATIONS
+        self,
+        arcs: list[Arc],
+        prices: Prices,
+        tolerance: float = FINE,
+        max_iterations: int = MAX_ITERATIONS,
+        floor: float = -inf,
     ) -> Solution:
-        """Minimise the dual over `arcs`, from `prices`, in at most `max_iterations`."""
+        """Minimise the dual over `arcs`, from `prices`, in at most `max_iterations`, or until its value is at most
+        `floor`."""
         spec = self.spec
         return minimize_dual(
             arcs,
@@ -118,13 +128,16 @@ class RoutingProblem(NamedTuple):
             self._ceiling,
             tolerance=tolerance,
             max_iterations=max_iterations,
+            floor=floor,
             check=spec.check,
         )
 
-    def solve_excluding(self, candidate: CandidateSolution, exclusions: Exclusions) -> CandidateSolution:
-        """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices."""
+    def solve_excluding(
+        self, candidate: CandidateSolution, exclusions: Exclusions, floor: float = -inf
+    ) -> CandidateSolution:
+        """Solve again over those of the candidate's arcs that `exclusions` allow, from its prices; see `solve`."""
         arcs = [arc for arc in candidate.arcs if exclusions.allows(arc)]
-        return CandidateSolution(self.solve(arcs, candidate.solution.prices), arcs, exclusions)
+        return CandidateSolution(self.solve(arcs, candidate.solution.prices, floor=floor), arcs, exclusions)
 
     def _ceiling(self, token: int) -> float:
         return self.spot.value(token) or inf

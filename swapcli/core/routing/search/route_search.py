@@ -20,7 +20,13 @@ from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.core.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, share_on_long_paths, shorten_paths
+from swapcli.core.routing.search.acyclic import (
+    MIN_HOP_FRACTION,
+    acyclic_candidates,
+    has_cycles,
+    share_on_long_paths,
+    shorten_paths,
+)
 from swapcli.core.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
 from swapcli.core.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
 from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
@@ -55,13 +61,15 @@ _FINE_ROUNDING_LOSS = (
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
+_MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
 class SearchResult(NamedTuple):
-    """The result of a search: the best route, the best with one pool per hop, and prices to certify it.
+    """The result of a search: the best route, the best with one pool per hop, and the solution that the best follows.
 
+    `optimum` is the acyclic solution of greatest value, of which another route may have lost more by rounding.
     `is_complete` is False if the search ran out of time.
     """
 
@@ -70,6 +78,7 @@ class SearchResult(NamedTuple):
     best_single_path: ScoredRoute | None
     solution: Solution
     exclusions: Exclusions
+    optimum: Solution
     is_complete: bool = True
 
     @property
@@ -155,7 +164,23 @@ class RouteSearch:
                 break
             result = self._search_avoiding(problem)
             best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
-        return self.improve_pools(self._reallocate(best_result)) if best_result else None
+        return self._move_exactly(self.improve_pools(self._reallocate(best_result))) if best_result else None
+
+    def _move_exactly(self, result: SearchResult) -> SearchResult:
+        """Return `result` with its shares moved by exact replays if rounding to base units costs much."""
+        found = result.best
+        if found.replay.amount_out >= result.optimum.value * (1.0 - _MIN_LOSS):
+            return result
+        from swapcli.core.routing.search.exact_moves import may_lose_by_rounding, move_shares_exactly
+
+        if not may_lose_by_rounding(found):
+            return result
+        self._record_best(result)
+        others = [scored for scored in self._scored.values() if scored.amount_in == found.amount_in]
+        better = move_shares_exactly(
+            result.problem, found, others, lambda route: self.score_route(route, found.amount_in)
+        )
+        return result._replace(best=better)
 
     def improve_pools(self, result: SearchResult) -> SearchResult:
         """Return `result` with other pools in its hops if these pay more net of gas."""
@@ -199,7 +224,7 @@ class RouteSearch:
         search = self
         if problem is not self.problem:
             search = RouteSearch(problem, self.pools, self.execution)
-            search._best_so_far = self._best_so_far
+            search._best_so_far, search._scored = self._best_so_far, self._scored
         try:
             return search._search_problem()
         finally:
@@ -232,20 +257,29 @@ class RouteSearch:
         stages = active.stages
         single = found = floor or self.best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
+        if has_cycles(self.problem, stages[-1].solution):
+            from swapcli.core.routing.search.acyclic_detours import with_detours
+
+            candidates = with_detours(self.problem, candidates)
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
             candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
-        best_candidate = candidates[0]
+        best_candidate, optimum = (
+            candidates[0],
+            max((each.solution for each in candidates), key=lambda each: each.value),
+        )
         for candidate in candidates:
             if found and candidate.solution.value <= found.net:
                 continue
             for route in self.routes(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
-                    self._record_best(self._result(found, single, candidate))
-        return self._result(found, single, best_candidate) if found else None
+                    self._record_best(self._result(found, single, candidate, optimum))
+        return self._result(found, single, best_candidate, optimum) if found else None
 
-    def _result(self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution) -> SearchResult:
-        return SearchResult(self.problem, best, single, candidate.solution, candidate.exclusions)
+    def _result(
+        self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution
+    ) -> SearchResult:
+        return SearchResult(self.problem, best, single, candidate.solution, candidate.exclusions, optimum)
 
     def _record_best(self, result: SearchResult) -> None:
         """Record `result` as the answer when time is up, if it is the best so far."""
@@ -260,7 +294,7 @@ class RouteSearch:
         if found is None:
             return None
         solution = Solution(start_prices(self.problem, [path]), [], found.net, 0.0, 0)
-        return SearchResult(self.problem, found, found, solution, Exclusions())
+        return SearchResult(self.problem, found, found, solution, Exclusions(), solution)
 
     def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
@@ -423,9 +457,9 @@ def low_precision_tokens(result: SearchResult) -> frozenset[int]:
     """Return intermediate tokens of few units, if the route falls short of its solution."""
     is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
     max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
-    if result.best.replay.amount_out > result.solution.value * (1 - max_loss):
+    if result.best.replay.amount_out > result.optimum.value * (1 - max_loss):
         return frozenset()
-    problem, solution = result.problem, result.solution
+    problem, solution = result.problem, result.optimum
     index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
     units: dict[int, float] = {}
     for step in result.best.replay.steps:

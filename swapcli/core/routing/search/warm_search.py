@@ -80,7 +80,9 @@ def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | Non
         return _search(search, former, known, single)
     except SearchTimeUp:
         solution = Solution(_known_prices(search.problem, former), [], 0.0, 1.0, 0)
-        return known and SearchResult(search.problem, known, single, solution, Exclusions(), is_complete=False)
+        return known and SearchResult(
+            search.problem, known, single, solution, Exclusions(), solution, is_complete=False
+        )
 
 
 def _score(search: RouteSearch, route: Route | None) -> ScoredRoute | None:
@@ -103,7 +105,7 @@ def _search(
         found = _better(found, route)
     if found is None:
         return None
-    result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions)
+    result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions, candidate.solution)
     try:
         if found is known and search.spec.gas_value > 0.0:
             result = search.share_again(result)

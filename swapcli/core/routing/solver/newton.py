@@ -7,7 +7,7 @@ far from the solution, and follows steps that leave much of the imbalance, as at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp, inf, log
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import CancelCheck, no_cancellation
@@ -62,13 +62,15 @@ def minimize_dual(
     *,
     tolerance: float = 1e-5,
     max_iterations: int = MAX_ITERATIONS,
+    floor: float = -inf,
     check: CancelCheck = no_cancellation,
 ) -> Solution:
     """Minimise the dual over the prices of the tokens that `arcs` touch, from `start`.
 
     `endpoints` are (source, target), `amount` is the input in base units. `start` needs a price > 0, in units of the
     target, for every token of the arcs. Stops when no token's net inflow is worth more than `tolerance` times
-    `DualPoint.imbalance_scale`, or when nothing improves. Calls `check` once per iteration.
+    `DualPoint.imbalance_scale`, when nothing improves, or once the value is at most `floor`: it bounds the optimum from
+    above at any prices. Calls `check` once per iteration.
     """
     problem = Dual(arcs, *endpoints, amount, ceiling)
     point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
@@ -77,7 +79,7 @@ def minimize_dual(
     stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
         check()
-        if point.residual <= tolerance:
+        if point.residual <= tolerance or point.value <= floor:
             return _build_solution(problem, point, iteration)
         next_point, attempts = _newton_step(problem, point, max_step, is_slow)
         has_step = next_point is not None

@@ -62,14 +62,14 @@ def test_the_flow_is_acyclic_within_hops_and_reuses_no_pool(
 
 
 @given(seeds, amounts, noises)
-def test_exactly_the_banned_arcs_are_missing_and_never_trade(seed: int, amount: int, noise: float) -> None:
+def test_excluded_arcs_never_trade(seed: int, amount: int, noise: float) -> None:
     drawn = solved_market(seed, amount, noise, 6)
     if drawn is None:
         return
     problem, found = drawn
-    result = acyclic_candidates(problem, found)[0]
-    assert [arc for arc in found.arcs if result.exclusions.allows(arc)] == result.arcs
-    assert {id(t.arc) for t in result.solution.trades} <= {id(arc) for arc in result.arcs}
+    for result in acyclic_candidates(problem, found):
+        assert all(result.exclusions.allows(arc) for arc in result.arcs)
+        assert {id(t.arc) for t in result.solution.trades} <= {id(arc) for arc in result.arcs}
 
 
 @given(seeds, amounts)

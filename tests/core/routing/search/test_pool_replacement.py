@@ -56,7 +56,7 @@ def before_and_after(search: RouteSearch, path: list[Arc]) -> tuple[ScoredRoute,
         return None
     problem = search.problem
     solution = problem.solve(list(problem.graph.arcs()), start_prices(problem))
-    result = SearchResult(problem, found, found, solution, Exclusions())
+    result = SearchResult(problem, found, found, solution, Exclusions(), solution)
     return found, search.improve_pools(result).best
 
 
@@ -74,7 +74,7 @@ def test_the_net_output_never_falls(seed: int, amount: int, gas_fraction: float,
     assume(path is not None)
     assert path
     solution = search.problem.solve(list(search.problem.graph.arcs()), start_prices(search.problem))
-    result = SearchResult(search.problem, path, path, solution, Exclusions())
+    result = SearchResult(search.problem, path, path, solution, Exclusions(), solution)
     best = search.improve_pools(result).best
     assert best.net >= path.net
     assert serves_one_hop_each(best) or not serves_one_hop_each(path)
