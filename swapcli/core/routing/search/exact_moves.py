@@ -6,17 +6,17 @@ less than its solution says, and another division of the order over the same pat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from swapcli.core.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.routing.graph.digraph import topological_order
+from swapcli.core.routing.graph.market_graph import Prices
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.rounding import move_sizes
 from swapcli.core.routing.search.scored_route import ScoredRoute
 
-_FEW_UNITS = 200_000  # a balance of fewer may lose more than a twentieth of a basis point by rounding down
 _MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once, after whole paths. Empirical
-_MAX_REPLAYS = 200  # bounds the work
+_MAX_REPLAYS = 120  # bounds the work
 _MAX_PATHS = 8  # of the search: the paths of the route, and those of other candidates. Bounds the work
 _MAX_SHORTFALL = 5e-3  # of the best output: paths of routes that pay less are no candidates. Empirical
 
@@ -24,9 +24,10 @@ _Path = tuple[tuple[Swap, ...], ...]
 """The hops of a segment."""
 
 
-def may_lose_by_rounding(found: ScoredRoute) -> bool:
-    """Return whether an amount of the replayed route `found` has so few units that rounding may cost much."""
-    return any(min(step.amount_in, step.amount_out) < _FEW_UNITS for step in found.replay.steps)
+def rounding_loss(found: ScoredRoute, prices: Prices, token_index: Mapping[str, int]) -> float:
+    """Return about which part of its output a replayed route may lose because each step rounds down to a unit."""
+    output = found.replay.amount_out or 1
+    return sum(prices.get(token_index[step.token_out], 0.0) for step in found.replay.steps) / output
 
 
 def move_shares_exactly(

@@ -62,6 +62,7 @@ _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
+_MIN_ROUNDING_LOSS = 1e-5  # of the output: what steps may lose by rounding down, below which exact moves gain little
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
@@ -171,9 +172,9 @@ class RouteSearch:
         found = result.best
         if found.replay.amount_out >= result.optimum.value * (1.0 - _MIN_LOSS):
             return result
-        from swapcli.core.routing.search.exact_moves import may_lose_by_rounding, move_shares_exactly
+        from swapcli.core.routing.search.exact_moves import move_shares_exactly, rounding_loss
 
-        if not may_lose_by_rounding(found):
+        if rounding_loss(found, result.optimum.prices, result.problem.graph.token_index) < _MIN_ROUNDING_LOSS:
             return result
         self._record_best(result)
         others = [scored for scored in self._scored.values() if scored.amount_in == found.amount_in]
@@ -256,25 +257,31 @@ class RouteSearch:
         """Return the best route over an active set, or `floor` if that is better."""
         stages = active.stages
         single = found = floor or self.best_single_path(stages[-1].arcs)
-        candidates = acyclic_candidates(self.problem, stages[-1])
-        if has_cycles(self.problem, stages[-1].solution):
-            from swapcli.core.routing.search.acyclic_detours import with_detours
-
-            candidates = with_detours(self.problem, candidates)
-        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
-            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
-        best_candidate, optimum = (
-            candidates[0],
-            max((each.solution for each in candidates), key=lambda each: each.value),
-        )
-        for candidate in candidates:
+        best_candidate = optimum = stages[-1]
+        if found:
+            self._record_best(self._result(found, single, best_candidate, optimum.solution))
+        for k, candidate in enumerate(self._acyclic_candidates(stages)):
+            if k == 0 or candidate.solution.value > optimum.solution.value:
+                optimum = candidate
+                best_candidate = candidate if k == 0 else best_candidate
             if found and candidate.solution.value <= found.net:
                 continue
             for route in self.routes(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
-                    self._record_best(self._result(found, single, candidate, optimum))
-        return self._result(found, single, best_candidate, optimum) if found else None
+                    self._record_best(self._result(found, single, candidate, optimum.solution))
+        return self._result(found, single, best_candidate, optimum.solution) if found else None
+
+    def _acyclic_candidates(self, stages: Sequence[CandidateSolution]) -> Iterator[CandidateSolution]:
+        """Yield acyclic solutions: those that are found at once, and then better ones that take longer."""
+        candidates = acyclic_candidates(self.problem, stages[-1])
+        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
+            candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
+        yield from candidates
+        if has_cycles(self.problem, stages[-1].solution):
+            from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
+
+            yield from AcyclicDetours(self.problem).improve(candidates)
 
     def _result(
         self, best: ScoredRoute, single: ScoredRoute | None, candidate: CandidateSolution, optimum: Solution

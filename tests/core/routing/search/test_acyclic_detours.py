@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.routing.search.acyclic import acyclic_candidates, is_acyclic, notable_flow
-from swapcli.core.routing.search.acyclic_detours import add_detours
+from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
 from swapcli.core.routing.search.problem import CandidateSolution, Exclusions, RoutingProblem
 from tests.core.routing.build import problem_of, solved
 from tests.support.pools import build_constant_product, build_market, build_random_market, build_token, seeds
@@ -32,7 +32,7 @@ def test_the_value_never_falls_and_no_cycle_appears(seed: int, amount: int, nois
     for candidate in acyclic_candidates(problem, found):
         if not is_acyclic(problem, candidate.solution):
             continue
-        better = add_detours(problem, candidate)
+        better = AcyclicDetours(problem).add_detours(candidate)
         assert better.solution.value >= candidate.solution.value
         assert is_acyclic(problem, better.solution)
 
@@ -44,7 +44,7 @@ def test_an_excluded_path_that_pays_comes_back() -> None:
     pools = [build_constant_product(k, i, j, x, int(rate * x)) for k, (i, j, x, rate) in enumerate(ways)]
     problem = problem_of(build_market(pools, [a, b, c, d]), 10**20)
     before = acyclic_over(problem, {(2, 3), (3, 1)})
-    better = add_detours(problem, before)
+    better = AcyclicDetours(problem).add_detours(before)
     assert notable_flow(problem, better.solution).keys() == {(0, 2), (2, 1), (2, 3), (3, 1)}
     assert better.solution.value > before.solution.value * (1 + 1e-5)
 
@@ -57,7 +57,7 @@ def test_a_hop_turns_round_where_that_pays() -> None:
     problem = problem_of(build_market(pools, [a, b, c, d]), 10**22)
     before = acyclic_over(problem, {(3, 2)})
     assert (2, 3) in notable_flow(problem, before.solution)
-    better = add_detours(problem, before)
+    better = AcyclicDetours(problem).add_detours(before)
     assert (3, 2) in notable_flow(problem, better.solution)
     assert better.solution.value > before.solution.value * 1.01
 
@@ -69,6 +69,6 @@ def test_a_detour_must_earn_its_gas() -> None:
     market, amount = build_market(pools, [a, b, c]), 10**20
     free = problem_of(market, amount)
     before = acyclic_over(free, {(0, 2)})
-    assert add_detours(free, before) is not before
+    assert AcyclicDetours(free).add_detours(before) is not before
     costly = problem_of(market, amount, gas_value=amount / 1e5)
-    assert add_detours(costly, before) is before
+    assert AcyclicDetours(costly).add_detours(before) is before

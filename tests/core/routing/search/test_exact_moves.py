@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.quote import HUNDREDTHS, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.routing.graph.digraph import topological_order
-from swapcli.core.routing.search.exact_moves import may_lose_by_rounding, move_shares_exactly
+from swapcli.core.routing.search.exact_moves import move_shares_exactly, rounding_loss
 from swapcli.core.routing.search.problem import RoutingProblem
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search.scored_route import ScoredRoute
@@ -52,7 +52,8 @@ def test_a_path_that_loses_a_unit_gives_its_share_away() -> None:
     first, halves = (search.score_route(route_over(problem, *each), 199) for each in (keys[:1], keys))
     assert first
     assert halves
-    assert may_lose_by_rounding(halves)
+    assert 0.0 < rounding_loss(first, {0: 1.0, 1: 1.0}, problem.graph.token_index) < 0.01
+    assert rounding_loss(halves, {0: 1.0, 1: 1.0}, problem.graph.token_index) > 0.01
     assert halves.net < first.net
     assert moved(search, halves, []).net == first.net
     assert moved(search, halves, [first]).net == first.net
