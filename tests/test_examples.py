@@ -25,6 +25,7 @@ RUN_BY = {
     "batch.py": __name__,
     "batch_on_dask.py": __name__,
     "quotes.ipynb": __name__,
+    "kubernetes.yaml": "tests/test_kubernetes.py",
 }
 """Which test runs each example."""
 

@@ -1,10 +1,12 @@
 """Kill replicas, Redis and the writer at random under load, and print what clients saw.
 
-    python -m bench.scale [--kills 50] [--replicas 4] [--clients 8] [--seed 1]
+    python -m bench.scale [--kills 50] [--soak-minutes 60] [--replicas 4] [--clients 8] [--seed 1]
 
-Each of the three is killed `--kills` times: 50 take about 11 minutes, and the checks two more. Progress goes to stderr.
+Each of the three is killed `--kills` times: 50 take about 11 minutes, and the checks two more. Then all of them live
+for `--soak-minutes` under a load that changes, and their memory and descriptors are measured. Progress goes to stderr.
 Exits with 1 if an amount was wrong, an answer was older than the maximum age, the rate limit was missed by more than
-2%, or a process did not come back. SIGTERM, SIGHUP and Ctrl-C end all processes.
+2%, a process did not come back, its memory grew by more than 5%, or it lost a descriptor. SIGTERM, SIGHUP and Ctrl-C
+end all processes.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from bench.scale.checks import (
 )
 from bench.scale.cluster import Cluster, Process, run_cluster
 from bench.scale.load import Traffic, load
+from bench.scale.soak import Soaked, soak
 from tests.support.redis_server import run_redis
 
 MAX_AGE_S = 12
@@ -79,20 +82,24 @@ def main() -> int:
                 failures = _kill_at_random(cluster, arguments.kills, rng, traffic)
                 _wait_until_ready(cluster, scene)
                 ended_s = time.monotonic()
+                soaked = None
+                if arguments.soak_minutes:
+                    soaked = soak(cluster, scene, traffic, 60.0 * arguments.soak_minutes, rng, _report)
             ended = [each.name for each in (cluster.writer, *cluster.replicas) if each.exit_code() is not None]
             counters = _scrape(cluster)
         _report(f"checking {len(traffic.answers):,} answers")
         found = check_answers(scene.chain.node, traffic.answers, MAX_AGE_S)
     availability = measure_availability(traffic.answers, found.timestamps_s, failures, started_s, ended_s)
     limit = check_limit(traffic.limited, redis_lives(failures, started_s, ended_s), LIMIT_PER_MINUTE, SETTLE_S)
-    _print(traffic, found, availability, limit, counters, ended)
+    _print(traffic, found, availability, limit, counters, ended, soaked)
     is_exact = abs(limit.allowed - limit.due) <= LIMIT_TOLERANCE * limit.due + 1
-    return int(bool(found.wrong or found.stale or traffic.unexpected or ended or not is_exact))
+    is_flat = soaked is None or soaked.is_flat
+    return int(bool(found.wrong or found.stale or traffic.unexpected or ended or not is_exact or not is_flat))
 
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
-    for name, default in (("kills", 50), ("replicas", 4), ("clients", 8), ("seed", 1)):
+    for name, default in (("kills", 50), ("soak-minutes", 60), ("replicas", 4), ("clients", 8), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     return parser.parse_args()
 
@@ -177,6 +184,7 @@ def _print(
     limit: Limit,
     counters: Counter[str],
     ended: list[str],
+    soaked: Soaked | None,
 ) -> None:
     times_ms = sorted(1_000 * each for each in traffic.times_s)
     document = {
@@ -195,6 +203,7 @@ def _print(
         "limit": {"seconds": round(limit.seconds), "allowed": limit.allowed, "due": round(limit.due, 1)},
         "latency_ms": {"p50": round(median(times_ms)), "p99": round(quantiles(times_ms, n=100)[98])},
         "metrics_since_last_start": dict(counters),
+        "soak": None if soaked is None else soaked.document(),
         "unexpected": traffic.unexpected[:10],
         "ended_by_itself": ended,
     }

@@ -72,6 +72,11 @@ class Daemon:
         """Return the exit code of a process that ended by itself; None while it runs, or after `kill`."""
         return None if self._process is None else self._process.poll()
 
+    def descriptors(self) -> int:
+        """Return the number of open files and connections of the process."""
+        assert self._process is not None
+        return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+
     def memory_bytes(self) -> int:
         """Return the resident memory of the process."""
         assert self._process is not None

@@ -56,6 +56,10 @@ class Traffic:
     unexpected: list[str] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
     limited: list[LimitedRequest] = field(default_factory=list)
+    pause_s: float = _PAUSE_S
+    """Average pause of a client between two orders: the load changes with it."""
+    keep_every: int = 1
+    """Of so many good answers one is kept and checked."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -106,7 +110,7 @@ def load(scene: TradingChain, port: int, clients: int, limited_per_s: float, rng
 
 def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event, rng: Random) -> None:
     client, tokens = _Client(port), scene.fixture.tokens
-    pause_s = _PAUSE_S
+    pause_s = traffic.pause_s
     while not ended.wait(rng.uniform(0.5, 1.5) * pause_s):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
         ends = [
@@ -124,7 +128,7 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
         requested_s, started_s = time.time(), time.monotonic()
         status, document, header = client.request("POST", f"/{scene.network}/calldata", order)
         answered_s = time.monotonic()
-        pause_s = _PAUSE_S if status == 200 else _PAUSE_AFTER_FAILURE_S
+        pause_s = traffic.pause_s if status == 200 else _PAUSE_AFTER_FAILURE_S
         with traffic.lock:
             traffic.statuses[status] += 1
             if status != 200:
@@ -134,6 +138,8 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
             state = parse_state(header)
             if state is None or state.block is None:
                 traffic.unexpected.append(f"an answer without a block: {header}")
+                continue
+            if traffic.statuses[200] % traffic.keep_every:
                 continue
             traffic.times_s.append(answered_s - started_s)
             amount_out = int(document["route"]["outputAmount"])

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bench.scale.__main__ import redis_lives
 from bench.scale.checks import Failure, Limit, check_answers, check_limit, measure_availability
-from bench.scale.cluster import nginx_config
+from bench.scale.cluster import CLIENT_HEADER, nginx_config
 from bench.scale.load import Answer, LimitedRequest
+from swapcli.quoting.config.settings import ServiceSettings
 from tests.chain.anvil import running_anvil
 from tests.chain.trader import USER
 from tests.contracts.evm import load_artifact
+from tests.faces.service.test_route_events import serving
+from tests.support.redis_server import free_ports
+from tests.support.service import build_order_query
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 PER_MINUTE = 300
@@ -26,6 +35,45 @@ def test_nginx_accepts_the_documented_configuration(tmp_path: Path) -> None:
     command = ["nginx", "-t", "-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(file)]
     ran = subprocess.run([*command, "-g", f"pid {tmp_path}/nginx.pid;"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+@contextmanager
+def nginx_before(url: str, folder: Path) -> Iterator[str]:
+    """Run nginx with the documented configuration in front of a service; yield its URL."""
+    (port,) = free_ports(1)
+    file = folder / "nginx.conf"
+    file.write_text(nginx_config(folder, port, [int(url.rpartition(":")[2])]))
+    command = ["nginx", "-p", str(folder), "-e", str(folder / "log"), "-c", str(file)]
+    with subprocess.Popen([*command, "-g", f"daemon off; pid {folder}/nginx.pid;"]) as process:
+        try:
+            until(lambda: is_listening(port))
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_nginx_passes_requests_clients_and_events_on(tmp_path: Path) -> None:
+    settings = ServiceSettings(trusted_proxies=("127.0.0.1",), requests_per_minute=2)
+    with serving(settings) as service, nginx_before(service.url, tmp_path) as service.url:
+        order = build_order_query("testnet")
+
+        def status(client: str, path: str = "/testnet/v2/route") -> int:
+            answer = httpx.get(service.url + path, params=order, headers={CLIENT_HEADER: client}, timeout=60)
+            return answer.status_code
+
+        assert [status("203.0.113.1") for _ in range(3)] == [200, 200, 429]
+        assert status("203.0.113.2") == 200
+        assert status("203.0.113.3", "/metrics") == 404
+        with service.listening() as events:
+            assert next(events).name == "quote"
+            for number in range(1, 4):
+                service.mine(stride=1 + number % 2)
+                assert next(events).data["state"]["block"] == 101 + number
 
 
 def requests(allowed_per_s: float, seconds: float) -> list[LimitedRequest]:
