@@ -108,6 +108,19 @@ class WriterThreads(NetworkThreads):
         super().__init__(_WriterThread(each, path, announcements, log, clock) for path, each in stores.items())
 
 
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Collect no garbage inside the block, which makes many lasting objects: each full collection would scan them all,
+    and stop requests for that time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class _FollowerThread(Thread, ABC, Generic[T]):
     """Follows one market. A daemon thread, so that an unresponsive node does not delay the end of the process."""
 
@@ -160,7 +173,8 @@ class _FollowerThread(Thread, ABC, Generic[T]):
 
     def _follow(self, follower: BlockFollower[T]) -> None:
         """Publish new states until stopped. Raises errors that need a new follower."""
-        self._publish_new(follower.read())
+        with _collection_paused():
+            self._publish_new(follower.read())
         while not self._stop_requested.is_set():
             try:
                 latest = follower.advance()
@@ -242,8 +256,8 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         is_first = self.network not in self._registry.sources
         self._registry.set_source(latest)
         if is_first:
-            # Most of the market stays. Without freezing, each full collection would scan it and delay requests.
-            gc.collect()
+            # Most of the market stays. Without freezing, each full collection would scan it and delay requests, and so
+            # would one now: by 50 to 130 ms with 100,000 pools. Reading a market leaves no cycles.
             gc.freeze()
 
     def _set_status(self, status: str, *, is_failing: bool = False) -> None:
