@@ -87,6 +87,12 @@ class AccessLog:
         fields = {"following": "polling" if problem else "subscription"} | ({"message": problem} if problem else {})
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 
+    def log_stuck_search(self, count: int, now_s: float, *, is_alive: bool) -> None:
+        """Write that a search was stuck and another thread has taken its place, the how manieth it was, and whether
+        the process is still worth running."""
+        fields = {"search": "stuck", "stuck_searches": count, "live": is_alive}
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+
     def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the server of shared state fails, and why; without an error, that it works again."""
         fields = {"shared_state": "failing", "message": error.message} if error else {"shared_state": "recovered"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -42,6 +43,9 @@ from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.rpc.node import StateOverrideNode
 
+STUCK_CHECK_S = 1.0
+"""Between two looks for a stuck search."""
+
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})
 
@@ -69,6 +73,7 @@ def create_app(
     metrics = Metrics(registry.networks, PATHS, member)
     registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
+    metrics.watch_stuck_searches(lambda: worker.stuck_searches)
     metrics.watch_markets(lambda: _market_metrics(registry, followers))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
@@ -86,7 +91,7 @@ def create_app(
             Middleware(CorsMiddleware, policy),
             Middleware(AuthMiddleware, registry.clock, policy, metrics, pacer),
         ],
-        lifespan=lambda _: _lifespan(service, monitor, state),
+        lifespan=lambda _: _lifespan(service, monitor, state, log, member),
     )
     app.state.policy, app.state.metrics = policy, metrics
     app.router.redirect_slashes = False
@@ -126,19 +131,30 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
 
 def _page_routes(service: ServiceContext, member: GroupMember | None) -> Iterator[BaseRoute]:
     yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm, service.registry.max_impact_ppm))
-    for path, builder in build_pages(service.registry, service.metrics, member).items():
+    for path, builder in build_pages(
+        service.registry, service.metrics, member, lambda: service.worker.is_alive
+    ).items():
         yield Route(path, PageHandler(path, builder, service.worker))
 
 
 @asynccontextmanager
-async def _lifespan(service: ServiceContext, monitor: HealthMonitor, state: RedisState | None) -> AsyncIterator[None]:
-    opening = asyncio.get_running_loop().create_task(_open_markets(service))
+async def _lifespan(
+    service: ServiceContext,
+    monitor: HealthMonitor,
+    state: RedisState | None,
+    log: AccessLog | None,
+    member: GroupMember | None,
+) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+    opening = loop.create_task(_open_markets(service))
+    watching = loop.create_task(_replace_stuck_searches(service, log, member))
     if state is not None:
         await state.connect()
     try:
         yield
     finally:
         opening.cancel()
+        watching.cancel()
         gc.unfreeze()
         monitor.close()
         service.events.close()
@@ -155,6 +171,19 @@ async def _open_markets(service: ServiceContext) -> None:
     # Markets live as long as the service: without freezing, each full collection would scan them and delay requests.
     gc.collect()
     gc.freeze()
+
+
+async def _replace_stuck_searches(service: ServiceContext, log: AccessLog | None, member: GroupMember | None) -> None:
+    """Look for a stuck search again and again. A worker of a group with several of them ends, and is replaced."""
+    worker = service.worker
+    while True:
+        await asyncio.sleep(STUCK_CHECK_S)
+        if not worker.replace_if_stuck():
+            continue
+        if log is not None:
+            log.log_stuck_search(worker.stuck_searches, service.registry.clock.now_s(), is_alive=worker.is_alive)
+        if member is not None and not worker.is_alive:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:

@@ -132,6 +132,10 @@ class Metrics:
         """Read the length of the queue whenever the metrics are rendered."""
         self._queue.set_function(lambda: float(length()))
 
+    def watch_stuck_searches(self, count: Callable[[], int]) -> None:
+        """Read the number of stuck searches whenever the metrics are rendered."""
+        self._registry.register(_StuckSearchesCollector(count))
+
     def watch_log(self, dropped: Callable[[], int]) -> None:
         """Read the number of dropped log lines whenever the metrics are rendered."""
         self._registry.register(_DroppedLinesCollector(dropped))
@@ -195,6 +199,19 @@ class _GroupCollector(Collector):
         yield GaugeMetricFamily("swapcli_workers", "Workers that accept connections.", value=status.live)
         yield CounterMetricFamily(
             "swapcli_workers_replaced", "Workers that ended and were replaced.", value=status.replaced
+        )
+
+
+class _StuckSearchesCollector(Collector):
+    """The number of searches that were stuck."""
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count = count
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics; called by the registry."""
+        yield CounterMetricFamily(
+            "swapcli_stuck_searches", "Searches given up because they were stuck.", value=self._count()
         )
 
 

@@ -13,6 +13,7 @@ from swapcli.faces.service.endpoint_table import (
     DISCOVERY,
     ENDPOINTS,
     JSON,
+    LIVE,
     NETWORK_PREFIX,
     READY,
     READY_NETWORK,
@@ -64,6 +65,7 @@ _READY_ERRORS = {
     429: _ERRORS[429],
     503: "Some networks have not been tried yet, none has pools, or the requested network cannot be quoted.",
 }
+_NOT_LIVE = "Several searches are stuck: restart the process."
 _BAD_REQUEST = "The request is invalid, or the price has moved."
 _RATE_HEADERS = {
     "RateLimit-Limit": "Requests per minute.",
@@ -301,6 +303,7 @@ def _describe_page(endpoint: Endpoint) -> dict[str, Any]:
         return described | {"parameters": [_describe_parameter(READY_NETWORK, None)]}
     described["responses"] = {
         "200": _content("The page.", endpoint.content_type, schema),
+        **({str(UNHEALTHY): _content(_NOT_LIVE, endpoint.content_type, schema)} if endpoint.path == LIVE else {}),
         **{str(status): _json_response(_ERRORS[status], (json_types.StatusErrorJson,)) for status in (401, 429)},
     }
     return described

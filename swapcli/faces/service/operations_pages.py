@@ -39,13 +39,16 @@ class PageBuilder(NamedTuple):
 
 
 def build_pages(
-    registry: MarketRegistry, metrics: Metrics, member: GroupMember | None = None
+    registry: MarketRegistry,
+    metrics: Metrics,
+    member: GroupMember | None = None,
+    is_alive: Callable[[], bool] = lambda: True,
 ) -> Mapping[str, PageBuilder]:
-    """Return the builder of each page, by path."""
+    """Return the builder of each page, by path. `is_alive` is False if the process should be restarted."""
     return {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
-        LIVE: PageBuilder(lambda _: Page(msgspec.json.encode({"live": True}))),
-        READY: PageBuilder(lambda query: _readiness(registry, query, member)),
+        LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
+        READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive=is_alive())),
         METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
         DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
@@ -62,14 +65,18 @@ _DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
 """Relative, so that it also holds behind a proxy that serves the service under a prefix."""
 
 
-def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | None) -> Page:
+def _liveness(*, is_alive: bool) -> Page:
+    return Page(msgspec.json.encode({"live": is_alive}), status=200 if is_alive else 503)
+
+
+def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | None, *, is_alive: bool) -> Page:
     """Return whether every network has been tried, or whether each network of the query can be quoted now."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
         return Page(msgspec.json.encode(status_error(404, "there is no such network here").document), status=404)
     missing = [name for name in names if not _can_quote(registry, name)] if names else list(registry.missing_networks)
-    is_ready = not missing if names else registry.is_ready
+    is_ready = is_alive and (not missing if names else registry.is_ready)
     document: dict[str, object] = {"ready": is_ready, "missing": missing}
     if member is not None:
         document["workers"] = member.status._asdict()

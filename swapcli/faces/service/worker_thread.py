@@ -7,6 +7,9 @@ Urgent jobs run first and are never rejected.
 A long order lets short ones run: whenever it checks for cancellation, a waiting order may run on the same stack. Orders
 of clients with short recent orders may do so for at most the time that the long order itself has run. So clients with
 short orders wait about as long as these take, and long orders keep half of the time.
+
+A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
+fails, and another thread takes its place. The old one ends at its next check, if there is one.
 """
 
 from __future__ import annotations
@@ -37,8 +40,16 @@ other."""
 UNKNOWN_COST_S = 0.1
 """Expected time of a client's first order. It is longer than most orders take, so that many new clients do not
 interrupt orders immediately; only one of them interrupts at a time."""
+STUCK_S = 20.0
+"""Time without a check after which a search is stuck: the longest between two checks that was seen is below 1 s."""
+MAX_STUCK = 3
+"""Stuck threads that still run, each of which takes a part of the processor, with which the process should end."""
 MAX_CLIENTS = 10_000
 """Maximum number of clients with recorded costs; the same as for rate limits."""
+
+
+class SearchStuck(Exception):
+    """The search of an order does not check for cancellation any more: a defect."""
 
 
 class Worker:
@@ -53,6 +64,18 @@ class Worker:
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
+        self._checked_s = 0.0
+        self._stuck: list[Thread] = []
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether fewer than `MAX_STUCK` threads are stuck."""
+        return sum(thread.is_alive() for thread in self._stuck) < MAX_STUCK
+
+    @property
+    def stuck_searches(self) -> int:
+        """The number of searches so far that were stuck."""
+        return len(self._stuck)
 
     @property
     def queue_length(self) -> int:
@@ -99,9 +122,36 @@ class Worker:
         if evicted is not None:
             evicted.fail(_overloaded())
         if self._thread is None:
-            self._thread = Thread(target=self._work, name="worker", daemon=True)
-            self._thread.start()
+            self._start()
         self._wakeups.put(True)
+
+    def _start(self) -> None:
+        self._running, self._wakeups = [], SimpleQueue()
+        self._thread = Thread(target=self._work, args=(self._wakeups, self._running), name="worker", daemon=True)
+        self._thread.start()
+
+    def replace_if_stuck(self, limit_s: float = STUCK_S) -> bool:
+        """Let another thread take the place of one whose search is stuck. Return whether that was so.
+
+        Call this periodically on the event loop. Its order fails with `SearchStuck`, and those that it interrupted with
+        `Overloaded`. Work of the service itself may take longer.
+        """
+        running, thread = self._running, self._thread
+        if thread is None or not running or running[-1].client is None:
+            return False
+        if self._timer_s() - self._checked_s <= limit_s:
+            return False
+        self._stuck.append(thread)
+        stuck = list(running)
+        self._start()
+        for job in stuck[:-1]:
+            job.fail(_overloaded())
+        stuck[-1].fail(SearchStuck(f"a search has not been seen for {limit_s:g} seconds"))
+        with self._lock:
+            waiting = len(self._orders) + len(self._urgent)
+        for _ in range(waiting):
+            self._wakeups.put(True)
+        return True
 
     def _discard(self, job: _Job[object], is_urgent: bool) -> None:
         with self._lock:
@@ -110,35 +160,41 @@ class Worker:
             elif job in self._urgent:
                 self._urgent.remove(job)
 
-    def _work(self) -> None:
-        while self._wakeups.get():
+    def _work(self, wakeups: SimpleQueue[bool], running: list[_Job[object]]) -> None:
+        while running is self._running and wakeups.get():
             with self._lock:
                 job = self._urgent.popleft() if self._urgent else self._orders.pop()
             if job is not None:
-                self._run(job)
+                self._run(job, running)
 
-    def _run(self, job: _Job[object]) -> None:
+    def _run(self, job: _Job[object], running: list[_Job[object]]) -> None:
         if job.is_abandoned:
             return
-        job.started_s = self._timer_s()
+        job.started_s = self._checked_s = self._timer_s()
         job.is_first_of_client = not self._costs.has(job.client)
-        self._running.append(job)
+        running.append(job)
         try:
-            job.run(lambda: self._is_cancelled(job))
+            job.run(lambda: self._is_cancelled(job, running))
         finally:
-            self._running.pop()
-            spent_s = self._timer_s() - job.started_s
-            if self._running:
-                self._running[-1].paused_s += spent_s
+            running.pop()
+            now_s = self._timer_s()
+            spent_s = now_s - job.started_s
+            if running:
+                running[-1].paused_s += spent_s
+            if running is self._running:
+                self._checked_s = now_s
             if job.client is not None:
                 self._costs.record(job.client, spent_s - job.paused_s)
 
-    def _is_cancelled(self, job: _Job[object]) -> bool:
-        while not job.is_abandoned and self._orders and len(self._running) < MAX_DEPTH:
+    def _is_cancelled(self, job: _Job[object], running: list[_Job[object]]) -> bool:
+        if running is not self._running:
+            return True  # it was stuck, and another thread has taken its place
+        self._checked_s = self._timer_s()
+        while not job.is_abandoned and self._orders and len(running) < MAX_DEPTH:
             shorter = self._pop_shorter_job(job)
             if shorter is None:
                 break
-            self._run(shorter)
+            self._run(shorter, running)
         return job.is_abandoned
 
     def _pop_shorter_job(self, job: _Job[object]) -> _Job[object] | None:

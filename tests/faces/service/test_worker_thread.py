@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from swapcli.core.errors import Cancelled, NoRoute, Overloaded
-from swapcli.faces.service.worker_thread import IsCancelled, Work, Worker, cancel_on_disconnect
+from swapcli.faces.service.worker_thread import (
+    MAX_STUCK,
+    IsCancelled,
+    SearchStuck,
+    Work,
+    Worker,
+    cancel_on_disconnect,
+)
 
 
 @pytest.fixture
@@ -364,3 +371,59 @@ def test_cancelling_the_caller_cancels_both() -> None:
         assert other.cancelled()
 
     running(work)
+
+
+def test_a_stuck_search_fails_and_others_go_on() -> None:
+    async def whole() -> None:
+        worker, gate, late = Worker(max_queue=16), threading.Event(), list[bool]()
+
+        def hang(is_cancelled: IsCancelled) -> str:
+            gate.wait()
+            late.append(is_cancelled())
+            return "late"
+
+        stuck = asyncio.create_task(worker.run(hang, client="one"))
+        waiting = [asyncio.create_task(worker.run(lambda _: "quick", client="two")) for _ in range(3)]
+        await until(lambda: worker.queue_length == 3)
+        assert not worker.replace_if_stuck(limit_s=60.0)
+        await until(lambda: worker.replace_if_stuck(limit_s=0.05))
+        with pytest.raises(SearchStuck):
+            await stuck
+        assert await asyncio.gather(*waiting) == ["quick"] * 3
+        assert (worker.stuck_searches, worker.is_alive) == (1, True)
+        assert not worker.replace_if_stuck(limit_s=0.0), "nothing runs"
+        gate.set()
+        await until(lambda: late == [True])
+        assert await worker.run(lambda _: "next", client="one") == "next"
+        worker.close()
+
+    running(whole)
+
+
+def test_too_many_stuck_searches_are_the_end_of_a_process() -> None:
+    async def whole() -> None:
+        worker, gate = Worker(max_queue=8), threading.Event()
+        for number in range(MAX_STUCK):
+            assert worker.is_alive
+            task = asyncio.create_task(worker.run(lambda _: gate.wait(), client=str(number)))
+            await until(lambda: worker.replace_if_stuck(limit_s=0.05))
+            with pytest.raises(SearchStuck):
+                await task
+        assert not worker.is_alive
+        gate.set()
+        await until(lambda: worker.is_alive)
+        worker.close()
+
+    running(whole)
+
+
+def test_work_of_the_service_itself_may_take_long() -> None:
+    async def whole() -> None:
+        worker, gate = Worker(max_queue=8), Gatekeeper()
+        task = await begun(worker, gate)
+        assert not worker.replace_if_stuck(limit_s=0.0)
+        gate.may_end.set()
+        assert await task == "done"
+        worker.close()
+
+    running(whole)
