@@ -26,6 +26,8 @@ STREAMS = 20
 STREAM_S = (2.0, 20.0)
 """Clients that listen to events, each for a time, and then to another order."""
 SAMPLE_S = 5.0
+WARM_S = 60.0
+"""Under full load before the first count: pools of connections to Redis grow to what the load needs, and stay."""
 IDLE_S = 25.0
 """Until the connections of the load have been closed: nginx's and the service's own wait for less."""
 MAX_GROWTH = 0.05
@@ -76,6 +78,9 @@ def soak(
     """Change the load for so long; return the figures."""
     daemons = [*cluster.replicas, cluster.writer]
     usual_s, traffic.keep_every = traffic.pause_s, KEEP_EVERY
+    with _listening(scene, cluster.port, Random(rng.getrandbits(64))):
+        traffic.pause_s = min(PAUSES_S)
+        time.sleep(WARM_S)
     before, answered = _idle_descriptors(daemons, traffic), traffic.statuses[200]
     samples: list[Sample] = []
     started_s, phase_ends_s, reported_s = time.monotonic(), 0.0, 0.0

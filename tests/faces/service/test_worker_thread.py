@@ -6,11 +6,14 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partialmethod
 from typing import Any
 
+import httpx
 import pytest
 
 from swapcli.core.errors import Cancelled, NoRoute, Overloaded
+from swapcli.faces.service import app
 from swapcli.faces.service.worker_thread import (
     MAX_STUCK,
     IsCancelled,
@@ -19,6 +22,9 @@ from swapcli.faces.service.worker_thread import (
     Worker,
     cancel_on_disconnect,
 )
+from swapcli.quoting.sources.in_memory import InMemorySource
+from tests.faces.service.test_route_events import serving
+from tests.support.service import build_order_query
 
 
 @pytest.fixture
@@ -427,3 +433,28 @@ def test_work_of_the_service_itself_may_take_long() -> None:
         worker.close()
 
     running(whole)
+
+
+def test_a_service_outlives_a_stuck_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over real connections: the order is a 500, others are answered, and log and metrics say so."""
+    monkeypatch.setattr(app, "STUCK_CHECK_S", 0.05)
+    monkeypatch.setattr(Worker, "replace_if_stuck", partialmethod(Worker.replace_if_stuck, limit_s=0.3))
+    gate = threading.Event()
+    with serving() as service:
+        find_source = service.registry.fresh_source
+
+        def hang_once(*arguments: Any) -> InMemorySource:
+            monkeypatch.setattr(service.registry, "fresh_source", find_source)
+            gate.wait()
+            return find_source(*arguments)
+
+        monkeypatch.setattr(service.registry, "fresh_source", hang_once)
+        query = build_order_query("testnet")
+        with httpx.Client(base_url=service.url, timeout=60) as client:
+            assert client.get("/testnet/route", params=query).status_code == 500
+            assert client.get("/testnet/route", params=query).status_code == 200
+            assert client.get("/livez").json() == {"live": True}
+        assert service.metric("swapcli_stuck_searches_total") == 1
+        assert '"search":"stuck","stuck_searches":1,"live":true' in service.log.getvalue()
+        assert "SearchStuck" in service.log.getvalue()
+        gate.set()
