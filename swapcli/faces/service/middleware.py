@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.middleware.cors import CORSMiddleware
@@ -160,6 +161,8 @@ class AuthMiddleware:
         request_class = classify_path(scope["path"])
         key = _api_key(scope)
         context.api_key = self._policy.rules.keys.find(key) if key else None
+        if context.api_key and key:
+            context.is_key_valid = partial(self._is_valid, key)
         key_id = context.api_key.id if context.api_key else None
         now_s = self._clock.monotonic_s()
         limit_state = await self._policy.acquire(context.address, key_id, request_class, now_s)
@@ -181,6 +184,9 @@ class AuthMiddleware:
         except ClientDisconnected:
             return None
         return None
+
+    def _is_valid(self, key: str) -> bool:
+        return self._policy.rules.keys.find(key) is not None
 
     async def _check(self, limit_state: RateLimitState | None, *, is_known: bool) -> None:
         try:

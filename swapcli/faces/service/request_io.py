@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -39,6 +39,10 @@ class ClientDisconnected(Exception):
     """The client disconnected before its request was complete."""
 
 
+def _always() -> bool:
+    return True
+
+
 class StreamConnection(Protocol):
     """A connection whose response is a stream that does not end by itself."""
 
@@ -54,10 +58,11 @@ class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
     `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
-    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses.
+    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` says whether
+    the key of the request, if it has one, has been revoked since: streams outlive that.
     """
 
-    __slots__ = ("address", "api_key", "clock", "network", "path", "pattern", "request_id", "status")
+    __slots__ = ("address", "api_key", "clock", "is_key_valid", "network", "path", "pattern", "request_id", "status")
 
     def __init__(self, request_id: str, path: str, address: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self.request_id = request_id
@@ -68,6 +73,7 @@ class RequestContext:
         self.network: str | None = None
         self.status: int | None = None
         self.api_key: ApiKey | None = None
+        self.is_key_valid: Callable[[], bool] = _always
 
     @property
     def client(self) -> str:

@@ -1,7 +1,8 @@
 """Quotes as server-sent events: each order that somebody listens to is quoted at each block, once for all listeners.
 
 A stream carries the newest quote, not every one: what a client has not read yet is replaced by what is newer, and a
-client that does not read is disconnected. So a listener takes a few kilobytes, however slow it is.
+client that does not read is disconnected. So a listener takes a few kilobytes, however slow it is. The stream of a key
+that was revoked ends with its next event.
 
 | event | data |
 |---|---|
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 HEARTBEAT_S: Final = 15.0
 """Proxies close connections on which nothing has arrived for a time, nginx after 60 seconds by default."""
 MAX_STREAM_S: Final = 3_600.0
-"""After this time a client reconnects: a revoked key ends then, and clients spread over new replicas."""
+"""After this time a client reconnects, so that clients spread over new replicas."""
 _TIMES: Final = frozenset({"meta", "state", "expiresAt", "warnings"})
 """Fields that change with time alone. The codes of the warnings count, not their sentences, which have ages."""
 
@@ -258,8 +259,8 @@ class RouteEvents:
         if connection is not None:
             connection.begin_stream()
         await send(_head(topic.found.headers if topic.found else ()))
-        has_body = scope["method"] != "HEAD"
-        while has_body and not listener.is_gone and loop.time() < ends_s:
+        has_body, is_key_valid = scope["method"] != "HEAD", get_context(scope).is_key_valid
+        while has_body and not listener.is_gone and loop.time() < ends_s and is_key_valid():
             listener.wakeup.clear()
             message = listener.take()
             if message is None:

@@ -16,7 +16,8 @@ import pytest
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.faces.service import route_events
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.app import create_app, get_metrics
+from swapcli.faces.service.app import create_app, get_metrics, get_policy
+from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -227,6 +228,28 @@ def test_open_streams_are_limited() -> None:
             assert next(events).name == "quote"
     with serving(ServiceSettings(max_connections=4)) as service, service.listening(), service.listening():
         assert service.get().status_code == 503
+
+
+def test_the_stream_of_a_revoked_key_ends() -> None:
+    class Keys:
+        """Accepts one key until it is revoked."""
+
+        is_revoked = False
+
+        def find(self, key: str) -> ApiKey | None:
+            return None if self.is_revoked or key != "secret" else ApiKey("id", "Acme", created_s=0)
+
+    keys = Keys()
+    with serving() as service, service.listening() as others:
+        get_policy(service.app).replace(ServiceSettings(), keys)
+        with service.listening({"X-API-Key": "secret"}) as events:
+            assert (next(events).name, next(others).name) == ("quote", "quote")
+            keys.is_revoked = True
+            service.mine(stride=2)
+            assert next(others).name == "quote"
+            service.mine()
+            assert next(others).name == "quote"
+            assert len(list(events)) <= 1
 
 
 def test_a_client_that_does_not_read_is_dropped() -> None:
