@@ -13,14 +13,13 @@ from swapcli.core.errors import InvalidOption, UpstreamError
 from swapcli.core.model.network import Network
 from swapcli.core.model.router_dialect import PermitKind
 from swapcli.core.model.swap_terms import SignedPermit
-from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.permit import PermitTerms, Signature, permit2_message, token_message
 from swapcli.payload.evm.typed_data import TypedData, domain_separator
 from swapcli.state.rpc.call_encoding import encode_call, read_text, read_word, read_words
 from swapcli.state.rpc.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
 
-_ALLOWANCE: Final = "allowance(address,address,address)"
 _NONCES: Final = "nonces(address)"
 _SEPARATOR: Final = "DOMAIN_SEPARATOR()"
 _TYPE_HASH: Final = "PERMIT_TYPEHASH()"
@@ -74,8 +73,8 @@ def read_message(node: Node, kind: PermitKind, terms: PermitTerms, chain_id: int
     """
     at = node.read_head().block
     if kind is PermitKind.PERMIT2:
-        answer = node.call(PERMIT2, encode_call(_ALLOWANCE, terms.owner, terms.token, terms.spender), at)
-        *_, nonce = read_words(answer, 3, _ALLOWANCE)
+        answer = node.call(PERMIT2, encode_call(PERMIT2_ALLOWANCE, terms.owner, terms.token, terms.spender), at)
+        *_, nonce = read_words(answer, 3, PERMIT2_ALLOWANCE)
         return permit2_message(terms, nonce, chain_id), nonce
     nonce, domain = _read_token(node, terms, chain_id, at)
     return token_message(terms, nonce, domain), nonce

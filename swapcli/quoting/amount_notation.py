@@ -12,6 +12,8 @@ _EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
 _NUMBER = r"(?P<whole>[0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.(?P<fraction>[0-9]+))?"
 _SCALED = re.compile(_NUMBER + r"(?P<suffix>[kmb]?)", re.IGNORECASE)
 _CONTINENTAL = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
+_WITH_UNIT = re.compile(r"([0-9][0-9.,_]{0,40})([A-Za-z]{2,10})")
+_UNITS, _SMALL_UNITS = ("USD", "k", "m", "b"), ("wei", "gwei")
 _SHOWN_CHARACTERS = 80
 _FORMS = "amounts look like 1.5, 1,000.5, 2k, $1000, 50% or all; see swapcli help amounts"
 
@@ -63,6 +65,14 @@ def _read_number(written: str, text: str) -> str:
 
 
 def _hint(written: str) -> str:
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
+    with_unit = _WITH_UNIT.fullmatch(written)
+    if with_unit and closest_names(with_unit[2], _SMALL_UNITS):
+        return "amounts are in whole tokens; --raw takes smallest units, such as wei"
+    closest = did_you_mean(f"{with_unit[1]}{unit}" for unit in closest_names(with_unit[2], _UNITS)) if with_unit else ""
+    if closest:
+        return closest
     if _CONTINENTAL.fullmatch(written) and len(written) <= _SHOWN_CHARACTERS:
         return f"commas separate thousands, a point the decimals: write {written.replace('.', '').replace(',', '.')}"
     return _FORMS

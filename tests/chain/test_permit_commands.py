@@ -26,7 +26,7 @@ from tests.chain.trader import KEY, USER, Trader
 from tests.chain.universal_fixture import PROTOCOLS, open_universal_trader
 from tests.payload.test_transactions_to_send import unsigned
 from tests.support.chain import restored
-from tests.support.command import CommandResult
+from tests.support.command import CommandResult, run_swapcli
 
 AMOUNT = 2_000 * 10**6
 
@@ -86,6 +86,50 @@ def test_a_signature_takes_the_place_of_an_approval(client: Client) -> None:
         received = trader.world.balance(dai.address, USER) - before
     trader.nonce -= 1 + is_permit2(client)
     assert received == int(built.json["simulation"]["amount_received"])
+
+
+def test_allowance_shows_what_the_router_may_take(client: Client) -> None:
+    """Of the token itself, and through Permit2 where the router takes tokens through it."""
+    trader, network = client.trader, client.trader.world.network
+    usdc, end_s = trader.world.tokens["USDC"], int(time()) + 86_400
+    assert network.router
+    nonce = trader.nonce
+    with trader.chain.revert_after():
+        approved = PERMIT2 if is_permit2(client) else network.router
+        assert trader.send(build_approval(usdc.address, approved, 2**256 - 1)).succeeded
+        if is_permit2(client):
+            approval = Approval(usdc.address, network.router, AMOUNT, expiration_s=end_s)
+            assert trader.send(build_permit2_approval(approval)).succeeded
+        ran = allowance(client, USER, "USDC", "--json")
+        shown = allowance(client, USER, "USDC").stdout
+    trader.nonce = nonce
+    found = ran.json
+    if is_permit2(client):
+        assert found["permit2"] == {
+            "allowance": str(2**256 - 1),
+            "spenderAllowance": str(AMOUNT),
+            "expiration": end_s,
+        }
+        assert (found["allowance"], "2,000 USDC" in shown, "unlimited USDC" in shown) == ("0", True, True)
+    else:
+        assert (found["allowance"], found["permit2"], "unlimited USDC" in shown) == (str(2**256 - 1), None, True)
+    assert " old" in shown
+
+
+def test_allowance_of_a_named_spender(client: Client) -> None:
+    trader, usdc = client.trader, client.trader.world.tokens["USDC"]
+    nonce = trader.nonce
+    with trader.chain.revert_after():
+        assert trader.send(build_approval(usdc.address, BOB, 1_500_000)).succeeded
+        found = allowance(client, USER, "USDC", BOB, "--json").json
+        shown = allowance(client, USER, "USDC", BOB).stdout
+    trader.nonce = nonce
+    assert (found["allowance"], found["spender"].lower(), found["permit2"]) == ("1500000", BOB.lower(), None)
+    assert "1.5 USDC" in shown
+
+
+def allowance(client: Client, *words: str) -> CommandResult:
+    return run_swapcli("allowance", client.name, *words, env={"SWAPCLI_CONFIG": str(client.settings)})
 
 
 ORDERS = [("USDC", "DAI", "2000"), ("USDT", "ETH", "3000"), ("WETH", "USDC", "1.5"), ("ETH", "WBTC", "2")]

@@ -27,6 +27,7 @@ _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _SHOWN_CHARACTERS = 80
 
+_EVM_ADDRESS_CHARACTERS = 42
 _checksummed: dict[str, str] = {}
 _MAX_HASHED_TOGETHER = 4_096
 _hashed_together: dict[str, str] = {}
@@ -48,8 +49,11 @@ def is_canonical(text: str, kind: Kind) -> bool:
 
 @lru_cache(maxsize=4096)
 def display_address(address: str, kind: Kind) -> str:
-    """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
-    if not kind.traits.has_checksums:
+    """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet.
+
+    Ids of pools of 32 bytes have no checksum.
+    """
+    if not kind.traits.has_checksums or len(address) != _EVM_ADDRESS_CHARACTERS:
         return address
     return _checksummed.get(address) or _hashed_together.get(address) or _with_checksum(address)
 
@@ -58,7 +62,8 @@ def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
     """Compute the checksums of many addresses that will be shown, in the time of a few."""
     if not kind.traits.has_checksums:
         return
-    new = list({*addresses} - _checksummed.keys() - _hashed_together.keys())
+    plain = {address for address in addresses if len(address) == _EVM_ADDRESS_CHARACTERS}
+    new = list(plain - _checksummed.keys() - _hashed_together.keys())
     if not new:
         return
     from swapcli.core.encoding.keccak import keccak256_many

@@ -10,3 +10,5 @@ from typing import Final
 PERMIT2: Final = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 """Its address on every EVM network of the catalogue but Citrea."""
 AMOUNT_BITS: Final = 160
+PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
+"""Of the owner, the token and the spender; returns the amount, the expiration (Unix) and the nonce of permits."""

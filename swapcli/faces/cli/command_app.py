@@ -71,10 +71,11 @@ class CommandParameter(NamedTuple):
 
 
 class RegisteredCommand(NamedTuple):
-    """A command: its name (by default that of its function), and its function."""
+    """A command: its name (by default that of its function), its function, and the values of its `--format`."""
 
     name: str | None
     function: Callable[..., Any]
+    formats: Sequence[str] = ()
 
     def groups(self) -> dict[str, Any]:
         """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
@@ -121,14 +122,14 @@ class CommandApp:
         self.summary = summary
         self.commands: list[RegisteredCommand] = []
 
-    def command(self, name: str | None = None) -> Callable[[_F], _F]:
-        """Return a decorator that registers a function as a command.
+    def command(self, name: str | None = None, *, formats: Sequence[str] = ()) -> Callable[[_F], _F]:
+        """Return a decorator that registers a function as a command, which prints `formats`, or only the common ones.
 
         Its parameters have annotations of `swapcli.faces.cli.options`.
         """
 
         def register(function: _F) -> _F:
-            self.commands.append(RegisteredCommand(name, function))
+            self.commands.append(RegisteredCommand(name, function, formats))
             return function
 
         return register

@@ -7,7 +7,7 @@ Typer has neither lazy groups nor panels in plain text, and it cuts the summarie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from inspect import Parameter as SignatureParameter
 from inspect import Signature
@@ -29,6 +29,7 @@ from swapcli.faces.cli.command_app import (
     UsageError,
     load_app,
 )
+from swapcli.faces.cli.options import FORMAT, format_text
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
@@ -151,13 +152,15 @@ def _function_for_typer(command: RegisteredCommand) -> Callable[..., Any]:
         return command.call(values)
 
     update_wrapper(call, command.function)
-    parameters = [_parameter_for_typer(each) for each in command.parameters()]
+    parameters = [_parameter_for_typer(each, command.formats) for each in command.parameters()]
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return call
 
 
-def _parameter_for_typer(parameter: CommandParameter) -> SignatureParameter:
+def _parameter_for_typer(parameter: CommandParameter, formats: Sequence[str]) -> SignatureParameter:
     note = parameter.annotation.__metadata__[0]
+    if isinstance(note, OptionText) and note.name == FORMAT and formats:
+        note = note._replace(text=format_text(formats))
     described: Any
     if isinstance(note, OptionText):
         described = typer.Option(

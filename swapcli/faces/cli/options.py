@@ -6,7 +6,7 @@ environment variable and a line of the settings file mean the same.
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from swapcli.core.model.block_tag import BLOCK_TAGS
@@ -18,6 +18,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.quoting.config.source_readers import flag
 
+FORMAT = "--format"
 MAX_IMPACT = "--max-impact"
 MAX_SLIPPAGE = "--max-slippage"
 ALLOW_RECIPIENT = "--allow-recipient"
@@ -30,6 +31,11 @@ def option(
 ) -> OptionText:
     """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
     return OptionText(name, text, panel, metavar, optional_value)
+
+
+def format_text(formats: Sequence[str]) -> str:
+    """Return the help text of `--format` for a command that prints `formats`."""
+    return f"{', '.join(formats[:-1])} or {formats[-1]}."
 
 
 def argument(metavar: str, text: str) -> ArgumentText:
@@ -240,7 +246,7 @@ class OutputOptions(NamedTuple):
     table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
     format: Annotated[
         str | None,
-        option("--format", "csv for lists; cast, safe, sh or web3 for transactions.", OUTPUT, "FORMAT"),
+        option(FORMAT, format_text(("json", "plain", "table")), OUTPUT, "FORMAT"),
     ] = None
     get: Annotated[
         list[str] | None,

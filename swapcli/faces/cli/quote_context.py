@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import UnknownNetwork
 from swapcli.core.model.order import Order
 from swapcli.core.model.written_amount import WrittenAmount
@@ -190,9 +190,20 @@ def read_order(words: Sequence[str], *, raw: bool, hint: str = "") -> OrderWords
     Raises `UsageError`, with `hint` at its end, if a word is missing, and `InvalidAmount`.
     """
     if len(words) != 3:
-        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}")
+        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}{_example(words)}")
     token_in, token_out, amount = words
     return OrderWords(token_in, token_out, read_amount(amount, raw=raw))
+
+
+def _example(words: Sequence[str]) -> str:
+    """Return how the order could be written, with the words that are there, or that there are too many."""
+    if len(words) > 3:
+        return f", and no more words: {len(words)} were given"
+    amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
+    tokens = [word for word in words if word not in amounts]
+    example = [*tokens, *("ETH", "USDC")[len(tokens) :]][:2]
+    shown = " ".join([*example, amounts[0] if amounts else "1.5"])
+    return f"; the amount comes last: {printable(truncate(shown, 80))}"
 
 
 def _is_network(session: Session, word: str) -> bool:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
-from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.simulation import SimulatedCall
 from swapcli.state.rpc.call_encoding import encode_call, read_word, read_words
 from swapcli.state.rpc.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
 from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
-
-_PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
 
 
 class SenderBalances(NamedTuple):
@@ -56,12 +53,12 @@ def decode_balances(account: Account, swap: SimulatedCall, answers: Sequence[Ret
 def _allowance_call(approval: Approval, owner: str) -> ContractCall:
     if approval.expiration_s is None:
         return ContractCall(approval.token, encode_call(ALLOWANCE, owner, approval.spender))
-    return ContractCall(PERMIT2, encode_call(_PERMIT2_ALLOWANCE, owner, approval.token, approval.spender))
+    return ContractCall(PERMIT2, encode_call(PERMIT2_ALLOWANCE, owner, approval.token, approval.spender))
 
 
 def _read_allowance(approval: Approval, answer: ReturnData) -> int:
     """Return an allowance. One of Permit2 that ends before the swap does counts as none."""
     if approval.expiration_s is None:
         return read_word(answer, ALLOWANCE)
-    amount, expiration_s, _nonce = read_words(answer, 3, _PERMIT2_ALLOWANCE)
+    amount, expiration_s, _nonce = read_words(answer, 3, PERMIT2_ALLOWANCE)
     return amount if expiration_s >= approval.expiration_s else 0

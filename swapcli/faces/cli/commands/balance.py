@@ -20,7 +20,7 @@ from swapcli.faces.cli.session import open_session
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def balance(
     network: options.NetworkNameOrDefault = None,
     account: Annotated[list[str] | None, argument("ADDRESS...", "Account, then tokens.  [default: all tokens]")] = None,
@@ -48,6 +48,7 @@ def balance(
     from swapcli.faces.cli.render.detail_view import DetailView
     from swapcli.faces.cli.render.list_view import ListView
     from swapcli.faces.cli.render.quote_facts import Fact
+    from swapcli.faces.cli.render.state_wording import describe_newest
     from swapcli.quoting.account_holdings import read_holdings
 
     market = session.open_local_market(name)
@@ -84,5 +85,6 @@ def balance(
         )
         title = f"{shown_owner} on {where.name}"
         held = ListView(("balance", "token", "address"), rows, ()) if rows else None
-        facts = (Fact("Block", f"{found.block.number:,}", "" if held else "it holds none of the known tokens"),)
+        number, age = describe_newest(found.block)
+        facts = (Fact("Block", number, age if held else f"{age}; it holds none of the known tokens"),)
         session.output.print_details(DetailView(title, facts, lists=(held,) if held else ()))

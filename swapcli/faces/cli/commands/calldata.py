@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=TRANSACTION_FORMATS)
 def calldata(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

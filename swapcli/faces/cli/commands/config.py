@@ -31,7 +31,7 @@ DEFAULT_ORIGIN = "default"
 OWNER_ONLY = 0o600
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def show(
     *,
     changed: Annotated[bool, option("--changed", "Only settings that are not the defaults.", options.SETTINGS)] = False,

@@ -58,7 +58,7 @@ PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=TRANSACTION_FORMATS)
 def execute(
     file: Annotated[str, argument("[FILE]", "Output of `swapcli route --json`; - or none is stdin.")] = STDIN,
     *,

@@ -51,7 +51,9 @@ def help_(
     elif (page := _command_page(topic.lower())) is not None:
         print(page)
     else:
-        closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
+        from swapcli.faces.cli.typer_root import Root
+
+        closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES, *Root.entries]))
         hint = closest or f"topics: {', '.join(ORDER)}"
         raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)
 

@@ -46,7 +46,7 @@ def create(
     print_note(f"the key is shown only this once; {file} stores its digest, with the id {created.id}")
 
 
-@app.command("list")
+@app.command("list", formats=LIST_FORMATS)
 def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     """List the keys by id and name. The keys themselves are not stored.
 

@@ -92,7 +92,7 @@ def export(
     _print_export(session, market, file, len(text) + 1)
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def info(
     network: Annotated[str | None, argument("[NETWORK]", "Network name.  [default: all networks with a store]")] = None,
     *,

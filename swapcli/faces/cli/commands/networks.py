@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def networks(
     network: Annotated[str | None, argument("[NETWORK]", "The network whose public nodes --probe checks.")] = None,
     *,

@@ -24,7 +24,7 @@ MAX_TOKENS = 2
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def pools(
     network: options.NetworkNameOrDefault = None,
     token: Annotated[str | None, argument("[TOKEN]", "Only pools that trade this token: symbol or address.")] = None,
@@ -33,6 +33,7 @@ def pools(
     limit: Annotated[
         str | None, option("--limit", f"Maximum number of pools; 0 for all.  [default: {DEFAULT_LIMIT}]", OUTPUT, "N")
     ] = None,
+    full: Annotated[bool, option("--full", "On a terminal too, show whole pool ids.", OUTPUT)] = False,
     router_dialect: options.RouterDialect = None,
     source: SourceOptions,
     output: OutputOptions,
@@ -91,7 +92,8 @@ def pools(
     from swapcli.faces.cli.render.pool_and_price_views import PoolTable, build_pools_view
     from swapcli.faces.cli.render.state_wording import state_columns
 
-    view = build_pools_view(PoolTable(listed, total, names, known, found, state), documents)
+    is_brief = session.output.format is OutputFormat.TABLE and not full
+    view = build_pools_view(PoolTable(listed, total, names, known, found, state, is_brief), documents)
     if session.output.format is OutputFormat.CSV:
         session.output.print_rows([{**each, **state_columns(state, warnings)} for each in documents])
     else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def price(
     network: options.NetworkNameOrDefault = None,
     tokens: Annotated[list[str] | None, argument("TOKEN...", "Tokens to price: symbols or addresses.")] = None,

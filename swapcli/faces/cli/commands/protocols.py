@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def protocols(
     network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:

@@ -25,7 +25,7 @@ _PRINTED_BY = {
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def schema(
     document: Annotated[str | None, argument("[DOCUMENT]", "Document to describe; all are listed without it.")] = None,
     *,

@@ -31,7 +31,7 @@ MAX_SHOWN = 60
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def tokens(
     network: options.NetworkNameOrDefault = None,
     pattern: Annotated[

@@ -18,6 +18,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
+from swapcli.faces.cli.render.route_view import shorten_id
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, shown_digits
 from swapcli.quoting.pool_listing import ListedPool
 from swapcli.quoting.token_prices import PriceList, TokenPrice
@@ -27,7 +28,10 @@ _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 
 
 class PoolTable(NamedTuple):
-    """Some of `total` pools that trade `names`, the tokens that are `known` by address, and the state of the pools."""
+    """Some of `total` pools that trade `names`, the tokens that are `known` by address, and the state of the pools.
+
+    If `is_brief`, ids of pools are shortened.
+    """
 
     listed: Sequence[ListedPool]
     total: int
@@ -35,6 +39,7 @@ class PoolTable(NamedTuple):
     known: Mapping[str, Token]
     network: Network
     state: StateSource
+    is_brief: bool = False
 
     @property
     def title(self) -> str:
@@ -51,7 +56,7 @@ def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]
     listed, network = table.listed, table.network
     columns: tuple[str, ...] = ("protocol", "fee", "pair", "liquidity", "price", "left out", "pool")
     digits = _price_digits(table.state)
-    rows = [_pool_row(pool, table.known, network, digits) for pool in listed]
+    rows = [_pool_row(pool, table, digits) for pool in listed]
     if not any(pool.left_out for pool in listed):
         columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
     pages = [contract_page(network, display_address(pool.key, network.kind)) for pool in listed]
@@ -86,11 +91,13 @@ def _state_fact(state: StateSource) -> Fact:
     return Fact("State", describe_origin(state), ", ".join(filter(None, [block, printable(state.description)])))
 
 
-def _pool_row(pool: ListedPool, known: Mapping[str, Token], network: Network, digits: int) -> tuple[str, ...]:
+def _pool_row(pool: ListedPool, table: PoolTable, digits: int) -> tuple[str, ...]:
+    known, network = table.known, table.network
+
     def name(address: str) -> str:
         return symbol(known[address]) if address in known else display_address(address, network.kind)
 
-    protocol = network.protocol(pool.protocol)
+    protocol, identifier = network.protocol(pool.protocol), display_address(pool.key, network.kind)
     return (
         printable(protocol.display_name if protocol else pool.protocol),
         percent(pool.fee_ppm),
@@ -98,7 +105,7 @@ def _pool_row(pool: ListedPool, known: Mapping[str, Token], network: Network, di
         ABSENT if pool.liquidity_usd is None else format_usd(pool.liquidity_usd),
         format_price(pool.price, digits),
         printable(pool.left_out),
-        display_address(pool.key, network.kind),
+        shorten_id(identifier) if table.is_brief else identifier,
     )
 
 

@@ -29,7 +29,7 @@ FOLDED_BELOW = SHARES_PER_ROUTE // 100
 
 def shorten_id(identifier: str) -> str:
     """Return the id of a pool, an address or 32 bytes, as people recognize it: `0xb2cc…dc59`."""
-    return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}"
+    return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}".lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.block_tag import BlockTag
@@ -12,6 +12,10 @@ from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.warning import QuoteWarning
 from swapcli.quoting.warnings import NOT_LIVE, format_age
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.node import BlockHeader
 
 _TAGS: Final[Mapping[BlockTag | None, str]] = {
     BlockTag.PENDING: " (pending: preconfirmed, may still change)",
@@ -38,6 +42,11 @@ def describe_block(state_source: StateSource) -> str:
     proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
     unpinned = " (not proven by the node)" if state_source.pinned is False else ""
     return f"block {state_source.block}{tag}{proposed}{unpinned}"
+
+
+def describe_newest(block: BlockHeader) -> tuple[str, str]:
+    """Return the number of a block, and its age in words; one of the future counts as new."""
+    return f"{block.number:,}", format_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))
 
 
 def live_prices_line(state: StateSource, network: Network, words: Sequence[str]) -> str:

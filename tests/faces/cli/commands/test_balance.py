@@ -39,6 +39,7 @@ def test_balances_are_those_of_the_chain(client: Client) -> None:
     people = run(client, "balance", client.name, USER).stdout
     assert USER.lower() in people.lower()
     assert "WETH" in people
+    assert " old" in people
 
 
 def test_an_account_without_tokens_says_so(client: Client) -> None:
@@ -47,7 +48,7 @@ def test_an_account_without_tokens_says_so(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(("balance",), "no account given"), (("allowance", USER), "ADDRESS and TOKEN are required")],
+    [(("balance",), "no account given"), (("allowance", USER), "OWNER and TOKEN are required")],
 )
 def test_what_is_missing_is_said(client: Client, words: tuple[str, ...], sentence: str) -> None:
     ran = run(client, words[0], client.name, *words[1:])

@@ -21,7 +21,7 @@ PUBLIC = ()
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def compare(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

@@ -37,7 +37,7 @@ PUBLIC = ()
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def depth(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

@@ -27,7 +27,7 @@ PUBLIC = ()
 app = CommandApp()
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def health(
     networks: Annotated[list[str] | None, argument("[NETWORK]...", "Networks to check.  [default: all]")] = None,
     *,

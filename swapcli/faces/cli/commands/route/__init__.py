@@ -66,7 +66,7 @@ class AlertOptions(NamedTuple):
             raise InvalidOption("--when needs one way to tell of it", hint="give --notify URL or --run COMMAND")
 
 
-@app.command()
+@app.command(formats=LIST_FORMATS)
 def route(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

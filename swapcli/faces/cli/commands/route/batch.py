@@ -218,7 +218,10 @@ def _parse_order(entry: Entry) -> BatchOrder:
     if DECIMAL in entry:
         return BatchOrder(token_in, token_out, _written(entry[DECIMAL], f"{DECIMAL} must be a number, such as 1.5"))
     written = _written(entry["amount_in"], "amount_in must be a decimal integer, as a string or a number")
-    return BatchOrder(token_in, token_out, parse_raw_amount(_without_exponent(written)))
+    whole = _without_exponent(written)
+    if _FRACTION.fullmatch(whole):
+        raise InvalidInput(f"{written} is no whole number of smallest units; {DECIMAL} takes whole tokens")
+    return BatchOrder(token_in, token_out, parse_raw_amount(whole))
 
 
 def _written(amount: object, problem: str) -> str:
@@ -240,4 +243,5 @@ def _without_exponent(written: str) -> str:
     return found[1] + fraction + "0" * (zeros - len(fraction)) if zeros >= len(fraction) else written
 
 
+_FRACTION = re.compile(r"\d{0,80}\.\d{1,80}([eE][+-]?\d{1,2})?")
 _WITH_EXPONENT = re.compile(r"(\d{1,80})(?:\.(\d{1,80}))?[eE]\+?(\d{1,2})")
