@@ -80,3 +80,17 @@ def test_a_decimal_comma_is_refused_with_its_meaning(text: str, meant: str) -> N
     with pytest.raises(InvalidAmount) as caught:
         parse_notation(text)
     assert caught.value.hint == f"commas separate thousands, a point the decimals: write {meant}"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("5uds", "did you mean 5USD?"),
+        ("1gwie", "amounts are in whole tokens; --raw takes smallest units, such as wei"),
+        ("7wei", "amounts are in whole tokens; --raw takes smallest units, such as wei"),
+    ],
+)
+def test_a_mistyped_unit_is_told(text: str, hint: str) -> None:
+    with pytest.raises(InvalidAmount) as caught:
+        parse_notation(text)
+    assert caught.value.hint == hint

@@ -137,3 +137,10 @@ def test_evm_native_tokens_have_two_addresses_and_starknet_none() -> None:
 
 def test_keccak_is_ethereums_and_not_sha3() -> None:
     assert keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
+
+
+def test_ids_of_32_bytes_stay_in_lower_case() -> None:
+    identifier = "0x" + "ab12cd34" * 8
+    prepare_display([identifier, f"0x{'ab' * 20}"], Kind.EVM)
+    assert display_address(identifier, Kind.EVM) == identifier
+    assert display_address(f"0x{'ab' * 20}", Kind.EVM) != f"0x{'ab' * 20}"

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 
 NETWORKS = set(network_names())
 
-FREE_ARGUMENTS = {"ADDRESS", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
+FREE_ARGUMENTS = {"ADDRESS", "OWNER", "SPENDER", "AMOUNT", "VALUE", "NAME", "CALLDATA", "TX"}
 """Arguments that nothing completes."""
 
 SETTINGS = """

@@ -107,3 +107,13 @@ def test_csv_has_one_row_a_pool_and_a_price() -> None:
     assert [row["pool"] for row in rows] == [pool["pool"] for pool in pools("base", "ETH", "USDC")]
     rows = list(csv.DictReader(io.StringIO(run_swapcli("price", "base", "ETH", "AERO", "--format", "csv").stdout)))
     assert [row["symbol"] for row in rows] == ["ETH", "AERO"]
+
+
+def test_ids_are_short_in_a_table_and_whole_elsewhere() -> None:
+    words = ("pools", "base", "ETH", "USDC")
+    ids = [pool["pool"] for pool in pools(*words[1:])]
+    assert any(len(each) == 66 and each == each.lower() for each in ids)
+    table, full, plain = (run_swapcli(*words, *options).stdout for options in (("--table",), ("--table", "--full"), ()))
+    assert [each in plain and each in full for each in ids] == [True] * len(ids)
+    assert [f"{each[:6]}…{each[-4:]}".lower() in table for each in ids] == [True] * len(ids)
+    assert not any(each in table for each in ids)

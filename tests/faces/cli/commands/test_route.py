@@ -464,3 +464,21 @@ def test_quiet_leaves_out_notes_and_keeps_warnings() -> None:
     assert "note: 2k is 2,000 USDC" in loud
     assert quiet == "".join(line for line in loud.splitlines(keepends=True) if not line.startswith("note: "))
     assert "warning: " in quiet
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("base", "WETH", "USDC"), "the amount comes last: WETH USDC 1.5"),
+        (("base", "2.5", "DAI"), "the amount comes last: DAI USDC 2.5"),
+        (("base",), "the amount comes last: ETH USDC 1.5"),
+    ],
+)
+def test_a_missing_word_is_shown_at_its_place(words: tuple[str, ...], shown: str) -> None:
+    ran = run_swapcli("route", *words)
+    assert (ran.exit_code, shown in ran.stderr) == (2, True)
+
+
+def test_help_suggests_commands_and_topics() -> None:
+    assert "did you mean route" in run_swapcli("help", "rout").stderr
+    assert "did you mean calldata?" in run_swapcli("help", "caldata").stderr

@@ -424,6 +424,9 @@ def test_an_order_that_says_a_thing_twice_is_refused(line: str, problem: str) ->
     assert (ran.exit_code, problem in ran.stderr) == (2, True)
 
 
-def test_part_of_a_unit_in_scientific_notation_is_refused() -> None:
-    line = b'{"token_in": "ETH", "token_out": "USDC", "amount_in": 1.55e+1}'
-    assert run_swapcli("route", "base", "--batch", "-", stdin=line).exit_code == 2
+@pytest.mark.parametrize("amount", ['"amount_in": 1.55e+1', '"amount": "1.5"', '"amount_in": 1.5'])
+def test_part_of_a_unit_is_refused_with_the_key_for_tokens(amount: str) -> None:
+    line = f'{{"token_in": "ETH", "token_out": "USDC", {amount}}}'
+    ran = run_swapcli("route", "base", "--batch", "-", stdin=line.encode())
+    assert ran.exit_code == 2
+    assert "amount_decimal takes whole tokens" in json.loads(ran.stdout)["result"]["errorMessage"]
