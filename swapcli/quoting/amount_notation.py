@@ -68,8 +68,10 @@ def _hint(written: str) -> str:
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     with_unit = _WITH_UNIT.fullmatch(written)
-    if with_unit and closest_names(with_unit[2], _SMALL_UNITS):
-        return "amounts are in whole tokens; --raw takes smallest units, such as wei"
+    small_units = closest_names(with_unit[2], _SMALL_UNITS) if with_unit else []
+    if with_unit and small_units:
+        meant = "" if with_unit[2].lower() in _SMALL_UNITS else f"{did_you_mean(small_units)} "
+        return f"{meant}Amounts are in whole tokens; --raw takes smallest units, such as wei"
     closest = did_you_mean(f"{with_unit[1]}{unit}" for unit in closest_names(with_unit[2], _UNITS)) if with_unit else ""
     if closest:
         return closest

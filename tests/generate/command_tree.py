@@ -15,8 +15,8 @@ from swapcli.faces.cli.completion import candidates
 from swapcli.faces.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.help_topics import ORDER
-from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS
-from swapcli.faces.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
+from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS, PanelCommand
+from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.quoting.config import TABLE
 
@@ -53,8 +53,6 @@ _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     }
 )
 """What completes the value of an option, where its metavar does not say it."""
-_BUILDERS = (("calldata",), ("execute",))
-"""The commands with the formats of transactions."""
 _MAX_FIELD_DEPTH = 2  # deeper fields are in lists, whose lengths no schema knows
 
 
@@ -134,16 +132,21 @@ def _options(path: tuple[str, ...], command: Command) -> Iterator[CompletedOptio
         if parameter.param_type_name == "option":
             metavar = None if getattr(parameter, "is_flag", False) else parameter.metavar
             names = tuple(parameter.opts)
-            values = _values_of_option(path, names, metavar)
+            is_format = "--format" in names
+            values = _formats_of(command) if is_format else _values_of_option(path, names, metavar)
             yield CompletedOption(names, _one_line(parameter), metavar, values)
     yield CompletedOption(tuple(CONTEXT_SETTINGS["help_option_names"]), "Show this message and exit.", None, "")
+
+
+def _formats_of(command: Command) -> tuple[str, ...]:
+    assert isinstance(command, PanelCommand)
+    registered = command.registered
+    return tuple((registered.formats if registered else ()) or COMMON_FORMATS)
 
 
 def _values_of_option(path: tuple[str, ...], names: tuple[str, ...], metavar: str | None) -> str | tuple[str, ...]:
     if "--get" in names:
         return _fields_of("-".join(path))
-    if "--format" in names:
-        return TRANSACTION_FORMATS if path in _BUILDERS else LIST_FORMATS
     known = next((_OPTION_VALUES[name] for name in names if name in _OPTION_VALUES), None)
     if known is not None or metavar is None:
         return known or ""

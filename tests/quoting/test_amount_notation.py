@@ -86,8 +86,8 @@ def test_a_decimal_comma_is_refused_with_its_meaning(text: str, meant: str) -> N
     ("text", "hint"),
     [
         ("5uds", "did you mean 5USD?"),
-        ("1gwie", "amounts are in whole tokens; --raw takes smallest units, such as wei"),
-        ("7wei", "amounts are in whole tokens; --raw takes smallest units, such as wei"),
+        ("1gwie", "did you mean gwei? Amounts are in whole tokens; --raw takes smallest units, such as wei"),
+        ("7wei", "Amounts are in whole tokens; --raw takes smallest units, such as wei"),
     ],
 )
 def test_a_mistyped_unit_is_told(text: str, hint: str) -> None:

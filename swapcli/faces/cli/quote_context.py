@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import UnknownNetwork
+from swapcli.core.errors import InvalidAmount, UnknownNetwork
 from swapcli.core.model.order import Order
 from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
@@ -146,8 +146,9 @@ def _in_order(session: Session, words: list[str]) -> list[str]:
     found = _split(*words) if len(words) == 2 else words
     if len(found) != 3:
         return words
-    if _AMOUNT_WORD.fullmatch(found[0]) and not _AMOUNT_WORD.fullmatch(found[2]):
-        found = [*found[1:], found[0]]
+    amounts = [word for word in found if _AMOUNT_WORD.fullmatch(word)]
+    if len(amounts) == 1 and found[2] != amounts[0]:
+        found = [*(word for word in found if word != amounts[0]), amounts[0]]
     if found != words:
         session.output.note(printable(f"read as {' '.join(found)}: TOKEN_IN TOKEN_OUT AMOUNT"))
     return found
@@ -167,6 +168,7 @@ def _split(first: str, second: str) -> list[str]:
 
 
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
+_BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")
 _SYMBOLS_WITH_DIGITS = ("1inch",)
 """Symbols that look like an amount with its token."""
@@ -184,26 +186,35 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
     return present[0], present[1:]
 
 
-def read_order(words: Sequence[str], *, raw: bool, hint: str = "") -> OrderWords:
-    """Return the three words of an order; with `raw`, its amount is in base units.
+def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, hint: str = "") -> OrderWords:
+    """Return the three words of an order of `command` on `network`; with `raw`, its amount is in base units.
 
-    Raises `UsageError`, with `hint` at its end, if a word is missing, and `InvalidAmount`.
+    Raises `UsageError`, with `hint` in it, if a word is missing, and `InvalidAmount`. Both show the order of the words.
     """
-    if len(words) != 3:
-        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}{_example(words)}")
-    token_in, token_out, amount = words
-    return OrderWords(token_in, token_out, read_amount(amount, raw=raw))
-
-
-def _example(words: Sequence[str]) -> str:
-    """Return how the order could be written, with the words that are there, or that there are too many."""
     if len(words) > 3:
-        return f", and no more words: {len(words)} were given"
+        required = f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}"
+        raise UsageError(f"{required}, and no more words: {len(words)} were given")
+    example = f"the amount comes last: {_example(words, command, network)}"
+    if len(words) != 3:
+        raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}; {example}")
+    token_in, token_out, amount = words
+    try:
+        written = read_amount(amount, raw=raw)
+    except InvalidAmount as error:
+        if not _BEGINS_LIKE_AMOUNT.match(amount) and any(map(_BEGINS_LIKE_AMOUNT.match, (token_in, token_out))):
+            error.hint = example
+        raise
+    return OrderWords(token_in, token_out, written)
+
+
+def _example(words: Sequence[str], command: str, network: str) -> str:
+    """Return how the order could be written, with the words that are there."""
     amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
-    tokens = [word for word in words if word not in amounts]
-    example = [*tokens, *("ETH", "USDC")[len(tokens) :]][:2]
-    shown = " ".join([*example, amounts[0] if amounts else "1.5"])
-    return f"; the amount comes last: {printable(truncate(shown, 80))}"
+    unclear = [word for word in words if word not in amounts and _BEGINS_LIKE_AMOUNT.match(word)]
+    tokens = [word for word in words if word not in amounts and word not in unclear] or ["ETH"]
+    tokens.append("ETH" if tokens[0].upper() == "USDC" else "USDC")
+    shown = " ".join(["swapcli", command, network, *tokens[:2], amounts[0] if amounts else "1.5"])
+    return printable(truncate(shown, 120))
 
 
 def _is_network(session: Session, word: str) -> bool:

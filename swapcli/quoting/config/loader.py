@@ -87,9 +87,13 @@ def _value(row: Setting, given: RawValue, home: Path | None) -> object:
     try:
         value = row.value_type.parse(given.value)
     except ValueError:
+        from swapcli.core.encoding.closest import did_you_mean
+
         found = "" if row.secret else f", not {describe(given.value)}"
+        hint = did_you_mean([] if row.secret else row.value_type.suggestions(given.value)) or None
         raise ConfigError(
             f"{given.place}: expected {row.value_type.expected}{found}",
+            hint=hint,
             details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
         ) from None
     if row.value_type is not PATH or home is None:

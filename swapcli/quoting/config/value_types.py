@@ -27,6 +27,7 @@ _MAX_WEI = 2**128 - 1
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
 _HEX_ADDRESS = r"0[xX][0-9a-fA-F]{1,64}"
 _GAS_PRICE = r"([0-9]{1,40})(?:\.([0-9]{1,9})0*)? ?(wei|gwei)?"
+_NUMBER_BEFORE_UNIT = r"[0-9.]+ ?"
 _GWEI_DECIMALS = 9
 _BPS_PER_PERCENT = 100
 _HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}"
@@ -36,11 +37,27 @@ _RESERVED_HEADERS = frozenset(
 
 
 class ValueType(NamedTuple, Generic[T]):
-    """A type of values. `expected` completes the sentence "expected ..., not ..."."""
+    """A type of values. `expected` completes the sentence "expected ..., not ...".
+
+    A misspelling of one of `names`, or of one of `units` behind a number, has a suggestion.
+    """
 
     expected: str
     parse: Callable[[object], T]
     format: Callable[[T], str] = str
+    names: Sequence[str] = ()
+    units: Sequence[str] = ()
+
+    def suggestions(self, value: object) -> list[str]:
+        """Return the values that `value`, which is not one, is probably a misspelling of."""
+        from swapcli.core.encoding.closest import closest_names
+
+        if not isinstance(value, str):
+            return []
+        number = re.match(_NUMBER_BEFORE_UNIT, value) if self.units else None
+        if number is None:
+            return closest_names(value, self.names)
+        return [f"{number[0].rstrip()}{unit}" for unit in closest_names(value[number.end() :], self.units)]
 
 
 def whole_number(minimum: int, maximum: int) -> ValueType[int]:
@@ -76,7 +93,7 @@ def amount(maximum: float) -> ValueType[float]:
 
 def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueType[Any]:
     """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration."""
-    return ValueType(f"one of {', '.join(names)}", lambda value: to_value(parse_choice(value, names)))
+    return ValueType(f"one of {', '.join(names)}", lambda value: to_value(parse_choice(value, names)), names=names)
 
 
 def _parse_flag(value: object) -> bool:
@@ -260,9 +277,11 @@ ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
 FLAG: ValueType[bool] = ValueType("true or false", _parse_flag, lambda flag: str(flag).lower())
 PATH: ValueType[Path] = ValueType("a file name", _parse_path)
 PERCENTAGE: ValueType[int] = ValueType(
-    "a percentage from 0 to 100, as in 0.5 or 50bps", _parse_percentage, _format_percentage
+    "a percentage from 0 to 100, as in 0.5 or 50bps", _parse_percentage, _format_percentage, units=("bps",)
 )
-GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price)
+GAS_PRICE: ValueType[int] = ValueType(
+    "a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price, units=("wei", "gwei")
+)
 ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _parse_address)
 ADDRESSES: ValueType[tuple[str, ...]] = ValueType(
     "a list of addresses: 0x and hexadecimal digits", _parse_addresses, ",".join

@@ -70,6 +70,9 @@ IN_SHELLS: dict[str, set[str]] = {
     "swapcli sync --tokens ETH,cbB ba": {"base"},
     "swapcli config init --f": {"--force"},
     "swapcli route --color a": {"auto", "always"},
+    "swapcli sync --format ": {"json", "plain", "table"},
+    "swapcli pools --format c": {"csv"},
+    "swapcli calldata --format c": {"cast"},
     "swapcli router deploy-payload --color n": {"never"},
     "swapcli route base --slippage 0": set(),
     "swapcli keys revoke pay": {"payments"},  # the identifiers of keys are hexadecimal

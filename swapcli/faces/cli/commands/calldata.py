@@ -70,7 +70,7 @@ def calldata(
     flags = settings_of(order, payload, source)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     network, words = split_words(session, (network, token_in, token_out, amount))
-    written = read_order(words, raw=order.raw)
+    written = read_order(words, "calldata", network, raw=order.raw)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)

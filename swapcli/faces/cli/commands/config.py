@@ -18,8 +18,9 @@ from swapcli.faces.cli.options import OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.list_view import ListView
 from swapcli.faces.cli.session import open_session
-from swapcli.quoting.config import TABLE, Setting, config_file_path, home_folder, load_settings
+from swapcli.quoting.config import TABLE, Setting, Settings, config_file_path, home_folder, load_settings
 from swapcli.quoting.config.display import example_config, masked_rows
+from swapcli.quoting.config.networks import networks_from
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS
 from swapcli.quoting.config.source_readers import MAX_BYTES, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
@@ -94,7 +95,11 @@ def set_(
         )
     from swapcli.quoting.config.edit import set_key
 
-    _change(_file(config), lambda text: set_key(text, key, value))
+    def check_network(settings: Settings) -> None:
+        if key == "network" and settings.network is not None:
+            networks_from(settings)(settings.network)
+
+    _change(_file(config), lambda text: set_key(text, key, value), check_network)
 
 
 @app.command()
@@ -150,8 +155,11 @@ def _check_known(key: str) -> Setting:
     )
 
 
-def _change(file: Path, edit: Callable[[str], str]) -> None:
-    """Replace the text of the settings file, unless what it says then is wrong. Raises `ConfigError`."""
+def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], None] | None = None) -> None:
+    """Replace the text of the settings file, unless what it says then is wrong.
+
+    Raises `ConfigError`, and the errors of `check` on the new settings.
+    """
     try:
         text = read_settings(file)
     except FileNotFoundError:
@@ -159,7 +167,9 @@ def _change(file: Path, edit: Callable[[str], str]) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     changed = edit(text)
-    load_settings(flags={}, environ={}, config_path=file, home=home_folder(), read=lambda _: changed)
+    settings = load_settings(flags={}, environ={}, config_path=file, home=home_folder(), read=lambda _: changed)
+    if check is not None:
+        check(settings)
     if changed != text:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(str(file), changed, mode=OWNER_ONLY)

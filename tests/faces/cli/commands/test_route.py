@@ -469,14 +469,32 @@ def test_quiet_leaves_out_notes_and_keeps_warnings() -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (("base", "WETH", "USDC"), "the amount comes last: WETH USDC 1.5"),
-        (("base", "2.5", "DAI"), "the amount comes last: DAI USDC 2.5"),
-        (("base",), "the amount comes last: ETH USDC 1.5"),
+        (("base", "WETH", "USDC"), "the amount comes last: swapcli route base WETH USDC 1.5"),
+        (("base", "2.5", "DAI"), "the amount comes last: swapcli route base DAI USDC 2.5"),
+        (("base", "2.5", "USDC"), "the amount comes last: swapcli route base USDC ETH 2.5"),
+        (("base",), "the amount comes last: swapcli route base ETH USDC 1.5"),
+        (("base", "1gwie", "DAI", "USDC"), "the amount comes last: swapcli route base DAI USDC 1.5"),
+        (("base", "DAI", "USDC", "1gwie"), "did you mean gwei?"),
     ],
 )
 def test_a_missing_word_is_shown_at_its_place(words: tuple[str, ...], shown: str) -> None:
     ran = run_swapcli("route", *words)
     assert (ran.exit_code, shown in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "meant"),
+    [
+        ("--gas-price", "1gwie", "1gwei"),
+        ("--slippage", "50bsp", "50bps"),
+        ("--state", "latset", "latest"),
+        ("--router-dialect", "fibrus", "fibrous"),
+        ("--shares", "whle", "whole"),
+    ],
+)
+def test_a_mistyped_value_of_an_option_is_told(option: str, value: str, meant: str) -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", option, value)
+    assert (ran.exit_code, f"did you mean {meant}?" in ran.stderr) == (2, True)
 
 
 def test_help_suggests_commands_and_topics() -> None:

@@ -56,7 +56,7 @@ def compare(
         formats=LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
-    written = read_order(words, raw=limits.raw)
+    written = read_order(words, "compare", network, raw=limits.raw)
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or ())

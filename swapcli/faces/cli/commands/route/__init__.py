@@ -130,11 +130,11 @@ def route(
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
-        written = read_order(words, raw=order.raw)
+        written = read_order(words, "route", network, raw=order.raw)
         _check_watch_alone(written, sender, picture, session)
         return _watch(open_quote_context(session, network, order, source), written, watch, alert, picture, output)
     if batch.batch is None:
-        written = read_order(words, raw=order.raw, hint=", or --batch")
+        written = read_order(words, "route", network, raw=order.raw, hint=", or --batch")
         picture.check(session.output)
         return _route_one(open_quote_context(session, network, order, source), written, sender, picture)
     if any(picture):
