@@ -64,7 +64,7 @@ def words_path(amount: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
 
     def read() -> Order:
         _, words = split_words(session, (NETWORK, "ETH", "USDC", amount))
-        return context.build_order(read_order(words, raw=False))
+        return context.build_order(read_order(words, "route", "base", raw=False))
 
     assert read().amount > 0
     return trace(read)
