@@ -32,6 +32,9 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 MAX_PAUSE_S = 15.0
+COLLECT_EVERY = 100
+"""Blocks between two full collections: what searches cache of a state are cycles, some 170 objects a block, and the
+collector by itself would let millions of them gather. Most of the market is frozen, so that one takes little time."""
 JOIN_TIMEOUT_S = 0.5
 """Time for a thread to end. A thread that still waits for its node is abandoned, since it is a daemon."""
 
@@ -230,6 +233,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
     ) -> None:
         super().__init__(market, log, registry.clock)
         self._registry, self._announcements = registry, announcements
+        self._published = 0
 
     def _is_prepared(self) -> bool:
         """Return False while another process fills the store."""
@@ -259,6 +263,9 @@ class _MarketThread(_FollowerThread[InMemorySource]):
             # Most of the market stays. Without freezing, each full collection would scan it and delay requests, and so
             # would one now: by some 60 ms with 100,000 pools. Reading a market leaves no cycles.
             gc.freeze()
+        self._published += 1
+        if self._published % COLLECT_EVERY == 0:
+            gc.collect()
 
     def _set_status(self, status: str, *, is_failing: bool = False) -> None:
         self._registry.set_status(self.network, status)
