@@ -109,6 +109,19 @@ class BestSinglePathJson(TypedDict):
     gainBps: float | None
 
 
+class PoolLimitJson(TypedDict):
+    """What a limit on the pools of a route costs.
+
+    `amountWithout` is what the best route without it pays, or takes for a wanted output, and `costBps` how much that is
+    better in basis points; negative where the route saves more than that in gas.
+    """
+
+    maxPools: int | None
+    simple: bool
+    amountWithout: str
+    costBps: float
+
+
 class CertificateJson(TypedDict):
     """Proven upper bounds on the output of any router, and the gaps to the quote in basis points; null without a bound.
 
@@ -150,6 +163,7 @@ class QuoteFieldsJson(TypedDict):
     state: StateJson
     warnings: list[WarningJson]
     l1Fee: NotRequired[str]
+    poolLimit: NotRequired[PoolLimitJson]
     certificate: NotRequired[CertificateJson]
 
 

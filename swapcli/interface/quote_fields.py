@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
-from swapcli.core.model.quote_figures import QuoteFigures, SinglePath
+from swapcli.core.model.quote_figures import PoolLimit, QuoteFigures, SinglePath
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.token import Token
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import (
         BestSinglePathJson,
         CertificateJson,
+        PoolLimitJson,
         QuoteFieldsJson,
         StateJson,
         WarningJson,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJson:
-    """Render the figures of a quote. `l1Fee` is left out where there is none, `certificate` unless requested."""
+    """Render the figures of a quote. `l1Fee`, `poolLimit` and `certificate` are left out where there is none."""
     impact = figures.price_impact
     fields: QuoteFieldsJson = {
         "network": network.name,
@@ -51,9 +52,20 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
     }
     if figures.l1_fee_wei:
         fields["l1Fee"] = str(figures.l1_fee_wei)
+    if figures.pool_limit:
+        fields["poolLimit"] = _render_pool_limit(figures.pool_limit)
     if figures.certificate:
         fields["certificate"] = _render_certificate(figures.certificate, is_complete=figures.is_search_complete)
     return fields
+
+
+def _render_pool_limit(limit: PoolLimit) -> PoolLimitJson:
+    return {
+        "maxPools": limit.max_pools,
+        "simple": limit.single_path,
+        "amountWithout": str(limit.amount),
+        "costBps": limit.cost_bps,
+    }
 
 
 def render_state_source(state: StateSource) -> StateJson:

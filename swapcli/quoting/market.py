@@ -664,7 +664,14 @@ class Market:
             return known.whole()
 
     def _resolve(
-        self, exact_output: bool, *, direct: bool = False, certify: bool = False, **overrides: Any
+        self,
+        exact_output: bool,
+        *,
+        direct: bool = False,
+        certify: bool = False,
+        max_pools: int | None = None,
+        simple: bool = False,
+        **overrides: Any,
     ) -> QuoteOptions:
         from swapcli.quoting.quote_options import resolve_options
 
@@ -675,6 +682,8 @@ class Market:
             reverse=exact_output,
             direct=direct,
             certify=certify,
+            max_pools=max_pools,
+            simple=simple,
         )
 
     def _with_overrides(

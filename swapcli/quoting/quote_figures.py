@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.price_impact import PriceImpact
-from swapcli.core.model.quote_figures import QuoteFigures, SinglePath
+from swapcli.core.model.quote_figures import PoolLimit, QuoteFigures, SinglePath
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import BPS, SwapTerms, after_fee, min_received
@@ -16,6 +16,7 @@ from swapcli.quoting.transfer_rules import share_warning
 from swapcli.quoting.warnings import answer_warnings, is_exact, quote_warnings
 
 if TYPE_CHECKING:
+    from swapcli.core.model.quote import Quote
     from swapcli.core.model.transaction import UnsignedTransaction
 
 
@@ -46,6 +47,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         state=answer.state_source,
         warnings=answer_warnings(answer, impact, terms),
         certificate=quote.certificate if quote else None,
+        pool_limit=_pool_limit(quote) if quote else None,
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
         changing_pools=_changing_pools(answer),
@@ -114,6 +116,14 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
     return SinglePath(
         best, gain_bps, gas_units, gas_usd, _subtract_gas(after_fee(best, fee_bps), answer, gas_wei, gas_usd)
     )
+
+
+def _pool_limit(quote: Quote) -> PoolLimit | None:
+    order, amount = quote.order, quote.unlimited_amount
+    if amount is None:
+        return None
+    lost = quote.amount_in - amount if order.reverse else amount - quote.amount_out
+    return PoolLimit(order.max_pools, order.single_path, amount, round(BPS * lost / amount, 4) if amount else 0.0)
 
 
 def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:

@@ -17,6 +17,8 @@ class QuoteKeywords(TypedDict, total=False):
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
     `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
+    `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote says what that
+    costs.
     """
 
     slippage: Percentage
@@ -27,6 +29,8 @@ class QuoteKeywords(TypedDict, total=False):
     gas_price: int | str
     solve_time_s: float
     certify: bool
+    max_pools: int
+    simple: bool
     api_version: Literal["v1", "v2"]
 
 

@@ -31,6 +31,8 @@ class QuoteOptions(NamedTuple):
     certify: bool = False
     shares: SharePrecision | None = None
     solve_time_s: float | None = None
+    max_pools: int | None = None
+    single_path: bool = False
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
         """Return an order within these limits; `amount` is in base units."""
@@ -42,6 +44,8 @@ class QuoteOptions(NamedTuple):
             direct=self.direct,
             excluded_protocols=self.excluded_protocols,
             max_hops=self.max_hops,
+            max_pools=self.max_pools,
+            single_path=self.single_path,
         )
 
     def build_request(self, order: Order) -> QuoteRequest:
@@ -66,13 +70,17 @@ def resolve_options(
     reverse: bool = False,
     direct: bool = False,
     certify: bool = False,
+    max_pools: int | None = None,
+    simple: bool = False,
 ) -> QuoteOptions:
     """Resolve the settings on `network`, with the options of one quote, which are no settings.
 
-    `recipient` is a canonical address. The API key is read only if an integrator is named. Raises `InvalidInput`, and
-    `IntegratorError` for a missing key or a broken integrator rule.
+    `recipient` is a canonical address, `max_pools` at least 1. The API key is read only if an integrator is named.
+    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken integrator rule.
     """
     api_version = _resolve_generation(settings.api_version, network)
+    if max_pools is not None and max_pools < 1:
+        raise InvalidOption("a route has at least one pool", hint="max_pools counts from 1")
     return QuoteOptions(
         api_version=api_version,
         terms=SwapTerms(
@@ -91,6 +99,8 @@ def resolve_options(
         certify=certify,
         shares=settings.shares,
         solve_time_s=settings.solve_time_s,
+        max_pools=max_pools,
+        single_path=simple,
     )
 
 

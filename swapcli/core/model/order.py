@@ -14,7 +14,8 @@ class Order(NamedTuple):
     """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
 
     The native token is written with the zero address; routing works on its wrapped form.
-    `excluded_protocols` are `amm_name`s.
+    `excluded_protocols` are `amm_name`s. The route has at most `max_pools` pools, None for any number; as a
+    `single_path` it has one path with one pool per hop.
     """
 
     token_in: Token
@@ -24,6 +25,13 @@ class Order(NamedTuple):
     direct: bool = False
     excluded_protocols: frozenset[str] = frozenset()
     max_hops: int = DEFAULT_MAX_HOPS
+    max_pools: int | None = None
+    single_path: bool = False
+
+    @property
+    def limits_pools(self) -> bool:
+        """Whether the order limits how many pools or paths its route has."""
+        return self.single_path or self.max_pools is not None
 
 
 def require_different_tokens(order: Order) -> None:

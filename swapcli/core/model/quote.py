@@ -88,7 +88,8 @@ class Quote(NamedTuple):
     ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
     unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
     `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are the keys of
-    the market's pools that were left out because a computation fails on their state.
+    the market's pools that were left out because a computation fails on their state. `unlimited_amount` is what the
+    best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
     """
 
     order: Order
@@ -111,6 +112,7 @@ class Quote(NamedTuple):
     sampled_pools: tuple[str, ...] = ()
     estimated_pools: tuple[str, ...] = ()
     broken_pools: tuple[str, ...] = ()
+    unlimited_amount: int | None = None
 
     @property
     def gas_wei(self) -> int:

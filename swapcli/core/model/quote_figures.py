@@ -24,6 +24,19 @@ class SinglePath(NamedTuple):
     output_net_of_gas: int | None = None
 
 
+class PoolLimit(NamedTuple):
+    """What a limit on the pools of a route costs.
+
+    `amount` is what the best route without it pays, or takes for an order of an output, in base units, and `cost_bps`
+    how much less the quote pays, or how much more it takes; negative if the quote saves more than that in gas.
+    """
+
+    max_pools: int | None
+    single_path: bool
+    amount: int
+    cost_bps: float
+
+
 class QuoteFigures(NamedTuple):
     """What a quote means for its user. Amounts are in base units; None is unknown.
 
@@ -39,7 +52,7 @@ class QuoteFigures(NamedTuple):
     block. `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for
     that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
     service quoted. `sampled_pools`
-    are the addresses of the pools that protocols quote.
+    are the addresses of the pools that protocols quote. `pool_limit` is None where the order sets none.
     """
 
     amount_in: int
@@ -65,3 +78,4 @@ class QuoteFigures(NamedTuple):
     changing_pools: tuple[str, ...] = ()
     is_exact: bool | None = True
     sampled_pools: tuple[str, ...] = ()
+    pool_limit: PoolLimit | None = None

@@ -1,8 +1,9 @@
-"""Routes that one transaction can carry: if the best route is too large, a smaller one is found.
+"""Routes within limits: if the best route is too large, a smaller one is found.
 
 A transaction is limited by the gas of a block, on networks with small blocks, and by the size of its calldata, for
-routers that need much of it. Searches with a higher value of gas use fewer pools. The value is raised until a route
-fits; then the lowest value that still gives one is approached, since the true value of gas has not changed.
+routers that need much of it. An order may limit the pools of its route, too. Searches with a higher value of gas use
+fewer pools. The value is raised until a route fits; then the lowest value that still gives one is approached, since the
+true value of gas has not changed.
 """
 
 from __future__ import annotations
@@ -35,20 +36,28 @@ FitsCalldata = Callable[[Sequence[Step], Mapping[str, Pool]], bool]
 
 
 class RouteLimits(NamedTuple):
-    """What one transaction on a market's network can carry; no calldata is too large without `fits_calldata`."""
+    """What one transaction on a market's network can carry, and how many pools the order allows.
+
+    No calldata is too large without `fits_calldata`.
+    """
 
     market: MarketState
+    order: Order
     fits_calldata: FitsCalldata | None = None
 
     def allow(self, route: ScoredRoute) -> bool:
-        """Return whether a transaction can carry the route."""
+        """Return whether the route is within all limits."""
         fits = self.fits_calldata
-        return self._fits_block(route) and (fits is None or fits(route.replay.steps, self.market.pools))
+        fits_transaction = self._fits_block(route) and (fits is None or fits(route.replay.steps, self.market.pools))
+        return fits_transaction and self._has_few_pools(route)
 
     def error(self, route: ScoredRoute) -> NoRoute:
         """Return the error for an order whose smallest route is `route`, which does not fit."""
         network = self.market.network
         name, gas_limit = network.name, network.block_gas_limit
+        if not self._has_few_pools(route):
+            limit = "one path of single pools" if self.order.single_path else f"at most {self.order.max_pools} pools"
+            return NoRoute(f"no route has {limit}", hint="trade less, or allow more pools")
         if self._fits_block(route):
             return NoRoute(
                 f"no route fits one transaction: its calldata for the router {network.router_dialect} of {name} is too"
@@ -61,20 +70,25 @@ class RouteLimits(NamedTuple):
             details={"block_gas_limit": gas_limit},
         )
 
+    def _has_few_pools(self, route: ScoredRoute) -> bool:
+        segments, max_pools = route.route.segments, self.order.max_pools
+        if self.order.single_path and (len(segments) > 1 or any(len(hop) > 1 for hop in segments[0].hops)):
+            return False
+        return max_pools is None or len({step.pool for step in route.replay.steps}) <= max_pools
+
     def _fits_block(self, route: ScoredRoute) -> bool:
         network = self.market.network
         limit = network.block_gas_limit
         return limit is None or fits_block(route.gas_units, limit // network.gas_units_per_evm_gas)
 
 
-def fit_into_transaction(
-    order: Order, found: SearchResult, limits: RouteLimits, search: SearchWithGasValue
-) -> SearchResult:
-    """Return `found` if one transaction can carry its route, else the best result that fits.
+def fit_into_limits(found: SearchResult, limits: RouteLimits, search: SearchWithGasValue) -> SearchResult:
+    """Return `found` if its route is within the limits, else the best result that is.
 
     `search` searches with another value of a unit of gas, in base units of the output. Raises `NoRoute` if no route
     fits.
     """
+    order = limits.order
     if limits.allow(found.best):
         return found
     from swapcli.core.routing.competing_routes import is_better  # hardly a route exceeds a limit

@@ -126,7 +126,10 @@ class Router:
             search.score_route(found.route, found.amount_in) if found and _has_pools(found, search.pools) else None
             for found in (result.best, result.best_single_path)
         )
-        return result._replace(best=best, best_single_path=single) if best else None
+        unlimited = result.unlimited
+        if unlimited and _has_pools(unlimited, search.pools):
+            unlimited = search.score_route(unlimited.route, unlimited.amount_in)
+        return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None
 
     def build_quote(
         self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
@@ -197,8 +200,7 @@ class Router:
             search_known = partial(search_for, check=_without_time_limit(check))
             answer = best_of(order, result, known_routes, search_known) or answer
         if isinstance(answer, SearchResult):
-            is_limited = self.market.network.block_gas_limit is not None or self._fits_calldata is not None
-            return self._fit(order, answer, find_best) if is_limited else answer
+            return self._fit(order, answer, find_best)
         from swapcli.core.routing.no_route import no_route_found, search_timed_out
 
         # Not held by a variable: the error and this frame would keep each other until a garbage collection.
@@ -209,15 +211,18 @@ class Router:
     def _fit(
         self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]
     ) -> SearchResult:
-        """Return a result whose route fits one transaction. Raises `NoRoute` if none does."""
-        from swapcli.core.routing.route_limits import RouteLimits, fit_into_transaction
+        """Return a result whose route fits one transaction and has the pools allowed. Raises `NoRoute` if none does."""
+        has_limit = self.market.network.block_gas_limit is not None or self._fits_calldata is not None
+        if not (has_limit or order.limits_pools):
+            return found
+        from swapcli.core.routing.route_limits import RouteLimits, fit_into_limits
 
         def search(gas_value: float) -> SearchResult | None:
             result = find_best(gas_value)
             return result if isinstance(result, SearchResult) else None
 
-        limits = RouteLimits(self.market, self._fits_calldata)
-        return fit_into_transaction(order, found, limits, search)
+        fitting = fit_into_limits(found, RouteLimits(self.market, order, self._fits_calldata), search)
+        return fitting._replace(unlimited=found.best) if order.limits_pools else fitting
 
     def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
         """Search the whole `graph` for an order that found no route in its filtered market."""
@@ -271,7 +276,13 @@ class Router:
             sampled_pools=best.replay.sampled_pools,
             estimated_pools=best.replay.estimated_pools,
             broken_pools=tuple(sorted(self.index.broken_pools)),
+            unlimited_amount=_traded_amount(order, result.unlimited) if result.unlimited else None,
         )
+
+
+def _traded_amount(order: Order, route: ScoredRoute) -> int:
+    """Return the amount that depends on the route: the output, or the input of an order for an output."""
+    return route.amount_in if order.reverse else route.replay.amount_out
 
 
 def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:

@@ -125,6 +125,12 @@ class OrderOptions(NamedTuple):
     reverse: Annotated[bool, option("--reverse", "AMOUNT is the output to receive.", ROUTING)] = False
     direct: Annotated[bool, option("--direct", "Direct swaps only: one hop.", ROUTING)] = False
     max_hops: MaxHops = None
+    max_pools: Annotated[
+        str | None, option("--max-pools", "Most pools of the route; the quote says what that costs.", ROUTING, "N")
+    ] = None
+    simple: Annotated[
+        bool, option("--simple", "One path with one pool per hop; the quote says what that costs.", ROUTING)
+    ] = False
     exclude_protocols: ExcludedProtocols = None
     shares: Annotated[
         str | None,

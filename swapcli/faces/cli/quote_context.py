@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidAmount, UnknownNetwork
+from swapcli.core.errors import InvalidAmount, InvalidOption, UnknownNetwork
 from swapcli.core.model.order import Order
 from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
@@ -111,8 +111,16 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
         reverse=order.reverse,
         direct=order.direct,
         certify=order.certify,
+        max_pools=None if order.max_pools is None else _parse_max_pools(order.max_pools),
+        simple=order.simple,
     )
     return QuoteContext(session, market, options)
+
+
+def _parse_max_pools(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_POOLS_DIGITS and int(text)):
+        raise InvalidOption("--max-pools: expected a whole number above zero", hint="such as --max-pools 4")
+    return int(text)
 
 
 def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
@@ -167,6 +175,7 @@ def _split(first: str, second: str) -> list[str]:
     return [first, second]
 
 
+_MAX_POOLS_DIGITS = 6
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")

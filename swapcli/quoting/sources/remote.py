@@ -234,6 +234,8 @@ class RemoteSource:
             raise _unsaid("proofs that a route is the best")
         if request.gas_price_wei is not None:
             raise _unsaid("a gas price of one's own")
+        if order.limits_pools:
+            raise _unsaid("a number of pools")
         if order.max_hops != DEFAULT_MAX_HOPS:
             raise _unsaid("a number of hops, other than by asking for direct swaps")
         if request.integrator and request.api_version is ApiVersion.V1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +123,75 @@ def test_an_order_without_a_fitting_route_names_the_setting() -> None:
     assert caught.value.hint
     assert "networks.base.block_gas_limit" in caught.value.hint
     assert caught.value.details == {"block_gas_limit": 100_000}
+
+
+# --- limits of the order on its pools
+
+
+def pools_of(quote: Quote) -> int:
+    return len({step.pool for step in quote.steps})
+
+
+@given(seeds, amounts, st.integers(1, 6), GAS_PRICES, st.booleans())
+def test_an_order_limits_its_pools_and_knows_the_cost(
+    seed: int, amount: int, count: int, price: int, reverse: bool
+) -> None:
+    market = build_random_market(seed, every_family=True)
+    order = build_order(market, 0, 1, amount)._replace(reverse=reverse)
+    free, limited = (quote_or_none(market, each, price) for each in (order, order._replace(max_pools=count)))
+    if limited is None:
+        return
+    assert free is not None
+    assert pools_of(limited) <= count
+    assert limited.unlimited_amount == (free.amount_in if reverse else free.amount_out)
+    assert free.unlimited_amount is None
+    assert replay(market.pools, limited.route, limited.amount_in).amount_out == limited.amount_out
+    if pools_of(free) <= count:
+        assert (limited.route, limited.amount_in) == (free.route, free.amount_in)
+
+
+@given(seeds, amounts, GAS_PRICES)
+def test_a_single_path_has_one_pool_a_hop(seed: int, amount: int, price: int) -> None:
+    market = build_random_market(seed)
+    order = build_order(market, 0, 1, amount)
+    simple = quote_or_none(market, order._replace(single_path=True), price)
+    if simple is None:
+        return
+    assert [len(hop) for segment in simple.route.segments for hop in segment.hops] == [1] * pools_of(simple)
+    assert len(simple.route.segments) == 1
+    assert simple.amount_out == simple.best_single_path_out
+
+
+def test_few_pools_are_almost_always_the_best_ones() -> None:
+    """Against the best of all sets of that many pools; draining orders may miss it."""
+    equal = total = 0
+    for seed in range(24):
+        market = build_random_market(seed, pools=7, every_family=seed % 2 == 0)
+        order = build_order(market, 0, 1, 10 ** (16 + seed % 5))
+        before = 0
+        for count in (1, 2, 3):
+            found = quote_or_none(market, order._replace(max_pools=count), 0)
+            sets = [
+                market._replace(pools={k: market.pools[k] for k in keys}) for keys in combinations(market.pools, count)
+            ]
+            best = max((each.amount_out for few in sets if (each := quote_or_none(few, order, 0))), default=0)
+            if found is not None:
+                total += 1
+                equal += found.amount_out >= best * (1 - 1e-6)
+                assert found.amount_out >= before  # more pools never pay less
+                before = found.amount_out
+    assert total > 40
+    assert equal >= 0.95 * total
+
+
+def test_no_route_within_the_limit_is_said_so() -> None:
+    market = build_random_market(3, pools=4)
+    far = next(
+        order
+        for j in range(1, len(market.tokens))
+        if (order := build_order(market, 0, j, 10**18))
+        and (found := quote_or_none(market, order, 0))
+        and min(len(segment.hops) for segment in found.route.segments) > 1
+    )
+    with pytest.raises(NoRoute, match="no route has at most 1 pools"):
+        Router(market).quote(far._replace(max_pools=1), gas_price_wei=0)

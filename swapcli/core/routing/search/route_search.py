@@ -71,7 +71,8 @@ class SearchResult(NamedTuple):
     """The result of a search: the best route, the best with one pool per hop, and the solution that the best follows.
 
     `optimum` is the acyclic solution of greatest value, of which another route may have lost more by rounding.
-    `is_complete` is False if the search ran out of time.
+    `is_complete` is False if the search ran out of time. `unlimited` is the best route without the order's limit on
+    pools, None where it has none.
     """
 
     problem: RoutingProblem
@@ -81,6 +82,7 @@ class SearchResult(NamedTuple):
     exclusions: Exclusions
     optimum: Solution
     is_complete: bool = True
+    unlimited: ScoredRoute | None = None
 
     @property
     def prices(self) -> Prices:

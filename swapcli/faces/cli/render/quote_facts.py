@@ -43,6 +43,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _rate(answer, figures)
     yield _impact(figures)
     yield from _single_path(answer, figures)
+    yield from _pool_limit(answer, figures)
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
     yield from _certificate(figures)
@@ -119,6 +120,15 @@ def _single_path(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
         yield Fact("Single path", "none", "no single path can fill the order")
     else:
         yield Fact("Single path", exact_amount(path.amount_out, out), _split_gain(path.gain_bps or 0.0))
+
+
+def _pool_limit(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
+    limit, order = figures.pool_limit, answer.order
+    if limit is None:
+        return
+    cost = f"costs {limit.cost_bps:,.2f} bps" if limit.cost_bps >= 0 else f"saves gas for {-limit.cost_bps:,.2f} bps"
+    without = exact_amount(limit.amount, order.token_in if order.reverse else order.token_out)
+    yield Fact("Pool limit", cost if limit.cost_bps else "costs nothing", f"{without} without it")
 
 
 def _split_gain(gain_bps: float) -> str:

@@ -500,3 +500,26 @@ def test_a_mistyped_value_of_an_option_is_told(option: str, value: str, meant: s
 def test_help_suggests_commands_and_topics() -> None:
     assert "did you mean route" in run_swapcli("help", "rout").stderr
     assert "did you mean calldata?" in run_swapcli("help", "caldata").stderr
+
+
+def test_few_pools_cost_what_the_answer_says() -> None:
+    order = ("route", "base", "ETH", "USDC", "50")
+    free = run_swapcli(*order, "--json").json
+    for options, simple in ((("--max-pools", "2"), False), (("--simple",), True)):
+        ran = run_swapcli(*order, *options, "--json").json
+        limit = ran["poolLimit"]
+        pools = {swap["poolAddress"] for segment in ran["route"] for hop in segment["swaps"] for swap in hop}
+        assert len(pools) <= 2
+        assert limit["amountWithout"] == free["outputAmount"]
+        lost = int(free["outputAmount"]) - int(ran["outputAmount"])
+        assert limit["costBps"] == round(lost / int(free["outputAmount"]) * 1e4, 4) > 0
+        assert limit["simple"] is simple
+        shown = run_swapcli(*order, *options).stdout
+        assert f"costs {limit['costBps']:,.2f} bps" in shown
+    assert "poolLimit" not in free
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "x", "1.5", ""])
+def test_a_number_of_pools_is_whole_and_above_zero(count: str) -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", f"--max-pools={count}")
+    assert (ran.exit_code, "--max-pools: expected a whole number above zero" in ran.stderr) == (2, True)
