@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
-from swapcli.core.model.quote_figures import PoolLimit, QuoteFigures, SinglePath
+from swapcli.core.model.quote_figures import PoolLimitCost, QuoteFigures, SinglePath
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.token import Token
@@ -59,7 +59,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
     return fields
 
 
-def _render_pool_limit(limit: PoolLimit) -> PoolLimitJson:
+def _render_pool_limit(limit: PoolLimitCost) -> PoolLimitJson:
     return {
         "maxPools": limit.max_pools,
         "simple": limit.single_path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.price_impact import PriceImpact
-from swapcli.core.model.quote_figures import PoolLimit, QuoteFigures, SinglePath
+from swapcli.core.model.quote_figures import PoolLimitCost, QuoteFigures, SinglePath
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import BPS, SwapTerms, after_fee, min_received
@@ -118,12 +118,12 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
     )
 
 
-def _pool_limit(quote: Quote) -> PoolLimit | None:
+def _pool_limit(quote: Quote) -> PoolLimitCost | None:
     order, amount = quote.order, quote.unlimited_amount
     if amount is None:
         return None
     lost = quote.amount_in - amount if order.reverse else amount - quote.amount_out
-    return PoolLimit(order.max_pools, order.single_path, amount, round(BPS * lost / amount, 4) if amount else 0.0)
+    return PoolLimitCost(order.max_pools, order.single_path, amount, round(BPS * lost / amount, 4) if amount else 0.0)
 
 
 def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:

@@ -24,7 +24,7 @@ class SinglePath(NamedTuple):
     output_net_of_gas: int | None = None
 
 
-class PoolLimit(NamedTuple):
+class PoolLimitCost(NamedTuple):
     """What a limit on the pools of a route costs.
 
     `amount` is what the best route without it pays, or takes for an order of an output, in base units, and `cost_bps`
@@ -78,4 +78,4 @@ class QuoteFigures(NamedTuple):
     changing_pools: tuple[str, ...] = ()
     is_exact: bool | None = True
     sampled_pools: tuple[str, ...] = ()
-    pool_limit: PoolLimit | None = None
+    pool_limit: PoolLimitCost | None = None
