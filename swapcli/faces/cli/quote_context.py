@@ -203,7 +203,7 @@ def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, h
     if len(words) > 3:
         required = f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}"
         raise UsageError(f"{required}, and no more words: {len(words)} were given")
-    example = f"the amount comes last: {_example(words, command, network)}"
+    example = f"the amount comes last: {show_example(words, command, network)}"
     if len(words) != 3:
         raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}; {example}")
     token_in, token_out, amount = words
@@ -216,13 +216,13 @@ def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, h
     return OrderWords(token_in, token_out, written)
 
 
-def _example(words: Sequence[str], command: str, network: str) -> str:
-    """Return how the order could be written, with the words that are there."""
+def show_example(words: Sequence[str], command: str, network: str, amount: str = "1.5") -> str:
+    """Return how the order of a command could be written: with the words that are there, else with `amount`."""
     amounts = [word for word in words if _AMOUNT_WORD.fullmatch(word)]
     unclear = [word for word in words if word not in amounts and _BEGINS_LIKE_AMOUNT.match(word)]
     tokens = [word for word in words if word not in amounts and word not in unclear] or ["ETH"]
     tokens.append("ETH" if tokens[0].upper() == "USDC" else "USDC")
-    shown = " ".join(["swapcli", command, network, *tokens[:2], amounts[0] if amounts else "1.5"])
+    shown = " ".join(["swapcli", command, network, *tokens[:2], amounts[0] if amounts else amount]).rstrip()
     return printable(truncate(shown, 120))
 
 

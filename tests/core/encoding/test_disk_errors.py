@@ -25,3 +25,4 @@ def test_the_path_is_at_fault(error: OSError | ValueError) -> None:
     told = write_error("out.json", error)
     assert isinstance(told, InvalidInput)
     assert told.message.startswith("cannot write out.json: ")
+    assert (told.hint is not None) == isinstance(error, OSError)

@@ -284,3 +284,14 @@ def test_a_key_file_without_an_end_is_refused(tmp_path: Path) -> None:
     os.truncate(file, 2**40)  # sparse
     ran = run_swapcli("keys", "list", "--keys-file", str(file))
     assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, f"error: {file}: is larger than 16 MiB")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("nowhere/x.svg", "its folder does not exist"), (".", "name a file in it"), ("f/x.svg", "a file")],
+)
+def test_a_picture_that_cannot_be_written_has_a_hint(name: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("")
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--svg", str(tmp_path / name))
+    assert (ran.exit_code, "hint: " in ran.stderr, hint in ran.stderr) == (2, True, True)
+    assert (tmp_path / "f").read_text() == ""

@@ -144,9 +144,9 @@ def _check_known(key: str) -> Setting:
     """Return the row of a setting. Raises `ConfigError` for a key that no setting has."""
     if row := row_of(key):
         return row
-    group, *rest = key.split(".")
-    of_network = group == NETWORKS and len(rest) == 2
-    known = [f"{NETWORKS}.{rest[0]}.{name}" for name in NETWORK_TABLE] if of_network else list(TABLE)
+    _, *rest = key.split(".")
+    of_network = [f"{NETWORKS}.{rest[0]}.{name}" for name in NETWORK_TABLE] if len(rest) == 2 else []
+    known = [*TABLE, *of_network]
     closest = did_you_mean(closest_names(key, known))
     raise ConfigError(
         f'no setting "{printable(truncate(key, 60))}"',

@@ -116,6 +116,8 @@ def test_a_node_is_set_without_an_editor(settings_file: Path) -> None:
         (("set", "slipage", "1"), 'no setting "slipage"'),
         (("set", "networks.base.rpc_ur", "1"), 'no setting "networks.base.rpc_ur"'),
         (("set", "api_key", "x"), "cannot be given on the command line"),
+        (("set", "netwrks.base.rpc_url", "1"), "did you mean networks.base.rpc_url?"),
+        (("unset", "service.prt"), "did you mean service.port"),
         (("set", "network", "bse"), "did you mean base?"),
         (("get", "nothing"), 'no setting "nothing"'),
     ],

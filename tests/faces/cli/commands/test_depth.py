@@ -57,7 +57,7 @@ def test_the_chart_is_xml_with_the_levels_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("base", "ETH"), "TOKEN_IN and TOKEN_OUT are required"),
+        (("base", "ETH"), "TOKEN_IN and TOKEN_OUT are required, as in swapcli depth base ETH USDC"),
         ((*PAIR, "--amounts", ","), "--amounts needs at least one amount"),
         ((*PAIR, "--amounts", "1,50%"), "--amounts: 50% is a part of a balance"),
         ((*PAIR, "--amounts", "x"), '"x" is not an amount'),

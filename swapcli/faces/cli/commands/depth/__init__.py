@@ -22,7 +22,7 @@ from swapcli.faces.cli.options import (
 )
 from swapcli.faces.cli.output import LIST_FORMATS, Output, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
-from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, split_words
+from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, show_example, split_words
 from swapcli.faces.cli.session import open_session
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.pictures.picture_width import parse_width
@@ -86,7 +86,7 @@ def depth(
         raise UsageError(f"--svg - cannot be combined with --{printed}")
     network, words = split_words(session, (network, token_in, token_out), has_amount=False)
     if len(words) != 2:
-        raise UsageError("TOKEN_IN and TOKEN_OUT are required")
+        raise UsageError(f"TOKEN_IN and TOKEN_OUT are required, as in {show_example(words, 'depth', network, '')}")
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     written = None if amounts is None else [read_amount(text, raw=limits.raw) for text in split_lists(amounts)]
     measured = _measure(context, context.find_tokens(*words), written)
