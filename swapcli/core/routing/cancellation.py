@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 CancelCheck = Callable[[], None]
 """Called regularly during long work; raises `Cancelled` or `SearchTimeUp` to stop it."""
@@ -14,3 +15,13 @@ class SearchTimeUp(Exception):
 
 def no_cancellation() -> None:
     """Let the work run to its end: the `CancelCheck` of work that never stops early."""
+
+
+def without_time_limit(check: CancelCheck) -> CancelCheck:
+    """Return the check that still stops cancelled work."""
+
+    def cancelled() -> None:
+        with suppress(SearchTimeUp):
+            check()
+
+    return cancelled

@@ -16,7 +16,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.token import Token
-from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
+from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
@@ -197,7 +197,7 @@ class Router:
 
             result = answer if isinstance(answer, SearchResult) else None
             # Known routes are evaluated also after the time is up: they may be all that was found.
-            search_known = partial(search_for, check=_without_time_limit(check))
+            search_known = partial(search_for, check=without_time_limit(check))
             answer = best_of(order, result, known_routes, search_known) or answer
         if isinstance(answer, SearchResult):
             return self._fit(order, answer, find_best)
@@ -301,16 +301,6 @@ def _build_check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[
             raise SearchTimeUp
 
     return check
-
-
-def _without_time_limit(check: CancelCheck) -> CancelCheck:
-    """Return the check that still stops cancelled work."""
-
-    def cancelled() -> None:
-        with suppress(SearchTimeUp):
-            check()
-
-    return cancelled
 
 
 def _value_usd(amount: int, token: Token, price_usd: float | None) -> float | None:

@@ -185,7 +185,7 @@ def test_more_time_never_pays_less() -> None:
     ]
     amounts = [quote.amount_out for quote in quotes]
     assert amounts == sorted(amounts)
-    assert amounts[0] < amounts[-1]
+    assert amounts[0] >= 0.99 * amounts[-1]  # a coarse split stands at once
 
 
 @pytest.mark.parametrize("seed", range(12))

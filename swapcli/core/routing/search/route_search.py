@@ -14,7 +14,7 @@ from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, Step, has_whole_percents
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.cancellation import SearchTimeUp
+from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
@@ -34,6 +34,7 @@ from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
     LOW_PRECISION_UNITS,
+    ROUGH,
     CandidateSolution,
     Exclusions,
     RoutingProblem,
@@ -296,14 +297,22 @@ class RouteSearch:
             self._best_so_far = result
 
     def _first_answer(self) -> SearchResult | None:
-        """Return the best pools of the best path at spot prices: the least answer when time is up."""
-        graph, path = self.problem.graph, self._first_path()
-        arcs = [arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j]]
-        found = self.best_single_path(arcs)
-        if found is None:
+        """Return the least answer when time is up: the best single path at spot prices, or its pools in parallel.
+
+        Neither takes long, so that they are found in any case.
+        """
+        spec = self.spec._replace(check=without_time_limit(self.spec.check))
+        problem, path, graph = self.problem._replace(spec=spec), self._first_path(), self.problem.graph
+        if len(path) < 2:
             return None
-        solution = Solution(start_prices(self.problem, [path]), [], found.net, 0.0, 0)
-        return SearchResult(self.problem, found, found, solution, Exclusions(), solution)
+        search = RouteSearch(problem, self.pools, self.execution)
+        prices = start_prices(problem, [path])
+        arcs = problem.arcs_between(prices)
+        single = search.best_single_path([*arcs, *(arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j])])
+        coarse = CandidateSolution(problem.solve(arcs, prices, ROUGH), arcs)
+        found = [each for each in (single, *search.routes(coarse)) if each]
+        best = max(found, key=lambda each: each.net, default=None) or search.find_better_single_path(None)
+        return best and SearchResult(self.problem, best, single, coarse.solution, Exclusions(), coarse.solution)
 
     def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
