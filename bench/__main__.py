@@ -15,6 +15,7 @@ from bench.abuse import measure_abuse
 from bench.baselines import Baselines, find_folder, open_baselines
 from bench.cases import copy_real_case, generated_case
 from bench.chain.measure import measure_chain
+from bench.contradictions import measure_contradictions
 from bench.measure import measure_made_up, measure_real
 from bench.plan import Plan, parse_plan
 from bench.report.files import rewrite_report
@@ -22,6 +23,8 @@ from bench.report.machine import revision
 from bench.report.page import Circumstances, Findings, build_sections, refresh_page, render_page
 from bench.running import BenchmarkFailed
 from bench.service import measure_service
+from bench.simple_methods.figures import GainFigures
+from bench.simple_methods.measure import measure_simple_methods
 from bench.store import measure_store
 from bench.whole_process import measure_processes
 from bench.workers import measure_workers
@@ -83,6 +86,11 @@ def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
 def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
     """Measure all parts of the plan in turn. Raises `BenchmarkFailed`."""
     found = Findings()
+    if "simple" in plan.parts:
+        report_progress("simple methods")
+        found = replace(found, simple=_measure_simple_methods(plan))
+        report_progress("contradictions")
+        found = replace(found, contradictions=measure_contradictions(plan.contradiction_cases))
     if "process" in plan.parts:
         report_progress("whole process")
         found = replace(found, processes=measure_processes(plan.runs, folder))
@@ -107,6 +115,15 @@ def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
         real_cases = [measure_real(case, baselines, plan, report_progress) for case in copies]
         found = replace(found, made_up=measured, real=real_cases)
     return found
+
+
+def _measure_simple_methods(plan: Plan) -> list[GainFigures]:
+    """Return the figures of the real states; none where there is no such state."""
+    try:
+        return measure_simple_methods(plan.simple_orders)
+    except BenchmarkFailed as failure:
+        report_progress(f"simple methods: {failure}")
+        return []
 
 
 def report_progress(text: str) -> None:

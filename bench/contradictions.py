@@ -22,6 +22,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.contradiction_figures import ContradictionFigures
 from bench.running import BenchmarkFailed
 from bench.simple_methods.exact_paths import PathFinder
 from bench.simple_methods.random_pairs import dollar_units, find_markets, push_pool, pushed_market, read_market
@@ -55,6 +56,7 @@ _NOISES = (0.8, 3.0, 30.0)  # of prices, in fees: without arbitrage, with some, 
 _USD_POWERS = {"random": (-3.0, 7.5), "real": (-2.0, 6.0)}  # of ten: from dust to more than most pools hold
 _DUMPED = (0.2, 0.95)  # what a dumped pool's price loses
 _PATHS = 20
+_SEED = 1
 
 
 class Case(NamedTuple):
@@ -253,17 +255,35 @@ def run(cases: Sequence[int], seed: int, folder: Path | None, processes: int) ->
             yield from found
 
 
-def table(found: Sequence[Comparison]) -> list[str]:
-    """Return the lines of a table: by kind, how many comparisons are contradictions, and the worst of them."""
-    lines = [f"  {'kind':14}{'compared':>9}{'bar, bps':>10}{'above it':>10}{'> 1 unit':>10}{'> 1 bps':>9}   worst"]
+def measure_contradictions(cases: int, folder: Path | None = None) -> list[ContradictionFigures]:
+    """Return the figures of each kind; without real states, of random markets only."""
+    return kind_figures(list(run(range(cases), _SEED, folder, 1)))
+
+
+def kind_figures(found: Sequence[Comparison]) -> list[ContradictionFigures]:
+    """Return how many comparisons of each kind are contradictions, and the worst of them by more than one unit."""
+    figures = []
     for kind, bar in BARS_BPS.items():
         rows = [each for each in found if each.kind == kind]
         above = [each for each in rows if each.is_contradiction]
         more = [each for each in above if each.loss_units > 1.0]
-        large = sum(each.loss_bps > 1.0 for each in above)
         worst = max(more, key=lambda each: each.loss_bps, default=None)
-        shown = f"{worst.loss_bps:.3f} bps, --case {worst.case}: {worst.description}" if worst else "none"
-        lines.append(f"  {kind:14}{len(rows):9}{bar:10g}{len(above):10}{len(more):10}{large:9}   {shown}")
+        shown = f"--case {worst.case}: {worst.description}" if worst else ""
+        large = sum(each.loss_bps > 1.0 for each in above)
+        bps = worst.loss_bps if worst else 0.0
+        figures.append(ContradictionFigures(kind, bar, len(rows), len(above), len(more), large, bps, shown))
+    return figures
+
+
+def table(found: Sequence[Comparison]) -> list[str]:
+    """Return the lines of a table: by kind, how many comparisons are contradictions, and the worst of them."""
+    lines = [f"  {'kind':14}{'compared':>9}{'bar, bps':>10}{'above it':>10}{'> 1 unit':>10}{'> 1 bps':>9}   worst"]
+    for each in kind_figures(found):
+        shown = f"{each.worst_bps:.3f} bps, {each.worst}" if each.worst else "none"
+        lines.append(
+            f"  {each.kind:14}{each.compared:9}{each.bar_bps:10g}{each.above:10}{each.above_by_units:10}"
+            f"{each.above_1_bps:9}   {shown}"
+        )
     return lines
 
 
@@ -271,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.contradictions", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--cases", type=int, default=600, help="number of cases  [600]")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=_SEED)
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--folder", type=Path, help="folder of real states  [market in a sibling folder]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each contradiction, one a line")

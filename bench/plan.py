@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "BENCHMARKS.md"
-PARTS = ("routes", "process", "service", "workers", "store", "chain")
+PARTS = ("routes", "simple", "process", "service", "workers", "store", "chain")
 FEW_PASSES = 2
 
 _FULL, _QUICK = ((100, 1_000, 10_000), (7, 1)), ((100,), (7,))
@@ -42,7 +42,8 @@ class Plan:
     Ours and the peer are timed in turn in `rounds` rounds, each over all orders `passes` times (the first is not warm)
     on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
     saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Workers are loaded in
-    `load_rounds` rounds. Each order is quoted `store_runs`
+    `load_rounds` rounds. Simple methods compete on `simple_orders` orders of each state, and answers of
+    `contradiction_cases` cases are compared. Each order is quoted `store_runs`
     times on `stores` of so many pools. `work` is the folder of markets and raw results; None is a temporary one.
     `parts` are those of `PARTS` to measure. `out` is the page to write or to update; None prints the sections.
     """
@@ -56,6 +57,8 @@ class Plan:
     service_s: float
     soak_requests: int
     load_rounds: int
+    simple_orders: int
+    contradiction_cases: int
     stores: tuple[int, ...]
     store_runs: int
     chain: ChainPlan
@@ -104,6 +107,8 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         service_s=3.0 if options.quick else 20.0,
         soak_requests=1_000 if options.quick else 20_000,
         load_rounds=1 if options.quick else 9,
+        simple_orders=4 if options.quick else 30,
+        contradiction_cases=60 if options.quick else 600,
         stores=_QUICK_STORES if options.quick else _STORES,
         store_runs=1 if options.quick else 5,
         chain=_QUICK_CHAIN if options.quick else _CHAIN,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bench.chain.measure import ChainFigures
+from bench.contradiction_figures import ContradictionFigures
 from bench.feed_figures import FeedFigures
 from bench.hostile_figures import HostileFigures
 from bench.plan import FEW_PASSES, PARTS, Plan
@@ -17,6 +18,7 @@ from bench.report.machine import machine
 from bench.report.optimum import exactness_section, families_section, fine_shares_section, gap_section
 from bench.report.peer import peer_section, real_section
 from bench.report.service import service_section
+from bench.report.simple import contradictions_section, simple_section
 from bench.report.speed import process_section, time_section
 from bench.report.store import store_section
 from bench.report.summary import TITLE as SUMMARY
@@ -25,6 +27,7 @@ from bench.report.tables import MISSED, Section
 from bench.report.workers import workers_section
 from bench.results import Measured
 from bench.service import ServiceFigures
+from bench.simple_methods.figures import GainFigures
 from bench.store import StoreFigures
 from bench.whole_process import WholeProcess
 from bench.workers_figures import WorkersFigures
@@ -60,6 +63,8 @@ class Findings:
     chain: ChainFigures | None = None
     hostile: Sequence[HostileFigures] = ()
     feed: FeedFigures | None = None
+    simple: Sequence[GainFigures] = ()
+    contradictions: Sequence[ContradictionFigures] = ()
 
 
 def build_sections(found: Findings) -> list[Section]:
@@ -67,6 +72,8 @@ def build_sections(found: Findings) -> list[Section]:
     return [
         *(_route_sections(found) if found.made_up else []),
         *([real_section(found.real)] if found.real else []),
+        *([simple_section(found.simple)] if found.simple else []),
+        *([contradictions_section(found.contradictions)] if found.contradictions else []),
         *([time_section(found.made_up, found.real)] if found.made_up else []),
         *([process_section(found.processes)] if found.processes else []),
         *([service_section(found.service)] if found.service else []),
@@ -192,6 +199,7 @@ def _measured() -> str:
             "**Exactness**: each quote replayed in integers by another program, or mined on a chain of real contracts.",
             "**Gap**: what the output lacks to a proven upper bound on any routing, in basis points (bps).",
             "**Tines**: the same gaps of a peer, and ours ahead of it order by order, on made-up and on real markets.",
+            "**Simple methods, contradictions**: how often a fill, a climb, or the answer to a narrower order wins.",
             "**Times**: in the core and of whole commands, in turn with the peer or with a bare start of Python.",
             "**Service**: routes a second, what HTTP adds, overload, abusive clients, and requests lost on the way.",
             "**State**: first syncs, quotes from stores and nodes, following a chain, and the delay of new blocks.",

@@ -13,83 +13,30 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 from bench.running import BenchmarkFailed
-from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared, Found, compare
+from bench.simple_methods.compare import DEFAULT_METHODS, METHODS, Compared
+from bench.simple_methods.figures import MIN_GAINS_BPS
+from bench.simple_methods.measure import EVALUATIONS, Settings, compare_all, gain_figures
 from bench.simple_methods.random_pairs import PairOrder, find_markets, pushed_market, random_pairs, read_market
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route
-from swapcli.core.routing.router import Router
 
 SHARE_STEPS = {"fine": HUNDREDTHS, "whole": WHOLE_PERCENTS}
-THRESHOLDS_BPS = (0.05, 1.0, 2.0)
-
-
-class Task(NamedTuple):
-    """The orders of one market at one gas price."""
-
-    market: MarketState
-    orders: Sequence[PairOrder]
-    gas_gwei: float
-    methods: Sequence[str]
-    evaluations: int
-    share_step: int
-
-    def compare(self, number: int) -> Compared:
-        """Compare the order of a number."""
-        router, order = _ROUTERS[id(self.market)], self.orders[number]
-        return compare(router, order, self.gas_gwei, self.methods, self.evaluations, self.share_step)
-
-
-_ROUTERS: dict[int, Router] = {}
-"""By id of the market; processes inherit it by a fork."""
-_TASKS: list[Task] = []
-
-
-def _compare(number: int) -> Compared:
-    return _TASKS[-1].compare(number)
-
-
-def run(task: Task, processes: int) -> Iterator[Compared]:
-    """Yield the comparison of each order, in their order."""
-    router = _ROUTERS.setdefault(id(task.market), Router(task.market))
-    router.index.warm()
-    _TASKS.append(task)
-    if processes == 1:
-        yield from map(_compare, range(len(task.orders)))
-        return
-    with get_context("fork").Pool(processes) as pool:
-        yield from pool.imap(_compare, range(len(task.orders)), chunksize=4)
-
-
-def best_of(compared: Compared, methods: Sequence[str]) -> Found | None:
-    """Return the best that `methods` found; None if they found no route."""
-    found = [each for each in compared.found if each.method in methods]
-    return max(found, key=lambda each: each.gain_bps, default=None)
 
 
 def table(rows: Sequence[Compared], methods: Sequence[str]) -> list[str]:
     """Return the lines of a table: by method, and for all of them, the orders with a gain above each threshold."""
-    header = "".join(f"{f'> {bps:g} bps':>12}" for bps in THRESHOLDS_BPS)
+    header = "".join(f"{f'> {bps:g} bps':>12}" for bps in MIN_GAINS_BPS)
     lines = [f"  {'method':10}{header}   worst"]
     for name, group in [*((each, [each]) for each in methods), ("any", list(methods))]:
-        gains = [(found.gain_bps, k) for k, row in enumerate(rows) if (found := best_of(row, group))]
-        counts = [sum(gain > bps for gain, _ in gains) for bps in THRESHOLDS_BPS]
-        shown = "".join(f"{count:5} {count / len(rows):6.1%}" for count in counts)
-        worst, number = max(gains, default=(0.0, 0))
-        lines.append(f"  {name:10}{shown}   {worst:.3f} bps, {describe(rows[number])}")
+        figures = gain_figures(rows, group, name)
+        shown = "".join(f"{count:5} {count / figures.orders:6.1%}" for count in figures.above)
+        lines.append(f"  {name:10}{shown}   {figures.worst_bps:.3f} bps, {figures.worst}")
     return lines
-
-
-def describe(row: Compared) -> str:
-    """Return the order as `--pair` takes it, with its value."""
-    order = row.order
-    return f"${order.usd:.2f}: --pair {order.token_in},{order.token_out},{order.amount} --gas {row.gas_gwei:g}"
 
 
 def as_json(row: Compared, market: str) -> dict[str, object]:
@@ -102,42 +49,36 @@ def as_json(row: Compared, market: str) -> dict[str, object]:
 
 
 def _route_json(route: Route | None) -> list[object] | None:
-    return (
-        [[segment.share, [[list(swap) for swap in hop] for hop in segment.hops]] for segment in route.segments]
-        if route
-        else None
-    )
+    if route is None:
+        return None
+    return [[segment.share, [[list(swap) for swap in hop] for hop in segment.hops]] for segment in route.segments]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; 1 if there is no real state."""
     options = _parse(arguments)
-    methods = options.methods
-    with ExitStack() as stack:
-        out = stack.enter_context(options.json.open("w")) if options.json else None
-        try:
-            markets = options.markets or find_markets(options.folder)
-            for file in markets:
-                market = read_market(file)
-                for is_pushed in (False, True) if options.pushed is None else (options.pushed,):
-                    state = pushed_market(market, options.seed) if is_pushed else market
-                    orders = [options.pair] if options.pair else random_pairs(state, options.orders, options.seed)
-                    name = f"{file.stem}{f', pushed with seed {options.seed}' if is_pushed else ''}"
-                    for gas_gwei in options.gas:
-                        task = Task(state, orders, gas_gwei, methods, options.evaluations, SHARE_STEPS[options.shares])
-                        rows = []
-                        for row in run(task, options.processes):
-                            rows.append(row)
-                            if out:
-                                out.write(json.dumps(as_json(row, name)) + "\n")
-                                out.flush()
-                        print(f"{name}, {len(rows)} orders, gas {gas_gwei:g} gwei; orders with a gain")
-                        print("\n".join(table(rows, methods)), flush=True)
-                        if options.pair:
-                            _print_routes(rows[0], state)
-        except BenchmarkFailed as failure:
-            print(f"bench: {failure}", file=sys.stderr)
-            return 1
+    try:
+        files = options.markets or find_markets(options.folder)
+        with ExitStack() as stack:
+            out = stack.enter_context(options.json.open("w")) if options.json else None
+            for file in files:
+                market, name = read_market(file), file.stem
+                if options.pushed:
+                    market, name = pushed_market(market, options.seed), f"{name}, pushed with seed {options.seed}"
+                orders = [options.pair] if options.pair else random_pairs(market, options.orders, options.seed)
+                for gas_gwei in options.gas:
+                    rows = []
+                    for row in compare_all(market, orders, gas_gwei, options.settings):
+                        rows.append(row)
+                        if out:
+                            print(json.dumps(as_json(row, name)), file=out, flush=True)
+                    print(f"{name}, {len(rows)} orders, gas {gas_gwei:g} gwei; orders with a gain")
+                    print("\n".join(table(rows, options.methods)), flush=True)
+                    if options.pair:
+                        _print_routes(rows[0], market)
+    except BenchmarkFailed as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -173,7 +114,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME,..",
         help=f"some of {', '.join(METHODS)}  [all but restarts]",
     )
-    parser.add_argument("--evaluations", type=int, default=3_000, help="replays of a climb  [3000]")
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="replays of a climb  [3000]")
     parser.add_argument("--shares", choices=SHARE_STEPS, default="fine", help="shares of all routes  [fine]")
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--markets", type=Path, nargs="+", metavar="FILE", help="market files  [all in --folder]")
@@ -182,7 +123,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pair", type=_pair, metavar="IN,OUT,AMOUNT", help="look at this order only, and print its routes"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    step = SHARE_STEPS[options.shares]
+    options.settings = Settings(options.methods, options.evaluations, step, options.processes)
+    return options
 
 
 def _numbers(text: str) -> list[float]:

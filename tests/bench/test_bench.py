@@ -120,7 +120,7 @@ def test_unknown_parts_are_refused(parts: str, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit) as ended:
         parse_plan([f"--only={parts}"])
     assert ended.value.code == 2
-    assert "expected some of routes, process" in capsys.readouterr().err
+    assert "expected some of routes, simple, process" in capsys.readouterr().err
 
 
 def test_a_quick_run_is_smaller_in_every_part() -> None:

@@ -24,6 +24,7 @@ from bench.chain.live import LiveQuote
 from bench.chain.measure import ChainFigures
 from bench.chain.one_sync import Synced
 from bench.chain.received import Mined
+from bench.contradiction_figures import ContradictionFigures
 from bench.feed_figures import FeedFigures
 from bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
 from bench.plan import PAGE, Plan, parse_plan
@@ -43,6 +44,7 @@ from bench.report.page import OTHERS, Circumstances, Findings, build_sections, r
 from bench.report.peer import peer_section, real_section
 from bench.report.select import ratio
 from bench.report.service import service_section
+from bench.report.simple import contradictions_section, simple_section
 from bench.report.speed import process_section, time_section
 from bench.report.store import store_section
 from bench.report.summary import Counts, format_figure, read_summary, shown_checks, summary_section
@@ -51,6 +53,7 @@ from bench.report.workers import workers_section
 from bench.results import Exactness, Judged, Measured, Times
 from bench.running import BenchmarkFailed, run
 from bench.service import ServiceFigures
+from bench.simple_methods.figures import GainFigures
 from bench.store import Part, StoreResult
 from bench.thresholds import Check
 from bench.whole_process import Runs, WholeProcess
@@ -121,6 +124,8 @@ def findings(tmp_path: Path) -> Findings:
         workers_figures(),
         (store_result(1_000, 0.2), store_result(100_000, 0.3)),
         chain_figures(),
+        simple=[GAINS, GAINS._replace(market="somewhere, pushed")],
+        contradictions=[NO_LOSS],
     )
 
 
@@ -430,6 +435,26 @@ def test_hostile_markets_have_a_threshold_for_each_figure() -> None:
         "hostile, market, 20 dust pools, time",
         "hostile, market, slowest",
     ]
+
+
+GAINS = GainFigures("somewhere", 0.01, 200, (2, 0, 0), 0.9, "$1.00: --pair a,b,1 --gas 0.01")
+NO_LOSS = ContradictionFigures("hops", 0.05, 100, 0, 0, 0, 0.0, "")
+
+
+def test_a_pushed_state_has_thresholds_of_its_own() -> None:
+    assert not missed(simple_section([GAINS]))
+    many, large = GAINS._replace(above=(3, 0, 0)), GAINS._replace(worst_bps=1.1)
+    assert missed(simple_section([many])) == ["simple methods, somewhere, gas 0.01 gwei, orders with a gain, %"]
+    assert missed(simple_section([large])) == ["simple methods, somewhere, gas 0.01 gwei, worst, bps"]
+    assert not missed(simple_section([each._replace(market="somewhere, pushed") for each in (many, large)]))
+
+
+def test_no_contradiction_is_allowed() -> None:
+    assert not missed(contradictions_section([NO_LOSS]))
+    found = NO_LOSS._replace(above=1, above_by_units=1, worst_bps=0.06, worst="--case 7: any")
+    section = contradictions_section([found])
+    assert missed(section) == ["contradictions, hops"]
+    assert "`--case 7: any`" in section.text
 
 
 def test_the_memory_of_a_feed_has_a_threshold() -> None:
