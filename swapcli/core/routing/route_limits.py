@@ -56,8 +56,7 @@ class RouteLimits(NamedTuple):
         network = self.market.network
         name, gas_limit = network.name, network.block_gas_limit
         if not self._has_few_pools(route):
-            limit = "one path of single pools" if self.order.single_path else f"at most {self.order.max_pools} pools"
-            return NoRoute(f"no route has {limit}", hint="trade less, or allow more pools")
+            return NoRoute(f"no route has {self._allowed_pools()}", hint="trade less, or allow more pools")
         if self._fits_block(route):
             return NoRoute(
                 f"no route fits one transaction: its calldata for the router {network.router_dialect} of {name} is too"
@@ -69,6 +68,11 @@ class RouteLimits(NamedTuple):
             hint=f"trade less; if your account uses bigger blocks, set networks.{name}.block_gas_limit",
             details={"block_gas_limit": gas_limit},
         )
+
+    def _allowed_pools(self) -> str:
+        if self.order.single_path:
+            return "a single path with one pool per hop"
+        return "a single pool" if self.order.max_pools == 1 else f"at most {self.order.max_pools} pools"
 
     def _has_few_pools(self, route: ScoredRoute) -> bool:
         segments, max_pools = route.route.segments, self.order.max_pools

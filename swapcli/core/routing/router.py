@@ -122,13 +122,10 @@ class Router:
         None if a pool of the best route rejects its amount or is not in the market. Raises nothing.
         """
         search = RouteSearch(result.problem, self.market.pools, self._execution)
-        best, single = (
+        best, single, unlimited = (
             search.score_route(found.route, found.amount_in) if found and _has_pools(found, search.pools) else None
-            for found in (result.best, result.best_single_path)
+            for found in (result.best, result.best_single_path, result.unlimited)
         )
-        unlimited = result.unlimited
-        if unlimited and _has_pools(unlimited, search.pools):
-            unlimited = search.score_route(unlimited.route, unlimited.amount_in)
         return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None
 
     def build_quote(

@@ -351,7 +351,7 @@ class RouteEvents:
     def _settle(self, topic: _Topic, error: Exception | None) -> None:
         topic.error = error
         if error is not None:
-            self._forget(topic)  # the next listener begins anew
+            self._forget(topic)  # the next listener makes a new one
         topic.is_settled.set()
         topic.wake()
 

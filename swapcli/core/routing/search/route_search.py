@@ -180,11 +180,15 @@ class RouteSearch:
         if rounding_loss(found, result.optimum.prices, result.problem.graph.token_index) < _MIN_ROUNDING_LOSS:
             return result
         self._record_best(result)
+
+        def score(route: Route) -> ScoredRoute | None:
+            scored = self.score_route(route, found.amount_in)
+            if scored:
+                self._record_best(result._replace(best=scored))  # time may be up before the last move
+            return scored
+
         others = [scored for scored in self._scored.values() if scored.amount_in == found.amount_in]
-        better = move_shares_exactly(
-            result.problem, found, others, lambda route: self.score_route(route, found.amount_in)
-        )
-        return result._replace(best=better)
+        return result._replace(best=move_shares_exactly(result.problem, found, others, score))
 
     def improve_pools(self, result: SearchResult) -> SearchResult:
         """Return `result` with other pools in its hops if these pay more net of gas."""
@@ -260,20 +264,21 @@ class RouteSearch:
         """Return the best route over an active set, or `floor` if that is better."""
         stages = active.stages
         single = found = floor or self.best_single_path(stages[-1].arcs)
-        best_candidate = optimum = stages[-1]
         if found:
-            self._record_best(self._result(found, single, best_candidate, optimum.solution))
-        for k, candidate in enumerate(self._acyclic_candidates(stages)):
-            if k == 0 or candidate.solution.value > optimum.solution.value:
-                optimum = candidate
-                best_candidate = candidate if k == 0 else best_candidate
+            self._record_best(self._result(found, single, stages[-1], stages[-1].solution))
+        best_candidate: CandidateSolution | None = None
+        optimum: Solution | None = None
+        for candidate in self._acyclic_candidates(stages):
+            best_candidate = best_candidate or candidate
+            if optimum is None or candidate.solution.value > optimum.value:
+                optimum = candidate.solution
             if found and candidate.solution.value <= found.net:
                 continue
             for route in self.routes(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
-                    self._record_best(self._result(found, single, candidate, optimum.solution))
-        return self._result(found, single, best_candidate, optimum.solution) if found else None
+                    self._record_best(self._result(found, single, candidate, optimum))
+        return self._result(found, single, best_candidate, optimum) if found and best_candidate and optimum else None
 
     def _acyclic_candidates(self, stages: Sequence[CandidateSolution]) -> Iterator[CandidateSolution]:
         """Yield acyclic solutions: those that are found at once, and then better ones that take longer."""
