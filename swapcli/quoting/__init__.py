@@ -9,7 +9,8 @@ the public interface of it all for programs.
 
 PUBLIC = (
     "account_holdings", "amounts", "async_market", "comparison", "config", "depth", "followers", "health",
-    "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers", "order_amounts", "permits",
+    "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers", "order_amounts",
+    "ordered_answers", "permits",
     "pictures", "pool_listing", "protocol_support", "quote_change", "quote_figures", "quote_options",
     "quote_results", "remote.url_document", "resolve", "review", "route_document", "slippage_advice",
     "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes", "sources.public",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.amounts import Amount
     from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.health import Health
-    from swapcli.quoting.many_quotes import Executors, ManyQuote
+    from swapcli.quoting.many_quotes import ManyQuote
+    from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList

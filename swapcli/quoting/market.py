@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
-    from swapcli.quoting.many_quotes import Executors, ManyQuote, PreparedOrder
+    from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
     from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult

@@ -8,6 +8,7 @@ the command knows with their values, and words for its arguments. Everything els
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -27,13 +28,15 @@ class OptionalValue(NamedTuple):
 
 
 class OptionText(NamedTuple):
-    """An option's name, its help text, its panel of the help page, and its metavar; a flag has none."""
+    """An option's name, its help text, its panel of the help page, and its metavar; a flag has none. `short` is a name
+    of one letter, such as -o."""
 
     name: str
     text: str
     panel: str
     metavar: str | None = None
     optional_value: OptionalValue | None = None
+    short: str | None = None
 
 
 class ArgumentText(NamedTuple):
@@ -112,7 +115,15 @@ class RegisteredCommand(NamedTuple):
     def call(self, values: dict[str, Any]) -> Any:
         """Call the function with values by the names of `parameters`."""
         filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
-        return self.function(**filled, **values)
+        has_succeeded = False
+        try:
+            result = self.function(**filled, **values)
+            has_succeeded = True
+        finally:
+            output_file = sys.modules.get("swapcli.faces.cli.output_file")  # imported with --output only
+            if output_file:
+                output_file.end_output_file(has_succeeded=has_succeeded)
+        return result
 
 
 class CommandApp:
@@ -160,6 +171,8 @@ def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, A
         note = parameter.annotation.__metadata__[0]
         if isinstance(note, OptionText):
             options[note.name] = parameter
+            if note.short is not None:
+                options[note.short] = parameter
         else:
             arguments.append(parameter)
     values: dict[str, Any] = {each.name: each.default for each in (*options.values(), *arguments)}

@@ -6,7 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOENT
+from io import UnsupportedOperation
 from pathlib import Path
+from typing import BinaryIO
 
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
 from swapcli.core.encoding.disk_errors import write_error
@@ -38,7 +41,7 @@ def read_bounded_file(name: str, max_bytes: int) -> bytes:
 def read_lines(name: str) -> Iterator[bytes]:
     """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line. Raises `InvalidInput`."""
     with _read_errors(name):
-        lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
+        lines = _open_stdin() if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
     with lines:
         first = lines.readline()
         if is_utf16(first):  # its line ends are no single bytes
@@ -46,6 +49,15 @@ def read_lines(name: str) -> Iterator[bytes]:
             return
         yield to_plain_utf8(first)
         yield from lines
+
+
+def _open_stdin() -> BinaryIO:
+    """Return stdin as a stream of its own: processes that are forked while a thread reads it close `sys.stdin`, which
+    would wait for the lock of that thread for ever."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except UnsupportedOperation:
+        return sys.stdin.buffer
 
 
 def is_regular(name: str) -> bool:
@@ -74,6 +86,15 @@ def write_atomically(name: str, text: str, *, mode: int = 0o666) -> None:
             os.replace(temporary, file)
         finally:
             temporary.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
+
+
+def check_folder(name: str) -> None:
+    """Raise `InputOutputError` if a file cannot be made because its folder is missing, before there is work to lose."""
+    try:
+        if not Path(name).parent.is_dir():
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
 

@@ -164,7 +164,11 @@ def _parameter_for_typer(parameter: CommandParameter, formats: Sequence[str]) ->
     described: Any
     if isinstance(note, OptionText):
         described = typer.Option(
-            note.name, help=note.text, rich_help_panel=note.panel, metavar=note.metavar, show_default=False
+            *filter(None, (note.short, note.name)),
+            help=note.text,
+            rich_help_panel=note.panel,
+            metavar=note.metavar,
+            show_default=False,
         )
     else:
         assert isinstance(note, ArgumentText)

@@ -27,10 +27,15 @@ SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
 
 def option(
-    name: str, text: str, panel: str, metavar: str | None = None, optional_value: OptionalValue | None = None
+    name: str,
+    text: str,
+    panel: str,
+    metavar: str | None = None,
+    optional_value: OptionalValue | None = None,
+    short: str | None = None,
 ) -> OptionText:
     """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
-    return OptionText(name, text, panel, metavar, optional_value)
+    return OptionText(name, text, panel, metavar, optional_value, short)
 
 
 def format_text(formats: Sequence[str]) -> str:
@@ -257,6 +262,16 @@ class OutputOptions(NamedTuple):
     get: Annotated[
         list[str] | None,
         option("--get", "Print only this JSON field, such as state.block; may be repeated.", OUTPUT, "FIELD"),
+    ] = None
+    output_file: Annotated[
+        str | None,
+        option(
+            "--output",
+            "Write the result to this file; its name may end in .json or .csv to choose the format.",
+            OUTPUT,
+            "FILE",
+            short="-o",
+        ),
     ] = None
     color: Annotated[
         str | None,

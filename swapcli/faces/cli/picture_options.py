@@ -34,6 +34,19 @@ class PictureOptions(NamedTuple):
     full: Annotated[bool, option("--full", "On a terminal too, show all paths and whole pool ids.", OUTPUT)] = False
     mermaid: Annotated[bool, option("--mermaid", "Print the route as a Mermaid flowchart.", OUTPUT)] = False
 
+    def for_file(self, output_file: str | None) -> "PictureOptions":
+        """Return the options for a file of `--output`, whose name may end as that of a picture."""
+        if output_file is None or self.svg is not None or self.mermaid:
+            return self
+        from swapcli.faces.cli.output_file import picture_of_file
+
+        match picture_of_file(output_file):
+            case "svg":
+                return self._replace(svg=STDOUT)
+            case "mermaid":
+                return self._replace(mermaid=True)
+        return self
+
     @property
     def shape(self) -> RouteShape:
         """The shape of the route. Raises `InvalidOption`."""

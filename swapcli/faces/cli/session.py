@@ -121,6 +121,12 @@ def open_session(
         flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
     )
     requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
+    if output.output_file is not None:
+        from swapcli.faces.cli.output_file import format_of_file, open_output_file
+
+        if not any(requested):
+            requested = requested._replace(format=format_of_file(output.output_file, formats))
+        open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet)
     setup = UserSetup(

@@ -70,6 +70,10 @@ def depth(
     compared with a small order in the same pools. The larger one is shown.
     """
     width = parse_width("--svg-width", svg_width)
+    if svg is None and output.output_file is not None:
+        from swapcli.faces.cli.output_file import picture_of_file
+
+        svg = STDOUT if picture_of_file(output.output_file) == "svg" else None
     if svg is None and svg_width is not None:
         raise UsageError("--svg-width needs --svg")
     if csv and output.format is not None:

@@ -127,6 +127,13 @@ def route(
     if batch.batch is None:
         batch.check_absent()
     alert.check(is_watch=watch is not None)
+    if output.output_file is not None:
+        from swapcli.faces.cli.output_file import refuse_stream
+
+        if watch is not None:
+            refuse_stream("--watch")
+        if batch.batch is not None:
+            refuse_stream("--batch", "--results FILE writes the results of a batch")
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
@@ -135,6 +142,7 @@ def route(
         return _watch(open_quote_context(session, network, order, source), written, watch, alert, picture, output)
     if batch.batch is None:
         written = read_order(words, "route", network, raw=order.raw, hint=", or --batch")
+        picture = picture.for_file(output.output_file)
         picture.check(session.output)
         return _route_one(open_quote_context(session, network, order, source), written, sender, picture)
     if any(picture):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, redirect_stderr
+from contextlib import ExitStack, closing, redirect_stderr
 from functools import partial
 from io import StringIO
 from typing import Any
@@ -16,6 +16,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
+from swapcli.faces.cli.commands.route.batch_progress import open_progress
 from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
@@ -66,27 +67,34 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     entries = _parse_entries(read_lines(options.batch))
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
-        has_header = False
+        has_header, answered_count = False, 0
         if options.results is not None:
             is_csv = output.format is OutputFormat.CSV
             file = stack.enter_context(open_results(options.results, resume=options.resume, is_csv=is_csv))
             if options.resume:
-                _resume(file, options.results, entries, context)
+                answered_count = _resume(file, options.results, entries, context)
             write, has_header = file.write_line, file.has_results
         if output.format is OutputFormat.CSV and not has_header:
             write(csv_lines(CSV_COLUMNS, ()))
         statuses, noted = set(), set[str]()
+        progress = stack.enter_context(closing(open_progress(options, answered_count, is_quiet=output.is_quiet)))
         for answer in _answer_all(entries, context, open_context, worker_count, are_at_hand=is_regular(options.batch)):
             statuses.add(answer.status)
             write(answer.line)
             output.deferred.extend(note for note in answer.notes if note not in noted)
             noted.update(answer.notes)
+            if output.deferred:
+                progress.close()
             output.flush_notes()
+            progress.add()
     return exit_codes.worst(statuses)
 
 
-def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> None:
-    """Skip the orders that have results. Raises `InvalidInput` if these belong to other orders, settings or markets."""
+def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> int:
+    """Skip the orders that have results, and return their number.
+
+    Raises `InvalidInput` if these belong to other orders, settings or markets.
+    """
     from swapcli.faces.cli.commands.route.batch_continuity import check_continuity
 
     earlier = file.skip_answered(entries)
@@ -96,6 +104,7 @@ def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: Qu
     if note is not None:
         output.note(note)
     output.flush_notes()  # before processes are forked with it
+    return file.answered_count
 
 
 def _answer_all(
@@ -115,7 +124,7 @@ def _answer_all(
 
     if worker_count == 1 or isinstance(context.market.source, PublicSource):
         return map(partial(_answer_entry, context), entries)
-    from swapcli.faces.cli.commands.route.batch_processes import answer_in_processes
+    from swapcli.faces.cli.commands.route.batch_workers import answer_in_processes
 
     if _is_in_memory(context):
         return answer_in_processes(

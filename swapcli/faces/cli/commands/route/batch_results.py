@@ -54,11 +54,15 @@ class EarlierResult(NamedTuple):
 
 
 class BatchResults:
-    """An open file of results, one on a line. `has_results` says whether it had some already."""
+    """An open file of results, one on a line.
+
+    `has_results` says whether it had some already, and `answered_count` how many of them are results of orders.
+    """
 
     def __init__(self, name: str, file: BinaryIO, *, is_csv: bool) -> None:
         self._name, self._file, self._is_csv = name, file, is_csv
         self.has_results = file.tell() > 0
+        self.answered_count = 0
 
     def write_line(self, text: str) -> None:
         """Write a result, and pass it on to the system, so that only a line can be lost. Raises `InputOutputError`."""
@@ -91,6 +95,7 @@ class BatchResults:
                     details={"result": number},
                 )
             latest.append((number, order, line))
+            self.answered_count = number
         results = [EarlierResult(number, order, self._parse_result(line, number)) for number, order, line in latest]
         self._file.truncate(self._whole_bytes)
         self.has_results = self._file.seek(0, os.SEEK_END) > 0

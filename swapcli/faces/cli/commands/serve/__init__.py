@@ -85,6 +85,10 @@ def serve(
     nodes where none is set, as often as they allow. Requests on state that is too old
     are answered with 503. `swapcli help service` says more.
     """
+    if output.output_file is not None:
+        from swapcli.faces.cli.output_file import refuse_stream
+
+        refuse_stream("serve")
     flags = settings_of(
         host=host,
         port=port,

@@ -111,6 +111,10 @@ def sync(
     """
     if publish is not None and not watch:
         raise InvalidOption("--publish requires --watch", hint="give both")
+    if watch and output.output_file is not None:
+        from swapcli.faces.cli.output_file import refuse_stream
+
+        refuse_stream("--watch")
     flags = settings_of(store=store, publish=publish, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.networks.find(session.network_name(network))

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
+from threading import Semaphore
 
 import pytest
 
 from swapcli.core.errors import InputOutputError
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.commands.route.batch_processes import answer_in_processes
+from swapcli.faces.cli.commands.route.batch_workers import answer_in_processes
 from tests.support.command import clean_environment
 
 WORKERS = 3
@@ -56,7 +58,26 @@ def test_without_semaphores_the_error_names_folder_and_option() -> None:
     assert b"error: --workers needs semaphores, which are files in /dev/shm: Read-only file system" in ran.stderr
 
 
-def test_no_answer_is_lost_before_a_killed_process() -> None:
+@pytest.mark.parametrize("are_at_hand", [False, True])
+def test_killed_processes_cost_no_answer(are_at_hand: bool, tmp_path: Path) -> None:
+    """Two processes kill themselves: each at an order that it answers the next time."""
+
+    def open_frail() -> Callable[[int], int]:
+        def answer(order: int) -> int:
+            if order in (3, ORDERS // 2) and not (mark := tmp_path / str(order)).exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return 2 * order
+
+        return answer
+
+    number = ORDERS if are_at_hand else ORDERS // 2 + 9
+    answers = answer_in_processes(range(number), WORKERS, open_frail, are_at_hand=are_at_hand)
+    assert list(answers) == list(range(0, 2 * number, 2))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_order_that_always_kills_its_process_ends_the_batch() -> None:
     def open_fatal() -> Callable[[int], int]:
         def answer(order: int) -> int:
             if order == ORDERS:
@@ -66,7 +87,23 @@ def test_no_answer_is_lost_before_a_killed_process() -> None:
         return answer
 
     found: list[int] = []
-    with pytest.raises(InputOutputError, match="a worker process died"):
+    with pytest.raises(InputOutputError, match="died again and again"):
         found.extend(answer_in_processes(count(), WORKERS, open_fatal, are_at_hand=True))
     assert found == list(range(0, 2 * len(found), 2))
     assert len(found) <= ORDERS
+
+
+def test_an_order_is_answered_before_the_next_one_arrives() -> None:
+    """As a program talks to a batch: it writes an order and waits for its answer."""
+    answered = Semaphore(0)
+
+    def orders() -> Iterator[int]:
+        for order in range(20):
+            yield order
+            assert answered.acquire(timeout=30)
+
+    answers = []
+    for answer in answer_in_processes(orders(), WORKERS, open_double, are_at_hand=False):
+        answers.append(answer)
+        answered.release()
+    assert answers == list(range(0, 40, 2))

@@ -1,0 +1,109 @@
+"""`--output FILE`: the file gets what stdout would get, whole and only when the command succeeds."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from swapcli.faces.cli import exit_codes
+from tests.support.command import run_swapcli
+
+ROUTE = ("route", "base", "ETH", "USDC", "1.5", "--offline")
+
+
+def without_time(text: str) -> list[str]:
+    """Return the lines that do not have the time of the quote."""
+    return [line for line in text.splitlines() if "expires" not in line.lower()]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*ROUTE, "--plain"),
+        (*ROUTE, "--mermaid"),
+        (*ROUTE, "--svg", "-"),
+        (*ROUTE, "--get", "outputAmount"),
+        (*ROUTE, "--format", "csv"),
+        ("tokens", "base"),
+        ("networks", "--json"),
+        ("depth", "base", "ETH", "USDC", "--offline", "--amounts", "1,2"),
+        ("price", "base", "ETH", "--offline"),
+        ("schema", "route"),
+        ("config", "show"),
+    ],
+)
+def test_the_file_gets_what_stdout_would(command: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "result"
+    printed, written = run_swapcli(*command), run_swapcli(*command, "-o", str(file))
+    assert (written.exit_code, written.stdout) == (printed.exit_code, "")
+    assert written.stderr == printed.stderr
+    if "--format" in command:  # expiresAt is a column
+        assert file.read_text().splitlines()[0] == printed.stdout.splitlines()[0]
+    else:
+        assert without_time(file.read_text()) == without_time(printed.stdout)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "beginning"),
+    [
+        (ROUTE, "r.json", '{"success": true'),
+        (ROUTE, "r.csv", "success,inputAmount"),
+        (ROUTE, "R.SVG", "<svg "),
+        (ROUTE, "r.mmd", "flowchart LR"),
+        (ROUTE, "r.txt", "1.5 ETH → USDC on base"),
+        (("depth", "base", "ETH", "USDC", "--offline"), "d.svg", "<svg "),
+        (("depth", "base", "ETH", "USDC", "--offline"), "d.csv", "inputAmount,"),
+        (("tokens", "base"), "t.csv", "symbol,"),
+        (("networks",), "n.json", "[{"),
+    ],
+)
+def test_the_name_chooses_the_format(command: tuple[str, ...], name: str, beginning: str, tmp_path: Path) -> None:
+    assert run_swapcli(*command, f"--output={tmp_path / name}").exit_code == exit_codes.OK
+    assert (tmp_path / name).read_text().startswith(beginning)
+
+
+def test_a_format_that_is_asked_for_is_stronger_than_the_name(tmp_path: Path) -> None:
+    run_swapcli(*ROUTE, "--json", "-o", str(tmp_path / "r.csv"))
+    assert json.loads((tmp_path / "r.csv").read_text())["success"] is True
+
+
+def test_a_command_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    file.write_text("before")
+    ran = run_swapcli("route", "base", "ETH", "NOPE", "1", "--offline", "-o", str(file))
+    assert (ran.exit_code, ran.stdout, file.read_text()) == (exit_codes.USAGE, "", "before")
+    assert [each.name for each in tmp_path.iterdir()] == ["result.json"]
+    run_swapcli("networks", "-o", str(file))
+    assert file.read_text() != "before"
+    assert not stat.S_IMODE(file.stat().st_mode) & 0o111
+
+
+def test_a_dash_is_stdout() -> None:
+    assert run_swapcli("networks", "-o", "-").stdout == run_swapcli("networks").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ((*ROUTE, "-o", "missing/r.json"), "its folder does not exist"),
+        ((*ROUTE, "-o", ""), "without a name"),
+        ((*ROUTE, "-o", "."), "it is a folder"),
+        (("calldata", "base", "ETH", "USDC", "1", "-o", "c.csv"), "this command prints no csv"),
+        ((*ROUTE, "--watch", "-o", "r.json"), "--watch prints many"),
+        (("route", "base", "--batch", "-", "-o", "r.json"), "--results FILE writes the results of a batch"),
+        (("sync", "base", "--watch", "-o", "s.json"), "--watch prints many"),
+        (("serve", "-o", "s.json"), "serve prints many"),
+    ],
+)
+def test_what_no_file_can_have_is_refused_at_once(
+    command: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run_swapcli(*command)
+    assert ran.exit_code != exit_codes.OK
+    assert ran.stdout == ""
+    assert message in ran.stderr
+    assert not list(tmp_path.iterdir())
