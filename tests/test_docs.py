@@ -17,13 +17,13 @@ from typing import IO
 
 import pytest
 
+from swapcli.core.encoding.text import shorten_id
 from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
-from swapcli.faces.cli.render.route_view import shorten_id
 from swapcli.faces.cli.typer_root import Root
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.quoting.config.display import example_config

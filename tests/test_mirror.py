@@ -132,7 +132,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/cli/render": (
         "the snapshots of test_render.py, and test_columns.py at every width",
-        "node_view payload_json payload_view plain pool_and_price_views quote_facts route_view "
+        "list_view node_view payload_json payload_view plain pool_and_price_views quote_facts route_view "
         "simulation_view state_wording store_view terminal_tables",
     ),
     "faces/service": (

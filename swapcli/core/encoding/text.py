@@ -13,6 +13,11 @@ def truncate(text: str, max_characters: int) -> str:
     return text if len(text) <= max_characters else text[:max_characters] + ELLIPSIS
 
 
+def shorten_id(identifier: str) -> str:
+    """Return an address or an id of 32 bytes as people recognize it: `0xb2cc…dc59`."""
+    return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}".lower()
+
+
 def printable(text: str) -> str:
     """Replace each unprintable character by "?", so that text from markets or services cannot control a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)

@@ -15,7 +15,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import PPM
 from swapcli.core.model.warning import QuoteWarning
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.plain import list_text, route_text
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.faces.cli.render.route_view import build_route_view as build_view
@@ -299,11 +299,20 @@ def test_an_answer_of_a_service_is_drawn_whole(width: int) -> None:
     assert all(squeezed(fact.note) in squeezed(route_text(view)) for fact in view.facts)
 
 
-LISTING = ListView(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
+LISTING = ListView((Column("name"), Column("address")), (("a", "0x" + "1" * 40), ("b" * 60, "0x" + "2" * 40)), ())
 
 
-def test_a_list_wider_than_the_terminal_is_not_cut() -> None:
+def test_a_list_wider_than_the_terminal_says_what_it_cuts() -> None:
     stream = io.StringIO()
     print_list(LISTING, new_console("never", stream, 80))
+    lines = [line.split() for line in stream.getvalue().splitlines()]
+    assert lines[0] == ["name", "address"]
+    assert [line[1] for line in lines[1:3]] == [address for _, address in LISTING.rows]
+    assert stream.getvalue().splitlines()[3:] == ["In 80 columns shortened: name. --plain shows all."]
+
+
+def test_a_list_in_a_narrow_terminal_is_not_cut() -> None:
+    stream = io.StringIO()
+    print_list(LISTING, new_console("never", stream, 50))
     assert stream.getvalue().split() == ["name", "address", *(cell for row in LISTING.rows for cell in row)]
     assert list_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]

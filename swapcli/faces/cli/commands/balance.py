@@ -15,7 +15,10 @@ from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
+
+COLUMNS = (Column("balance", readable_width=20), Column("token"), Column("address", is_whole=True))
 
 app = CommandApp()
 
@@ -46,7 +49,6 @@ def balance(
             "no account given: name it, as in swapcli balance base 0x2222222222222222222222222222222222222222"
         )
     from swapcli.faces.cli.render.detail_view import DetailView
-    from swapcli.faces.cli.render.list_view import ListView
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest
     from swapcli.quoting.account_holdings import read_holdings
@@ -84,7 +86,7 @@ def balance(
             for each in shown
         )
         title = f"{shown_owner} on {where.name}"
-        held = ListView(("balance", "token", "address"), rows, ()) if rows else None
+        held = ListView(COLUMNS, rows, ()) if rows else None
         number, age = describe_newest(found.block)
         facts = (Fact("Block", number, age if held else f"{age}; it holds none of the known tokens"),)
         session.output.print_details(DetailView(title, facts, lists=(held,) if held else ()))

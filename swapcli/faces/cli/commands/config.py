@@ -16,7 +16,7 @@ from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import STDIN, read_bounded_file, write_atomically
 from swapcli.faces.cli.options import OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 from swapcli.quoting.config import TABLE, Setting, Settings, config_file_path, home_folder, load_settings
 from swapcli.quoting.config.display import example_config, masked_rows
@@ -28,6 +28,7 @@ from swapcli.quoting.config.source_readers import read_text as read_settings
 app = CommandApp("Show and change settings.")
 
 Key = Annotated[str, argument("KEY", "Setting, such as slippage or networks.base.rpc_url.")]
+COLUMNS = (Column("setting", readable_width=36), Column("value", readable_width=28), Column("origin", drop_order=1))
 DEFAULT_ORIGIN = "default"
 OWNER_ONLY = 0o600
 
@@ -47,7 +48,7 @@ def show(
     rows = [row for row in masked_rows(session.settings) if not changed or row.origin != DEFAULT_ORIGIN]
     session.output.print_list(
         ListView(
-            columns=("setting", "value", "origin"),
+            columns=COLUMNS,
             rows=tuple((printable(row.key), printable(row.value or "-"), printable(row.origin)) for row in rows),
             documents=tuple({"key": row.key, "value": row.value, "origin": row.origin} for row in rows),
         )

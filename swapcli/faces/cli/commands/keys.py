@@ -11,13 +11,20 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat, print_note
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from swapcli.faces.service.key_file import ApiKey
     from swapcli.faces.service.keys import KeyStore
     from swapcli.interface.document_types import KeyJson
+
+COLUMNS = (
+    Column("id", is_whole=True),
+    Column("name"),
+    Column("created", is_whole=True),
+    Column("revoked", is_whole=True),
+)
 
 app = CommandApp("Create, list and revoke API keys of swapcli serve.")
 
@@ -86,7 +93,7 @@ def _store(file: Path) -> "KeyStore":
 def _list(session: Session, keys: "list[ApiKey]") -> None:
     session.output.print_list(
         ListView(
-            columns=("id", "name", "created", "revoked"),
+            columns=COLUMNS,
             rows=tuple(map(_row, keys)),
             documents=tuple(_document(key) for key in keys),
         )

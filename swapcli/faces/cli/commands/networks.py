@@ -12,12 +12,22 @@ from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import SOURCE, OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.config import network_names_from
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import NetworkDocumentJson
+
+COLUMNS = (
+    Column("network"),
+    Column("chain id", is_whole=True),
+    Column("native"),
+    Column("v2", is_whole=True, drop_order=1),
+    Column("tokens", is_whole=True),
+    Column("protocols", is_whole=True),
+    Column("router", is_whole=True, goes_below=True),
+)
 
 app = CommandApp()
 
@@ -48,7 +58,7 @@ def networks(
     all_networks = [session.networks.find(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(
-            columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
+            columns=COLUMNS,
             rows=tuple(_row(network) for network in all_networks),
             documents=tuple(_document(network) for network in all_networks),
             links=tuple(_links(network) for network in all_networks),

@@ -10,12 +10,22 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import ProtocolDocumentJson
     from swapcli.quoting.protocol_support import ProtocolSupport
+
+COLUMNS = (
+    Column("id", is_whole=True),
+    Column("name", readable_width=26),
+    Column("family", drop_order=1),
+    Column("quotes", is_whole=True),
+    Column("sync", is_whole=True),
+    Column("pools", is_whole=True),
+    Column("reason", readable_width=24),
+)
 
 app = CommandApp()
 
@@ -36,10 +46,9 @@ def protocols(
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     listed, pools, unexplained = _load_protocols(session, session.network_name(network))
-    counted = () if pools is None else ("pools",)
     session.output.print_list(
         ListView(
-            columns=("id", "name", "family", "quotes", "sync", *counted, "reason"),
+            columns=tuple(column for column in COLUMNS if column.title != "pools" or pools is not None),
             rows=tuple(_row(support, pools, unexplained) for support in listed),
             documents=tuple(_document(support, pools, unexplained) for support in listed),
         )

@@ -10,7 +10,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument
 from swapcli.faces.cli.output import LIST_FORMATS
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.document_types import DOCUMENTS, DocumentJson
 
@@ -21,6 +21,8 @@ _PRINTED_BY = {
     "serve": "swapcli serve, when it accepts connections",
     "error": "every command with --json, on stderr",
 }
+
+COLUMNS = (Column("document"), Column("printed by"))
 
 app = CommandApp()
 
@@ -43,7 +45,7 @@ def schema(
     if document is None:
         rows = [(name, _PRINTED_BY.get(name, f"swapcli {_command(name)} --json")) for name in DOCUMENTS]
         documents: tuple[DocumentJson, ...] = tuple({"document": name, "printed_by": text} for name, text in rows)
-        session.output.print_list(ListView(("document", "printed by"), tuple(rows), documents))
+        session.output.print_list(ListView(COLUMNS, tuple(rows), documents))
         return
     if document not in DOCUMENTS:
         closest = did_you_mean(closest_names(document, DOCUMENTS))

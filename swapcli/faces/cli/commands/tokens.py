@@ -19,12 +19,20 @@ from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import TokenDocumentJson, TransfersJson
 
+COLUMNS = (
+    Column("symbol"),
+    Column("name", drop_order=3),
+    Column("decimals", is_whole=True, drop_order=1),
+    Column("pools", is_whole=True, drop_order=2),
+    Column("address", is_whole=True),
+    Column("transfers"),
+)
 MAX_SHOWN = 60
 """Characters of a pattern in an error."""
 
@@ -58,11 +66,10 @@ def tokens(
     if pattern is not None:
         counted = match_tokens(pattern, counted, listed.network)
     has_transfers = any(behaviour.is_limiting for behaviour in listed.transfers.values())
-    columns = ("symbol", "name", "decimals", "pools", "address")
     session.output.print_list(
         ListView(
-            columns=(*columns, "transfers") if has_transfers else columns,
-            rows=tuple(_row(token, pools, listed)[: len(columns) + has_transfers] for token, pools in counted),
+            columns=COLUMNS[: len(COLUMNS) - (not has_transfers)],
+            rows=tuple(_row(token, pools, listed)[: len(COLUMNS) - (not has_transfers)] for token, pools in counted),
             documents=tuple(_document(token, pools, listed) for token, pools in counted),
             links=tuple(_links(token, listed.network) for token, _ in counted),
         )

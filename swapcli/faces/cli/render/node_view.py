@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.quoting.warnings import format_age
 
 if TYPE_CHECKING:
@@ -14,13 +14,21 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 ABSENT: Final = "-"
-NODE_COLUMNS: Final = ("latency", "block", "age", "batch", "event blocks", "missing")
+NODE_COLUMNS: Final = (
+    Column("latency", is_whole=True, drop_order=3),
+    Column("block", is_whole=True),
+    Column("age"),
+    Column("batch", is_whole=True, drop_order=2),
+    Column("event blocks", is_whole=True, drop_order=1),
+    Column("missing"),
+)
+NODE_LIST_COLUMNS: Final = (Column("node"), *NODE_COLUMNS)
 
 
 def build_node_list(network: str, reports: Sequence[NodeReport]) -> ListView:
     """Build the list of the nodes of a network: a row each."""
     rows = tuple((printable(each.node), *node_cells(each)) for each in reports)
-    return ListView(("node", *NODE_COLUMNS), rows, tuple(node_document(network, each) for each in reports))
+    return ListView(NODE_LIST_COLUMNS, rows, tuple(node_document(network, each) for each in reports))
 
 
 def node_cells(report: NodeReport) -> tuple[str, ...]:

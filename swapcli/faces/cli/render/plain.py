@@ -44,7 +44,7 @@ def payload_text(view: PayloadView) -> str:
 
 def list_text(listing: ListView) -> str:
     """Lay out a list with its column titles."""
-    return "\n".join(_align([tuple(title.upper() for title in listing.columns), *listing.rows]))
+    return "\n".join(_align([tuple(title.upper() for title in listing.titles), *listing.rows]))
 
 
 def detail_text(sheet: DetailView) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, shorten_id
 from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_significant, format_usd
 from swapcli.core.model.state_source import StateSource
@@ -16,14 +16,22 @@ from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page, token_page
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.route_view import shorten_id
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, shown_digits
 from swapcli.quoting.pool_listing import ListedPool
 from swapcli.quoting.token_prices import PriceList, TokenPrice
 
 ABSENT = "-"
+POOL_COLUMNS = (
+    Column("protocol", drop_order=4),
+    Column("fee", is_whole=True, drop_order=2),
+    Column("pair"),
+    Column("liquidity", is_whole=True, drop_order=5),
+    Column("price", drop_order=1),
+    Column("left out", drop_order=3),
+    Column("pool", is_whole=True),
+)
 _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 
 
@@ -54,7 +62,7 @@ class PoolTable(NamedTuple):
 def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]) -> DetailView:
     """Build the list of pools under their number and state; `documents` are the same rows as JSON objects."""
     listed, network = table.listed, table.network
-    columns: tuple[str, ...] = ("protocol", "fee", "pair", "liquidity", "price", "left out", "pool")
+    columns: tuple[Column, ...] = POOL_COLUMNS
     digits = _price_digits(table.state)
     rows = [_pool_row(pool, table, digits) for pool in listed]
     if not any(pool.left_out for pool in listed):
@@ -67,7 +75,7 @@ def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]
 
 def build_price_view(found: PriceList, network: Network, documents: Sequence[Mapping[str, object]]) -> DetailView:
     """Build the list of prices under their state; `documents` are the same rows as JSON objects."""
-    columns = ("token", "USD", symbol(found.unit), "based on", "depth", "address")
+    columns = price_columns(symbol(found.unit))
     digits = _price_digits(found.state)
     rows = tuple(_price_row(price, network, digits) for price in found.prices)
     pages = [token_page(network, display_address(price.token.address, network.kind)) for price in found.prices]
@@ -75,6 +83,18 @@ def build_price_view(found: PriceList, network: Network, documents: Sequence[Map
     words = ["price", network.name, *(price.token.symbol for price in found.prices)]
     footer = live_prices_line(found.state, network, words)
     return DetailView(f"Prices on {network.name}", (_state_fact(found.state),), lists=(listing,), footer=footer)
+
+
+def price_columns(unit: str) -> tuple[Column, ...]:
+    """Return the columns of the list of prices; `unit` is the symbol of the token that they are in."""
+    return (
+        Column("token"),
+        Column("USD"),
+        Column(unit),
+        Column("based on", drop_order=1),
+        Column("depth", is_whole=True, drop_order=2),
+        Column("address", is_whole=True, goes_below=True),
+    )
 
 
 def format_price(price: float | None, digits: int = _PRICE_DIGITS) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from swapcli.core.encoding.text import ELLIPSIS
+from swapcli.core.encoding.text import shorten_id
 from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.order import Order
@@ -25,11 +25,6 @@ from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
 """Paths of less than 1% are many on a large order, and none of them changes what a person decides."""
-
-
-def shorten_id(identifier: str) -> str:
-    """Return the id of a pool, an address or 32 bytes, as people recognize it: `0xb2cc…dc59`."""
-    return f"{identifier[:6]}{ELLIPSIS}{identifier[-4:]}".lower()
 
 
 @dataclass(frozen=True, slots=True)

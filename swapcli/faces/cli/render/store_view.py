@@ -12,7 +12,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transfer_behaviour import TransferKind
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.quoting.route_document import state_fields
 from swapcli.quoting.warnings import NOT_LIVE, format_age
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
 
 GWEI_DECIMALS = 9
 EMPTY = "empty"
+STORE_COLUMNS = (
+    Column("network"),
+    Column("state"),
+    Column("block", is_whole=True),
+    Column("age"),
+    Column("pools", is_whole=True),
+    Column("tokens", is_whole=True, drop_order=2),
+    Column("size", is_whole=True, drop_order=1),
+    Column("store", goes_below=True, keeps_end=True),
+)
+HOLDING_COLUMNS = (
+    Column("protocol"),
+    Column("family"),
+    Column("pools", is_whole=True),
+    Column("depth (approx.)", is_whole=True),
+)
 
 
 def store_document(summary: StoreSummary, now_s: float) -> StoreJson:
@@ -66,7 +82,7 @@ def build_store_list(summaries: Iterable[StoreSummary], now_s: float) -> ListVie
     """Build the list of all stores."""
     rows = tuple(summaries)
     return ListView(
-        columns=("network", "state", "block", "age", "pools", "tokens", "size", "store"),
+        columns=STORE_COLUMNS,
         rows=tuple(_row(each, now_s) for each in rows),
         documents=tuple(store_document(each, now_s) for each in rows),
     )
@@ -152,7 +168,7 @@ def _holdings(summary: StoreSummary) -> ListView:
         (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
         for each in summary.protocols
     )
-    return ListView(columns=("protocol", "family", "pools", "depth (approx.)"), rows=rows, documents=())
+    return ListView(columns=HOLDING_COLUMNS, rows=rows, documents=())
 
 
 def _row(summary: StoreSummary, now_s: float) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
-"""Tables for a terminal, which fit its width; nothing is cut. Only this module and `progress` import rich."""
+"""Tables for a terminal, which fit its width. Only this module and `progress` import rich.
+
+From `MIN_TABLE_WIDTH` on, a row takes one line: `table_fit` shortens its cells. On a narrower terminal cells wrap.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from typing import TextIO
 
@@ -16,19 +19,29 @@ from rich.text import Text
 from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.faces.cli.render.columns import lay_out, wrap_words
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.payload_view import PayloadView
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_layout import RouteShape
 from swapcli.faces.cli.render.route_view import PoolRow, RouteView, SwapRow
+from swapcli.faces.cli.render.table_fit import FittedTable, fit_list
+from swapcli.faces.cli.similar_characters import SIMILAR
 from swapcli.faces.cli.terminal import terminal_width
 from swapcli.quoting.pictures.route_flow import RouteFlow
 from swapcli.quoting.pictures.text import format_line, tree_rows
 
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
+MIN_TABLE_WIDTH = 60
+"""Of a table that is narrower, one line a row would show too little."""
 LONG_ROUTE_LINES = 40
 """Of a longer route the figures come first: they would not be on the first screen of a pager."""
+_LIST_GAP = 2
+_WHOLE, _CUT, _POOL = Column("", is_whole=True), Column(""), Column("", keeps_end=True)
+"""Columns without titles. The name of a pool ends with its fee, which tells it from others."""
+_HOP_COLUMNS = (_WHOLE, _CUT, _POOL, _WHOLE, _WHOLE, _CUT)
+_POOL_COLUMNS = (_WHOLE, _WHOLE, _WHOLE, Column("", drop_order=1))
+_TREE_COLUMNS = (_WHOLE, _POOL, _CUT)
 PROMINENT_FACTS = ("You receive", "You sell")
 _NO_LINKS = ("", "dumb", "linux")
 """Terminals that show no hyperlinks; `linux` is the console without a window."""
@@ -80,8 +93,10 @@ def _print_tree(flow: RouteFlow, console: Console) -> None:
     """Print a tree with shortened amounts. The pools of a hop are aligned in columns."""
     for _, siblings in groupby(tree_rows(flow, has_short_amounts=True), lambda row: len(row.branches)):
         rows = list(siblings)
+        branches_width = cell_len(rows[0].branches)
+        cells = [(row.share, row.name, row.amount) for row in rows]
         _print_columns(
-            [(row.share, row.name, row.amount) for row in rows],
+            _fit_rows(_TREE_COLUMNS, cells, console.width - branches_width, 2, console) or cells,
             console,
             right=(0, 2),
             styles={0: NAME, 2: QUIET},
@@ -108,14 +123,32 @@ def print_payload(view: PayloadView, console: Console) -> None:
 
 
 def print_list(listing: ListView, console: Console) -> None:
-    """Print a list with its column titles."""
-    rows = [listing.columns, *listing.rows]
-    links = {
-        (number, listing.columns.index(column)): url
-        for number, urls in enumerate(listing.links, start=1)
-        for column, url in urls.items()
-    }
-    _print_columns(rows, console, row_styles={0: NAME}, links=links, gap=2)
+    """Print a list with its column titles, and a line that says what is not shown of it."""
+    whole = FittedTable(tuple(range(len(listing.columns))), (listing.titles, *listing.rows))
+    fitted = None
+    if console.width >= MIN_TABLE_WIDTH:
+        fitted = fit_list(listing, console.width, _LIST_GAP, _cell_width(console))
+    tables = fitted or (whole,)
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        links = {
+            (row, table.columns.index(column)): url
+            for row, urls in enumerate(listing.links, start=1)
+            for title, url in urls.items()
+            if (column := listing.titles.index(title)) in table.columns
+        }
+        _print_columns(table.rows, console, row_styles={0: NAME}, links=links, gap=_LIST_GAP)
+    _print_cuts(tables, console)
+
+
+def _print_cuts(tables: Sequence[FittedTable], console: Console) -> None:
+    """Say which columns are shortened or not shown, and how to see them."""
+    shortened = dict.fromkeys(title for table in tables for title in table.shortened)
+    dropped = dict.fromkeys(title for table in tables for title in table.dropped)
+    groups = {"not shown": dropped, "shortened": shortened}
+    if cuts := [f"{what}: {', '.join(titles)}" for what, titles in groups.items() if titles]:
+        _print_words(f"In {console.width} columns {'; '.join(cuts)}. --plain shows all.", QUIET, console)
 
 
 def print_details(sheet: DetailView, console: Console) -> None:
@@ -165,7 +198,18 @@ def _print_title(view: RouteView, console: Console) -> None:
 
 def _print_hops(rows: tuple[SwapRow, ...], console: Console) -> None:
     cells = [(row.segment, row.hop, row.pool, row.mark, row.share, row.short_amount) for row in rows]
-    _print_columns(cells, console, right=(0, 4, 5), styles={0: NAME, 3: QUIET, 4: QUIET}, indent=8)
+    fitted = _fit_rows(_HOP_COLUMNS, cells, console.width, 1, console)
+    _print_columns(fitted or cells, console, right=(0, 4, 5), styles={0: NAME, 3: QUIET, 4: QUIET}, indent=8)
+
+
+def _fit_rows(
+    columns: tuple[Column, ...], cells: Sequence[tuple[str, ...]], width: int, gap: int, console: Console
+) -> Sequence[tuple[str, ...]] | None:
+    """Fit rows without titles to one line each; None if the terminal is too narrow for that."""
+    if console.width < MIN_TABLE_WIDTH:
+        return None
+    fitted = fit_list(ListView(columns, tuple(cells), ()), width, gap, _cell_width(console))
+    return None if fitted is None else fitted[0].rows[1:]
 
 
 def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
@@ -185,17 +229,17 @@ def _print_facts(facts: tuple[Fact, ...], console: Console) -> None:
 def _print_pools(pools: tuple[PoolRow, ...], console: Console) -> None:
     """Print one pool per line: mark, address and note; name and tokens as well if they fit."""
     cells = [(pool.mark, pool.address, pool.note) for pool in pools]
-    named = [(*row, "", f"{pool.name}, {pool.pair}") for row, pool in zip(cells, pools, strict=True)]
-    full_width = sum(max(map(cell_len, column)) + 1 for column in zip(*named, strict=True))
+    named = [(*row, f"{pool.name}, {pool.pair}") for row, pool in zip(cells, pools, strict=True)]
     links: dict[tuple[int, int], str] = {(number, 1): pool.link for number, pool in enumerate(pools) if pool.link}
-    styles = dict.fromkeys(range(5), QUIET)
-    if full_width <= console.width:
-        _print_columns(named, console, styles=styles, links=links)
+    styles = dict.fromkeys(range(4), QUIET)
+    if fitted := _fit_rows(_POOL_COLUMNS, named, console.width, 1, console):
+        _print_columns(fitted, console, styles=styles, links=links)
         return
     marks_width = max(len(pool.mark) for pool in pools)
     for pool, row in zip(pools, cells, strict=True):  # each alone: only ids are too long for some terminals
-        links = {(0, 1): pool.link} if pool.link else {}
-        _print_columns([row], console, styles=styles, links=links, first_width=marks_width)
+        _print_columns(
+            [row], console, styles=styles, links={(0, 1): pool.link} if pool.link else {}, first_width=marks_width
+        )
 
 
 def _print_copyable(name: str, value: str, console: Console) -> None:
@@ -238,7 +282,8 @@ def _print_columns(
     has_links = bool(links) and _shows_links(console)
     width = console.width - len(branches[0][0]) if branches else console.width
     first_lines: set[int] = set()
-    for line in lay_out(rows, width, cell_len, right=right, gap=gap, indent=indent, first_width=first_width):
+    cell_width = _cell_width(console)
+    for line in lay_out(rows, width, cell_width, right=right, gap=gap, indent=indent, first_width=first_width):
         text = Text()
         if branches:
             text.append(branches[line.row][line.row in first_lines], QUIET)
@@ -252,6 +297,15 @@ def _print_columns(
             text.append(" " * blanks)
             text.append(cell, style + Style(link=url) if url else style)
         _print_line(text, console)
+
+
+def _cell_width(console: Console) -> Callable[[str], int]:
+    """Return what measures a text as it is printed: an ellipsis is three characters where there is none."""
+    try:
+        ELLIPSIS.encode(console.encoding)
+    except UnicodeEncodeError:
+        return lambda text: cell_len(text.encode(console.encoding, SIMILAR).decode(console.encoding))
+    return cell_len
 
 
 def _print_line(text: Text, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""Every command at 50, 80 and 120 columns, in ASCII and without colors: nothing is cut, and nothing is wrong."""
+"""Every command at 50, 80 and 120 columns, in ASCII and without colors: nothing is wrong, or cut without a word."""
 
 from __future__ import annotations
 
@@ -173,7 +173,9 @@ def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str
                 assert too_wide(ran.stdout, width) == []
                 check(ran.stdout + ran.stderr)
         if path not in ("compare", "keys create", "health", "market import"):  # a new key, and the time it took
-            assert facts(results[50].stdout) == facts(results[80].stdout) == facts(results[120].stdout)
+            for width in (80, 120):
+                if f"In {width} columns" not in results[width].stdout:
+                    assert facts(results[50].stdout) == facts(results[width].stdout)
 
 
 @pytest.mark.parametrize("path", ["", *NODES])

@@ -10,7 +10,7 @@ from swapcli.core.model.number_format import format_usd
 from swapcli.core.model.token import in_tokens, whole_tokens
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
@@ -72,11 +72,24 @@ def build_comparison_details(found: Comparison) -> DetailView:
     title = f"{in_tokens(order.amount, order.token_in)} → {symbol(order.token_out)} on {found.network.name}"
     shown = [each for each in found.alternatives if not _is_quiet(each)]
     rows = [_row(found, each) for each in shown]
-    columns: tuple[str, ...] = ("way", symbol(order.token_out), "vs split", "gas", "net of gas", "time", "note")
+    columns = comparison_columns(symbol(order.token_out))
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     listing = ListView(columns, tuple(rows), ())
     return DetailView(printable(title), tuple(_facts(found)), lists=(listing,), footer=_footer(found))
+
+
+def comparison_columns(bought: str) -> tuple[Column, ...]:
+    """Return the columns of the list; `bought` is the symbol of the token that the order buys."""
+    return (
+        Column("way"),
+        Column(bought),
+        Column("vs split"),
+        Column("gas", drop_order=3),
+        Column("net of gas", drop_order=2),
+        Column("time", is_whole=True, drop_order=1),
+        Column("note"),
+    )
 
 
 def _footer(found: Comparison) -> str:

@@ -14,7 +14,7 @@ from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
@@ -22,6 +22,12 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
+COLUMNS = (
+    Column("swap"),
+    Column("share", is_whole=True, drop_order=2),
+    Column("protocol", drop_order=1),
+    Column("pool", has_pool_ids=True),
+)
 
 
 def build_decode_view(review: PayloadReview, now_s: float) -> DetailView:
@@ -68,11 +74,10 @@ class _Words:
 
     def swap_list(self) -> ListView:
         """Build the list of swaps."""
-        columns = ("swap", "share", "protocol", "pool")
         rows = tuple(map(self._swap, self._review.swaps))
         pages = [contract_page(self._network, row[3]) if self._network else None for row in rows]
         links = tuple({"pool": page} if page else {} for page in pages)
-        return ListView(columns, rows, tuple({} for _ in rows), links)
+        return ListView(COLUMNS, rows, tuple({} for _ in rows), links)
 
     def _order(self, now_s: float) -> Iterator[Fact]:
         order, review = self._call.order, self._review

@@ -12,13 +12,14 @@ from swapcli.core.model.number_format import format_percentage, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.token import Token, in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line, state_columns
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 
 BAR_TITLE: Final = "log scale"
 MAX_BAR_WIDTH: Final = 24
+_IMPACT: Final = Column("impact", is_whole=True)
 _GAP: Final = 2
 _SMALLEST_BAR: Final = 0.0001
 """The price impact of an empty bar: bars grow with its logarithm, as it covers several orders of magnitude."""
@@ -92,8 +93,22 @@ def _facts(depth: Depth) -> Iterator[Fact]:
 
 
 def _level_list(depth: Depth) -> ListView:
-    columns = ("impact", symbol(depth.token_in), "USD", symbol(depth.token_out), "at the next amount")
+    columns = level_columns(symbol(depth.token_in), symbol(depth.token_out))
     return ListView(columns, tuple(_level_row(level, depth) for level in depth.levels), ())
+
+
+def level_columns(sold: str, bought: str) -> tuple[Column, ...]:
+    """Return the columns of the list of levels, for the symbols of the tokens."""
+    return _IMPACT, *_amount_columns(sold, bought), Column("at the next amount")
+
+
+def point_columns(sold: str, bought: str, *, has_bars: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the list of quotes, for the symbols of the tokens."""
+    return *_amount_columns(sold, bought), _IMPACT, *[Column(BAR_TITLE, is_whole=True)] * has_bars
+
+
+def _amount_columns(sold: str, bought: str) -> tuple[Column, Column, Column]:
+    return Column(sold), Column("USD", drop_order=1), Column(bought)
 
 
 def _level_row(level: DepthLevel, depth: Depth) -> tuple[str, ...]:
@@ -109,14 +124,17 @@ def _level_row(level: DepthLevel, depth: Depth) -> tuple[str, ...]:
 
 def _point_list(depth: Depth, width: int | None) -> ListView:
     rows = [(*_amounts(point, depth), _impact(point)) for point in depth.points]
-    columns = (symbol(depth.token_in), "USD", symbol(depth.token_out), "impact")
-    text_width = sum(max(map(len, column)) + _GAP for column in zip(columns, *rows, strict=True))
+    symbols = symbol(depth.token_in), symbol(depth.token_out)
+    columns = point_columns(*symbols)
+    titles = [column.title for column in columns]
+    text_width = sum(max(map(len, column)) + _GAP for column in zip(titles, *rows, strict=True))
     room = min((width or 0) - text_width, MAX_BAR_WIDTH)
     if room < len(BAR_TITLE):
         return ListView(columns, tuple(rows), ())
     largest = max((point.impact.fraction for point in depth.points if point.impact), default=0.0)
     bars = [_bar(point, largest, room) for point in depth.points]
-    return ListView((*columns, BAR_TITLE), tuple((*row, bar) for row, bar in zip(rows, bars, strict=True)), ())
+    with_bars = tuple((*row, bar) for row, bar in zip(rows, bars, strict=True))
+    return ListView(point_columns(*symbols, has_bars=True), with_bars, ())
 
 
 def _amounts(point: DepthPoint, depth: Depth) -> tuple[str, str, str]:

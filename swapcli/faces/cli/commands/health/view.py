@@ -10,7 +10,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.number_format import format_short_amount
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import whole_tokens
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.node_view import NODE_COLUMNS, node_cells
 from swapcli.faces.cli.render.quote_facts import symbol
 from swapcli.quoting.health import Health, Sample
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 ABSENT = "-"
+COLUMNS = (
+    Column("network"),
+    Column("status", is_whole=True),
+    Column("state"),
+    Column("pools", is_whole=True, drop_order=3),
+    Column("sample", is_whole=True, drop_order=2),
+    Column("time", is_whole=True, drop_order=1),
+)
 
 
 def build_health_list(
@@ -30,13 +38,19 @@ def build_health_list(
     Unknown values are dashes; messages are shown only if they add to the row.
     """
     rows = [_row(health) for health in checked]
-    columns: tuple[str, ...] = ("network", "status", "state", "pools", "sample", "time", "message")
-    width = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
-    columns, cut_rows = columns[:width], [row[:width] for row in rows]
-    if not nodes:
-        return ListView(columns, tuple(cut_rows), documents)
-    joined = tuple((*row, *node_cells(node)) for row, node in zip(cut_rows, nodes, strict=True))
-    return ListView((*columns, *NODE_COLUMNS), joined, documents)
+    has_messages = any(row[-1] != ABSENT for row in rows)
+    columns = health_columns(has_messages=has_messages, has_nodes=bool(nodes))
+    if not has_messages:
+        rows = [row[:-1] for row in rows]
+    if nodes:
+        rows = [(*row, *node_cells(node)) for row, node in zip(rows, nodes, strict=True)]
+    return ListView(columns, tuple(rows), documents)
+
+
+def health_columns(*, has_messages: bool, has_nodes: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the list; those of nodes become a list of their own where they do not fit."""
+    nodes = [column._replace(goes_below=True) for column in NODE_COLUMNS] if has_nodes else []
+    return (*COLUMNS, *[Column("message")] * has_messages, *nodes)
 
 
 def _row(health: Health) -> tuple[str, ...]:

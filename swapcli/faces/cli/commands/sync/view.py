@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.store_view import build_store_details, store_document
 from swapcli.state.store import StoreSummary
@@ -16,6 +16,10 @@ from swapcli.state.sync import Advance, SkipReason
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AdvanceJson, SyncDocumentJson
+
+
+SKIPPED_COLUMNS = (Column("skipped because"), Column("count", is_whole=True), Column("example", has_pool_ids=True))
+UNEXPLAINED_COLUMNS = (Column("pool of an unknown version, read at every block", is_whole=True), Column("protocol"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +64,10 @@ def build_sync_details(result: SyncResult, now_s: float) -> DetailView:
     found_by = f"found by {result.found_by}" if result.found_by else ""
     facts = (Fact("New pools", f"{result.new_pools:,}", found_by), Fact("Took", f"{result.seconds:,.1f} s", rate))
     rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in result.skipped)
-    listings = (ListView(columns=("skipped because", "count", "example"), rows=rows, documents=()),) if rows else ()
+    listings = (ListView(columns=SKIPPED_COLUMNS, rows=rows, documents=()),) if rows else ()
     if result.unexplained:
         named = tuple((printable(key), printable(protocol)) for key, protocol in result.unexplained.items())
-        columns = ("pool of an unknown version, read at every block", "protocol")
-        listings = (*listings, ListView(columns=columns, rows=named, documents=()))
+        listings = (*listings, ListView(columns=UNEXPLAINED_COLUMNS, rows=named, documents=()))
     title = f"{printable(result.summary.network)}, synced"
     return build_store_details(title, result.summary, now_s, more=facts, listings=listings)
 

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.detail_view import DetailView
-from swapcli.faces.cli.render.list_view import ListView
+from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
 from swapcli.quoting.verification.transaction_verification import Verification
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap
 
-_COLUMNS = ("pool", "sold", "paid", "quote", "note")
+COLUMNS = (Column("pool", has_pool_ids=True), Column("sold"), Column("paid"), Column("quote"), Column("note"))
 
 
 def build_verification_view(found: Verification) -> DetailView:
     """Build the view: how many swaps are equal, the net swap, what the best route would have paid, and the swaps."""
     rows = tuple(_row(found, swap) for swap in found.swaps)
     if any(row[-1] for row in rows):
-        listing = ListView(_COLUMNS, rows, ())
+        listing = ListView(COLUMNS, rows, ())
     else:
-        listing = ListView(_COLUMNS[:-1], tuple(row[:-1] for row in rows), ())
+        listing = ListView(COLUMNS[:-1], tuple(row[:-1] for row in rows), ())
     title = f"{found.transaction} on {found.network.name}"
     return DetailView(printable(title), tuple(_facts(found)), lists=(listing,))
 

@@ -1,0 +1,267 @@
+"""Every table at 80 and 120 columns: a line for each row, heads above their columns, and addresses whole."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import io
+import re
+from decimal import Decimal
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+import swapcli.faces.cli
+from swapcli.core.encoding.text import ELLIPSIS
+from swapcli.core.model.token import whole_tokens
+from swapcli.core.networks.catalogue import network_names
+from swapcli.faces.cli.commands import balance, config, keys, networks, protocols, schema, tokens
+from swapcli.faces.cli.commands.compare.view import comparison_columns
+from swapcli.faces.cli.commands.decode import view as decode_view
+from swapcli.faces.cli.commands.depth.view import level_columns, point_columns
+from swapcli.faces.cli.commands.health.view import health_columns
+from swapcli.faces.cli.commands.sync.view import SKIPPED_COLUMNS, UNEXPLAINED_COLUMNS
+from swapcli.faces.cli.commands.verify import view as verify_view
+from swapcli.faces.cli.help_topics import topic_text
+from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.node_view import NODE_LIST_COLUMNS
+from swapcli.faces.cli.render.pool_and_price_views import POOL_COLUMNS, price_columns
+from swapcli.faces.cli.render.store_view import HOLDING_COLUMNS, STORE_COLUMNS
+from swapcli.faces.cli.render.table_fit import shorten_cell
+from swapcli.faces.cli.render.terminal_tables import new_console, print_list
+from swapcli.faces.cli.similar_characters import SIMILAR, replace_with_similar
+from tests.examples import few
+from tests.support.command import run_swapcli
+
+WIDTHS = (80, 120)
+codecs.register_error(SIMILAR, replace_with_similar)
+LONG_SYMBOL = "A Symbol That Is Longer Than It Should Be"
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "commands/balance": balance.COLUMNS,
+    "commands/compare/view": comparison_columns(LONG_SYMBOL),
+    "commands/config": config.COLUMNS,
+    "commands/decode/view": decode_view.COLUMNS,
+    "commands/depth/view levels": level_columns("USDC", LONG_SYMBOL),
+    "commands/depth/view points": point_columns(LONG_SYMBOL, "USDC", has_bars=True),
+    "commands/health/view": health_columns(has_messages=True),
+    "commands/health/view with nodes": health_columns(has_messages=True, has_nodes=True),
+    "commands/keys": keys.COLUMNS,
+    "commands/networks": networks.COLUMNS,
+    "commands/protocols": protocols.COLUMNS,
+    "commands/schema": schema.COLUMNS,
+    "commands/sync/view skipped": SKIPPED_COLUMNS,
+    "commands/sync/view unexplained": UNEXPLAINED_COLUMNS,
+    "commands/tokens": tokens.COLUMNS,
+    "commands/verify/view": verify_view.COLUMNS,
+    "render/node_view": NODE_LIST_COLUMNS,
+    "render/pool_and_price_views pools": POOL_COLUMNS,
+    "render/pool_and_price_views prices": price_columns(LONG_SYMBOL),
+    "render/store_view stores": STORE_COLUMNS,
+    "render/store_view holdings": HOLDING_COLUMNS,
+}
+"""The columns of every list that a command prints, by the module that builds it."""
+
+ADDRESSES = {"address", "router", "pool of an unknown version, read at every block"}
+"""The columns of addresses, and of ids that stay whole."""
+WHOLE_CELLS = {
+    "chain id": st.integers(1, 2**64).map(str),
+    "sample": st.text("ab→ 1", min_size=1, max_size=90).map(lambda text: " ".join(text.split()) or "-"),
+    "depth": st.floats(0, 1e15).map(lambda usd: f"${usd:,.2f}"),
+    "depth (approx.)": st.floats(0, 1e15).map(lambda usd: f"${usd:,.0f}"),
+    "liquidity": st.floats(0, 1e15).map(lambda usd: f"${usd:,.2f}"),
+    "created": st.just("2026-11-28T03:00:00Z"),
+    "revoked": st.sampled_from(["-", "2026-11-28T03:00:00Z"]),
+    "quotes": st.sampled_from(["exact", "sampled", "not supported"]),
+    "log scale": st.integers(0, 24).map("█".__mul__),
+}
+"""What can be in the columns that are never shortened; in others at most ten digits."""
+
+
+LETTERS = st.characters(exclude_categories=("M", "C", "Z")).filter(cell_len)
+WORDS = st.text(LETTERS, min_size=1, max_size=40) | st.text("aZ9.,-é漢", min_size=1, max_size=40)
+TEXTS = st.lists(WORDS, max_size=4).map(" ".join)
+AMOUNTS = st.tuples(st.integers(0, 2**256 - 1), st.integers(0, 24)).map(lambda drawn: whole_tokens(*drawn))
+
+
+def addresses(digits: int) -> st.SearchStrategy[str]:
+    return st.integers(0, 16**digits - 1).map(lambda number: f"0x{number:0{digits}x}")
+
+
+@st.composite
+def lists(draw: st.DrawFn, columns: tuple[Column, ...]) -> ListView:
+    """Draw rows of a table: addresses of one network, and any text and any amount where cells may be shortened."""
+    address = addresses(draw(st.sampled_from([40, 64])))
+
+    def cells(column: Column) -> st.SearchStrategy[str]:
+        if column.title in ADDRESSES or (column.title == "pool" and column.is_whole):
+            return address
+        if column.is_whole:
+            return WHOLE_CELLS.get(column.title, st.text("0123456789", max_size=10))
+        pairs = st.tuples(address, address).map(" → ".join)
+        return TEXTS | AMOUNTS | pairs | address if column.has_pool_ids else TEXTS | AMOUNTS | pairs
+
+    return ListView(columns, tuple(draw(st.lists(st.tuples(*map(cells, columns)), max_size=6))), ())
+
+
+def draw_list(listing: ListView, width: int, encoding: str = "utf-8") -> list[str]:
+    """Return the lines of a list on a terminal."""
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding, errors=SIMILAR, newline="\n")
+    print_list(listing, new_console("never", stream, width))
+    stream.flush()
+    return raw.getvalue().decode(encoding).split("\n")[:-1]
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the characters of a line by the cells of the terminal; a wide one is followed by an empty text."""
+    return [cell for character in line for cell in (character, *[""] * (cell_len(character) - 1))]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", TABLES)
+@given(data=st.data())
+def test_each_row_of_a_table_is_a_line_under_its_heads(name: str, width: int, data: st.DataObject) -> None:
+    listing = data.draw(lists(TABLES[name]))
+    lines = draw_list(listing, width)
+    assert all(cell_len(line) <= width for line in lines)
+    end = next((number for number, line in enumerate(lines) if line.startswith(f"In {width} columns")), len(lines))
+    lines, note = lines[:end], " ".join(lines[end:])
+    height = len(listing.rows) + 1
+    tables = [lines] if len(lines) == height else [lines[:height], lines[height + 1 :]]
+    assert {len(table) for table in tables} == {height}
+    hidden = set(listing.titles)
+    for heads, *rows in tables:
+        for head in re.finditer(r"\S+(?: \S+)*", heads):
+            title = next(each for each in listing.titles if is_short_of(head[0], each))
+            hidden.discard(title)
+            number = listing.titles.index(title)
+            for shown, row in zip(map(cells_of, rows), listing.rows, strict=True):
+                assert not "".join(shown[max(head.start() - 2, 0) : head.start()]).strip()
+                if title in ADDRESSES:
+                    assert "".join(shown[head.start() :]).split(" ")[0] == row[number]
+    assert all(column.drop_order for column in listing.columns if column.title in hidden)
+    assert all(title in note for title in hidden)
+
+
+def is_short_of(shown: str, text: str) -> bool:
+    """Return whether a text was shortened at its end, or not at all, to what is shown."""
+    return shown == text or (shown.endswith(ELLIPSIS) and text.startswith(shown.removesuffix(ELLIPSIS)))
+
+
+def test_every_list_of_a_command_is_tested_here() -> None:
+    folder = Path(swapcli.faces.cli.__file__).parent
+    tested = {name.split(" ")[0].removesuffix("/__init__") for name in TABLES}
+    building = {
+        file.relative_to(folder).with_suffix("").as_posix()
+        for file in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "ListView"
+    }
+    assert building == tested | {"render/terminal_tables"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@given(text=TEXTS, width=st.integers(60, 130))
+def test_a_table_fits_where_an_ellipsis_is_three_characters(encoding: str, text: str, width: int) -> None:
+    listing = ListView((Column("name"), Column("address")), ((text, "0x" + "1" * 40), ("b" * 90, "0x" + "2" * 40)), ())
+    heads, *rows, note = draw_list(listing, width, encoding)
+    assert all(cell_len(line) <= width for line in (heads, *rows, note))
+    assert all(cells_of(row)[heads.index("address") :][:2] == ["0", "x"] for row in rows)
+
+
+@given(text=TEXTS | AMOUNTS | AMOUNTS.map("{} USDC".format), width=st.integers(5, 90))
+def test_a_shortened_cell_fits_and_says_so(text: str, width: int) -> None:
+    for keeps_end in (False, True):
+        short = shorten_cell(text, width, cell_len, keeps_end=keeps_end)
+        assert cell_len(short) <= width
+        assert short == text or ELLIPSIS in short or "e+" in short
+
+
+@given(amount=AMOUNTS, unit=st.sampled_from(["", " USDC"]), width=st.integers(5, 90))
+def test_a_shortened_amount_never_looks_smaller(amount: str, unit: str, width: int) -> None:
+    short = shorten_cell(f"{amount}{unit}", width)
+    number = short.removesuffix(unit).removesuffix(ELLIPSIS).replace(",", "")
+    exact = Decimal(amount.replace(",", ""))
+    if number:
+        assert Decimal(number) >= exact * Decimal("0.5") - 1
+        assert "e" in number or int(Decimal(number)) == int(exact)
+
+
+def test_addresses_inside_of_a_text_become_short_ids() -> None:
+    address = "0xB2cc224c1c9feE385f8ad6a55b4d94E92359DC59"
+    assert shorten_cell(f"{address}/USDC", 20) == "0xb2cc…dc59/USDC"
+    assert shorten_cell("/home/me/.local/share/swapcli/base.sqlite", 20, keeps_end=True) == "/home/me/.…se.sqlite"
+
+
+DOCUMENTED = {
+    "tokens": tokens.COLUMNS,
+    "protocols": protocols.COLUMNS,
+    "pools": POOL_COLUMNS,
+    "networks": networks.COLUMNS,
+    "networks --probe": NODE_LIST_COLUMNS,
+    "compare": comparison_columns("USDC"),
+    "depth": level_columns("ETH", "USDC"),
+    "health": health_columns(has_messages=True),
+    "price": price_columns("ETH"),
+    "decode": decode_view.COLUMNS,
+    "market info": STORE_COLUMNS,
+    "config show": config.COLUMNS,
+}
+
+
+def test_the_order_of_columns_to_leave_out_is_documented() -> None:
+    section = topic_text("scripting").split("\nTABLES\n")[1].split("\n\n")[1]
+    documented: dict[str, str] = dict(re.split(r" {2,}", row.strip()) for row in section.splitlines())
+    ordered = {
+        name: sorted((column for column in columns if column.drop_order), key=lambda column: column.drop_order)
+        for name, columns in DOCUMENTED.items()
+    }
+    assert documented == {name: ", ".join(column.title for column in columns) for name, columns in ordered.items()}
+    without = {name for name, columns in TABLES.items() if not any(column.drop_order for column in columns)}
+    assert len(DOCUMENTED) == len(TABLES) - len(without) - 2  # the tables of health and depth are each of two kinds
+
+
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    *((command, network) for command in ("tokens", "protocols", "pools") for network in network_names()),
+    ("networks",),
+    ("pools", "base", "--full", "--limit", "0"),
+    ("pools", "base", "--router-dialect", "settler"),
+    ("price", "base", "ETH", "cbBTC", "AERO"),
+    ("price", "starknet", "ETH", "STRK"),
+    ("compare", "base", "cbBTC", "DAI", "2"),
+    ("compare", "starknet", "ETH", "USDC", "2"),
+    ("depth", "citrea", "cBTC", "ctUSD"),
+    ("route", "base", "cbBTC", "DAI", "200", "--full"),
+    ("route", "starknet", "ETH", "USDC", "2000", "--full"),
+    ("health",),
+    ("config", "show"),
+    ("schema",),
+)
+
+
+def list_heights(text: str, titles: set[str]) -> set[int]:
+    """Return the numbers of lines of the lists in an output, which begin with one of these titles."""
+    blocks = [block.splitlines() for block in text.split("\n\n")]
+    lists = [block for block in blocks if block[0].split(" ")[0].upper() in titles]
+    return {len([*takewhile(lambda line: not line.startswith("In "), block)]) for block in lists}
+
+
+@pytest.mark.parametrize("command", few(COMMANDS, 14), ids=" ".join)
+def test_a_command_prints_a_line_for_each_row(command: tuple[str, ...]) -> None:
+    plain = run_swapcli(*command, "--plain").stdout
+    heads = [block.split("\n")[0] for block in plain.split("\n\n")]
+    titles = {word for head in heads for word in head.split() if head == head.upper()}
+    for width in WIDTHS:
+        ran = run_swapcli(*command, "--table", env={"COLUMNS": str(width)})
+        assert ran.exit_code == 0
+        assert max(map(cell_len, ran.stdout.splitlines())) <= width
+        if command[0] == "route":
+            assert re.findall(r" #\d+ ", ran.stdout) == re.findall(r" #\d+ ", plain)
+            assert re.findall(r"(?m)^#\d+ +(\S+)", ran.stdout) == re.findall(r"(?m)^#\d+ +(\S+)", plain)
+        else:
+            assert list_heights(ran.stdout, titles) == list_heights(plain, titles) != set()
