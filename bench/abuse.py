@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from statistics import median
@@ -41,10 +41,12 @@ _ROUNDS = 4
 
 
 class Load(NamedTuple):
-    """The results of requests over many connections: good responses and refusals per second."""
+    """The results of requests over many connections: good responses and refusals per second, and per second of the
+    processor time that the service takes."""
 
     good_per_s: float
     refused_per_s: float
+    good_per_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,15 @@ def p99(values: tuple[float, ...]) -> float:
 
 def measure_abuse(seconds: float) -> AbuseFigures:
     """Measure each for `seconds`. Raises `BenchmarkFailed`."""
-    slow, slow_s = _slowest_order()
+    slow, slow_s = slowest_order()
     with served("--networks", NETWORK) as service:
         memory_before = _peak_bytes(service)
         alone = asyncio.run(_normal_client(service, seconds))
         beside, answers = asyncio.run(_beside_abusers(service, slow, seconds))
         # Alternate, so that a slower machine slows both.
-        loads = [asyncio.run(_load(service, count, seconds / _ROUNDS)) for count in (FEW, MANY) * _ROUNDS]
+        loads = [
+            asyncio.run(measure_load(service, orders(), count, seconds / _ROUNDS)) for count in (FEW, MANY) * _ROUNDS
+        ]
         hangups, lost = _hang_up(service, seconds / 2)
         _send_header_lines(service)
         asyncio.run(_normal_client(service, 0.2))
@@ -109,7 +113,7 @@ def measure_abuse(seconds: float) -> AbuseFigures:
     )
 
 
-def _slowest_order() -> tuple[str, float]:
+def slowest_order() -> tuple[str, float]:
     """Return the query of the slowest order among some that take much from thin pools, and its time in seconds."""
     source = InMemorySource(open_market(NETWORK, find_network).market, SYSTEM_CLOCK)
     source.searchable.router.index.warm()
@@ -155,22 +159,23 @@ async def _beside_abusers(service: Service, slow: str, seconds: float) -> tuple[
     for number in range(ABUSERS):
         for _ in range(ABUSIVE_CONNECTIONS):
             client = Client(service.port, source=f"127.0.0.{number + 2}")
-            connections.append(asyncio.create_task(_repeat(client, route_request(slow), answered, is_done)))
+            connections.append(asyncio.create_task(repeat(client, route_request(slow), answered, is_done)))
     await asyncio.sleep(1.0)
     taken_ms = await _normal_client(service, seconds)
     is_done.set()
-    await _end(connections)
+    await end_tasks(connections)
     return taken_ms, answered[0]
 
 
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
+async def end_tasks(tasks: list[asyncio.Task[None]]) -> None:
     """Cancel tasks that also check an event, because a task that receives a response may miss its cancellation."""
     for each in tasks:
         each.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _repeat(client: Client, request: Request, answered: list[int], is_done: asyncio.Event) -> None:
+async def repeat(client: Client, request: Request, answered: list[int], is_done: asyncio.Event) -> None:
+    """Send a request again and again; count the good answers in `answered`."""
     try:
         while not is_done.is_set():
             answer = await client.ask(request, "abusive")
@@ -179,9 +184,9 @@ async def _repeat(client: Client, request: Request, answered: list[int], is_done
         client.close()
 
 
-async def _load(service: Service, connections: int, seconds: float) -> Load:
+async def measure_load(service: Service, queries: Sequence[str], connections: int, seconds: float) -> Load:
     """Send orders over `connections` connections, each as soon as the one before is answered or refused."""
-    todo, statuses, is_done = cycle(orders()), list[int](), asyncio.Event()
+    todo, statuses, is_done = cycle(queries), list[int](), asyncio.Event()
 
     async def ask() -> None:
         client = Client(service.port)
@@ -194,14 +199,15 @@ async def _load(service: Service, connections: int, seconds: float) -> Load:
 
     tasks = [asyncio.create_task(ask()) for _ in range(connections)]
     await asyncio.sleep(_SETTLING_S)
-    before, began_s = len(statuses), time.perf_counter()
+    before, began_s, cpu_s = len(statuses), time.perf_counter(), service.cpu_s
     await asyncio.sleep(seconds)
-    counted, spent_s = statuses[before:], time.perf_counter() - began_s
+    counted, spent_s, cpu_s = statuses[before:], time.perf_counter() - began_s, service.cpu_s - cpu_s
     is_done.set()
-    await _end(tasks)
+    await end_tasks(tasks)
     if not set(statuses) <= {200, 503}:
         raise BenchmarkFailed(f"under load the service answered with {sorted(set(statuses))}")
-    return Load(counted.count(200) / spent_s, counted.count(503) / spent_s)
+    good = counted.count(200)
+    return Load(good / spent_s, counted.count(503) / spent_s, good / cpu_s)
 
 
 def _mean(loads: list[Load]) -> Load:

@@ -24,6 +24,7 @@ from swapcli.faces.service.html_pages import accepts_html, quote_page
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.operations_pages import PageBuilder, render_html
+from swapcli.faces.service.order_costs import classify_order
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.request_io import (
     get_context,
@@ -101,7 +102,9 @@ class EndpointHandler:
         try:
             worker.check_room(client)
             work = worker.run(
-                lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)), client=client
+                lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)),
+                client=client,
+                order_class=classify_order(endpoint.path, request.network.name, request.query, request.body),
             )
             return await cancel_on_disconnect(loop.create_task(work), loop.create_task(wait_for_disconnect(receive)))
         except Overloaded:

@@ -1,87 +1,185 @@
-"""A bounded queue that serves its clients in turn.
+"""A bounded queue that serves its clients in turn, and the items of each client by their expected cost.
 
-A client may have at most a quarter of the places. If the queue is full, a client with fewer items evicts the newest
+A client may have all places that others leave free. If the queue is full, a client with fewer items evicts the newest
 item of the client with the most. So neither one client nor several together can lock out the others.
+
+An item goes behind those of its client that cost less, but only behind those that come within `PATIENCE` times its own
+cost, so that none waits forever. Times are in seconds, of a clock that the caller passes in.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from bisect import bisect_left, insort
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from math import inf
+from typing import Any, Generic, TypeVar
 
-T = TypeVar("T")
+from swapcli.core.records import NamedTuple
 
-CLIENT_SHARE = 4
-"""A client may have one place in this number."""
+T = TypeVar("T", bound=Hashable)
+
+PATIENCE = 3.0
+"""How many times its own cost an item lets cheaper ones of its client go first: then it takes at most about four times
+as long as alone."""
+MAX_PATIENCE_S = 1.0
+"""Maximum time in which an item lets cheaper ones go first."""
 
 
 class QueueFull(Exception):
     """The queue has no place for another item of this client."""
 
 
+class _Lane(Generic[T]):
+    """The items of one client, by cost and by age."""
+
+    __slots__ = ("by_age", "by_cost")
+
+    def __init__(self) -> None:
+        self.by_cost: list[_Place] = []
+        self.by_age: OrderedDict[T, _Place] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self.by_cost)
+
+    @property
+    def cheapest(self) -> T:
+        item: T = self.by_cost[0].item
+        return item
+
+    @property
+    def newest(self) -> T:
+        return next(reversed(self.by_age))
+
+    def next(self, now_s: float) -> T:
+        """Return the item to serve next: the oldest if it is overdue, else the cheapest."""
+        oldest = next(iter(self.by_age))
+        return oldest if self.by_age[oldest].overdue_s <= now_s else self.cheapest
+
+    def add(self, place: _Place) -> None:
+        insort(self.by_cost, place)
+        self.by_age[place.item] = place
+
+    def remove(self, item: T) -> None:
+        self._leave(self.by_age.pop(item))
+
+    def set_cost(self, item: T, cost_s: float) -> None:
+        """Change the cost of an item, and not its age."""
+        place = self.by_age[item]
+        self._leave(place)
+        self.by_age[item] = changed = place._replace(cost_s=cost_s)
+        insort(self.by_cost, changed)
+
+    def _leave(self, place: _Place) -> None:
+        del self.by_cost[bisect_left(self.by_cost, place)]
+
+
+class _Place(NamedTuple):
+    """The place of an item. Places are compared by cost, then by number, which is another one for each."""
+
+    cost_s: float
+    number: int
+    queued_s: float
+    item: Any
+
+    @property
+    def overdue_s(self) -> float:
+        """The time from which no other item may go first."""
+        return self.queued_s + min(PATIENCE * self.cost_s, MAX_PATIENCE_S)
+
+
 class FairQueue(Generic[T]):
     """Items by client, at most `max_items` in all. Not thread-safe.
 
-    Items of the client None belong to the service itself: they take turns as one client without a limited share.
+    Items of the client None belong to the service itself: they take turns as one client.
     """
 
     def __init__(self, max_items: int) -> None:
         self._max_items = max_items
-        self._max_per_client = max(1, max_items // CLIENT_SHARE)
-        self._lanes: OrderedDict[str | None, deque[T]] = OrderedDict()
+        self._lanes: OrderedDict[str | None, _Lane[T]] = OrderedDict()
         self._length = 0
+        self._pushed = 0
+        self.cheapest_s = inf
+        """The cost of the cheapest item; infinite if there is none."""
 
     def __len__(self) -> int:
         return self._length
 
-    def push(self, client: str | None, item: T) -> T | None:
-        """Append an item. Return the item of another client that it evicted, if any. Raises `QueueFull`."""
+    def push(self, client: str | None, item: T, cost_s: float, now_s: float) -> T | None:
+        """Add an item. Return the item of another client that it evicted, if any. Raises `QueueFull`."""
         if not self.has_room(client):
             raise QueueFull
         evicted = None
-        if self._length < self._max_items:
-            self._length += 1
-        else:
-            # Replaces the newest item of the client with most items; `has_room` has made sure that it keeps some.
-            evicted = self._longest().pop()
-        self._lanes.setdefault(client, deque()).append(item)
+        if self._length >= self._max_items:
+            # `has_room` has made sure that the client with most items keeps some.
+            longest = self._longest()
+            evicted = self._lanes[longest].newest
+            self.remove(longest, evicted)
+        self._pushed += 1
+        lane = self._lanes.get(client)
+        if lane is None:
+            lane = self._lanes[client] = _Lane()
+        lane.add(_Place(cost_s, self._pushed, now_s, item))
+        self._length += 1
+        self.cheapest_s = min(self.cheapest_s, cost_s)
         return evicted
 
-    def pop(self, is_eligible: Callable[[str | None], bool] | None = None) -> T | None:
-        """Remove and return the oldest item of the client whose turn it is; None if there is none.
+    def pop(self, now_s: float) -> T | None:
+        """Remove and return the next item of the client whose turn it is; None if there is none."""
+        for client, lane in self._lanes.items():
+            return self._take(client, lane.next(now_s))
+        return None
 
-        Clients for which `is_eligible` returns False are skipped and keep their turn.
+    def pop_cheaper(self, cost_s: float, is_eligible: Callable[[T], bool] | None = None) -> T | None:
+        """Remove and return the cheapest item of the first client in turn that has one below `cost_s`.
+
+        Clients whose cheapest item is not eligible are skipped and keep their turn.
         """
         for client, lane in self._lanes.items():
-            if is_eligible is None or is_eligible(client):
-                item = lane.popleft()
-                self._length -= 1
-                if lane:
-                    self._lanes.move_to_end(client)
-                else:
-                    del self._lanes[client]
-                return item
+            if lane.by_cost[0].cost_s < cost_s:
+                item = lane.cheapest
+                if is_eligible is None or is_eligible(item):
+                    return self._take(client, item)
         return None
+
+    def set_cost(self, client: str | None, item: T, cost_s: float) -> None:
+        """Change the cost of an item, if it is there; it keeps its age."""
+        lane = self._lanes.get(client)
+        if lane is not None and item in lane.by_age:
+            lane.set_cost(item, cost_s)
+            self._find_cheapest()
 
     def remove(self, client: str | None, item: T) -> bool:
         """Remove an item at any position. Return whether it was there."""
         lane = self._lanes.get(client)
-        if lane is None or item not in lane:
+        if lane is None or item not in lane.by_age:
             return False
+        is_cheapest = lane.by_age[item].cost_s <= self.cheapest_s
         lane.remove(item)
         self._length -= 1
         if not lane:
             del self._lanes[client]
+        if is_cheapest:
+            self._find_cheapest()
         return True
 
     def has_room(self, client: str | None) -> bool:
         """Return whether `push` would accept an item of the client."""
-        waiting = len(self._lanes.get(client, ()))
-        if client is not None and waiting >= self._max_per_client:
-            return False
+        if self._length < self._max_items:
+            return True
         # The client that loses a place must still have more items than this one afterwards.
-        return self._length < self._max_items or len(self._longest()) > waiting + 1
+        waiting = len(self._lanes.get(client, ()))
+        return len(self._lanes[self._longest()]) > waiting + 1
 
-    def _longest(self) -> deque[T]:
-        return max(self._lanes.values(), key=len)
+    def _take(self, client: str | None, item: T) -> T:
+        """Remove an item of a client, whose turn is over."""
+        self.remove(client, item)
+        if client in self._lanes:
+            self._lanes.move_to_end(client)
+        return item
+
+    def _find_cheapest(self) -> None:
+        self.cheapest_s = min([lane.by_cost[0].cost_s for lane in self._lanes.values()], default=inf)
+
+    def _longest(self) -> str | None:
+        return max(self._lanes, key=lambda client: len(self._lanes[client]))

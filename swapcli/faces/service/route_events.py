@@ -28,6 +28,7 @@ import msgspec
 from swapcli.core.errors import MarketUnavailable, NoRoute, Overloaded, RateLimited, SwapcliError, UnknownToken
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers, error_response, with_v2_meta
+from swapcli.faces.service.order_costs import OrderClass, classify_order
 from swapcli.faces.service.request_io import get_closing, get_connection, get_context, get_header, wait_for_disconnect
 from swapcli.interface import requests
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, parse_state, parse_warnings
@@ -76,8 +77,8 @@ class _Topic:
     present.
     """
 
-    def __init__(self, key: object, handler: Handler, request: EndpointRequest) -> None:
-        self.key, self.handler, self.request = key, handler, request
+    def __init__(self, key: object, handler: Handler, request: EndpointRequest, order_class: OrderClass) -> None:
+        self.key, self.handler, self.request, self.order_class = key, handler, request, order_class
         self.listeners: dict[_Listener, None] = {}
         self.version: int | None = None
         self.block_s: float | None = None
@@ -202,7 +203,8 @@ class RouteEvents:
         context = get_context(scope)
         client = context.client
         self._check_room(client, context.address, context.api_key.id if context.api_key else None)
-        topic = self._topics.setdefault(key, _Topic(key, handler, request))
+        order_class = classify_order(context.pattern or "", request.network.name, request.query)
+        topic = self._topics.setdefault(key, _Topic(key, handler, request, order_class))
         listener = _Listener(client, topic, last_digest)
         topic.listeners[listener] = None
         self._open[client] += 1
@@ -330,7 +332,9 @@ class RouteEvents:
     async def _search(self, topic: _Topic) -> None:
         try:
             topic.version, found = await self._worker.run(
-                lambda is_cancelled: self._quote(topic, is_cancelled), client=topic.client
+                lambda is_cancelled: self._quote(topic, is_cancelled),
+                client=topic.client,
+                order_class=topic.order_class,
             )
         except Overloaded as error:
             # The quote that is there stays until the next block.

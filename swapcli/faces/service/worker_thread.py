@@ -1,12 +1,12 @@
 """The worker thread: it computes quotes off the event loop.
 
 One thread is enough: Python runs one at a time, and a second one would only compete with the event loop. Orders wait in
-a bounded queue that serves its clients in turn. An abandoned job leaves the queue, or is cancelled if it has started.
-Urgent jobs run first and are never rejected.
+a bounded queue that serves its clients in turn, and the orders of each by their expected cost. An abandoned job leaves
+the queue, or is cancelled if it has started. Urgent jobs run first and are never rejected.
 
-A long order lets short ones run: whenever it checks for cancellation, a waiting order may run on the same stack. Orders
-of clients with short recent orders may do so for at most the time that the long order itself has run. So clients with
-short orders wait about as long as these take, and long orders keep half of the time.
+A long order lets short ones run, of its own client too: whenever it checks for cancellation, a waiting order may run on
+the same stack. Orders that are expected to be short may do so for at most the time that the long order itself has run.
+So short orders wait about as long as they take, and long orders keep half of the time.
 
 A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
 fails, and another thread takes its place. The old one ends at its next check, if there is one.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -26,6 +26,7 @@ from typing import Generic, TypeVar
 
 from swapcli.core.errors import Cancelled, Overloaded
 from swapcli.faces.service.fair_queue import FairQueue, QueueFull
+from swapcli.faces.service.order_costs import OrderClass, OrderCosts
 
 T = TypeVar("T")
 IsCancelled = Callable[[], bool]
@@ -37,15 +38,10 @@ MAX_DEPTH = 12
 MIN_RATIO = 1.5
 """How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
 other."""
-UNKNOWN_COST_S = 0.1
-"""Expected time of a client's first order. It is longer than most orders take, so that many new clients do not
-interrupt orders immediately; only one of them interrupts at a time."""
 STUCK_S = 20.0
 """Time without a check after which a search is stuck: the longest between two checks that was seen is below 1 s."""
 MAX_STUCK = 3
 """Stuck threads that still run, each of which takes a part of the processor, with which the process should end."""
-MAX_CLIENTS = 10_000
-"""Maximum number of clients with recorded costs; the same as for rate limits."""
 
 
 class SearchStuck(Exception):
@@ -60,7 +56,8 @@ class Worker:
         self._lock = Lock()
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
         self._urgent: deque[_Job[object]] = deque()
-        self._costs = _ClientCosts()
+        self._costs = OrderCosts()
+        self._guessed: dict[OrderClass, set[_Job[object]]] = {}
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
@@ -89,13 +86,20 @@ class Worker:
         if not has_room:
             raise _overloaded()
 
-    async def run(self, work: Work[T], *, client: str | None = None, is_urgent: bool = False) -> T:
+    async def run(
+        self,
+        work: Work[T],
+        *,
+        client: str | None = None,
+        order_class: OrderClass | None = None,
+        is_urgent: bool = False,
+    ) -> T:
         """Run `work` on the thread and return its result. Cancelling the caller cancels the work.
 
-        `client` is the client that the work is for; None is the service itself. Raises `Overloaded` if the queue has no
-        place for the client, also later if another client evicts the job.
+        `client` is the client that the work is for; None is the service itself. `order_class` is that of its order.
+        Raises `Overloaded` if the queue has no place for the client, also later if another client evicts the job.
         """
-        job: _Job[T] = _Job(work, client)
+        job: _Job[T] = _Job(work, client, order_class)
         self._add(job, is_urgent)  # type: ignore[arg-type]
         try:
             return await job.future
@@ -115,15 +119,25 @@ class Worker:
             if is_urgent:
                 self._urgent.append(job)
             else:
+                self._estimate(job)
                 try:
-                    evicted = self._orders.push(job.client, job)
+                    evicted = self._orders.push(job.client, job, job.expected_s, self._timer_s())
                 except QueueFull:
                     raise _overloaded() from None
+                if job.is_guess and job.order_class is not None:
+                    self._guessed.setdefault(job.order_class, set()).add(job)
         if evicted is not None:
             evicted.fail(_overloaded())
         if self._thread is None:
             self._start()
         self._wakeups.put(True)
+
+    def _estimate(self, job: _Job[object]) -> None:
+        """Set the expected time of a job. Work of the service itself interrupts no order."""
+        if job.client is None:
+            job.expected_s = inf
+        else:
+            job.expected_s, job.is_guess = self._costs.estimate(job.client, job.order_class)
 
     def _start(self) -> None:
         self._running, self._wakeups = [], SimpleQueue()
@@ -159,11 +173,16 @@ class Worker:
                 self._orders.remove(job.client, job)
             elif job in self._urgent:
                 self._urgent.remove(job)
+            guesses = self._guessed.get(job.order_class) if job.order_class is not None else None
+            if guesses is not None:
+                guesses.discard(job)
+                if not guesses:
+                    del self._guessed[job.order_class]  # type: ignore[arg-type]
 
     def _work(self, wakeups: SimpleQueue[bool], running: list[_Job[object]]) -> None:
         while running is self._running and wakeups.get():
             with self._lock:
-                job = self._urgent.popleft() if self._urgent else self._orders.pop()
+                job = self._urgent.popleft() if self._urgent else self._orders.pop(self._timer_s())
             if job is not None:
                 self._run(job, running)
 
@@ -171,10 +190,10 @@ class Worker:
         if job.is_abandoned:
             return
         job.started_s = self._checked_s = self._timer_s()
-        job.is_first_of_client = not self._costs.has(job.client)
         running.append(job)
+        is_answered = False
         try:
-            job.run(lambda: self._is_cancelled(job, running))
+            is_answered = job.run(lambda: self._is_cancelled(job, running))
         finally:
             running.pop()
             now_s = self._timer_s()
@@ -184,55 +203,74 @@ class Worker:
             if running is self._running:
                 self._checked_s = now_s
             if job.client is not None:
-                self._costs.record(job.client, spent_s - job.paused_s)
+                self._record(job, job.client, spent_s - job.paused_s, is_answered=is_answered)
+
+    def _record(self, job: _Job[object], client: str, spent_s: float, *, is_answered: bool) -> None:
+        """Record the time of a job; waiting orders of its class whose time was a guess now have it."""
+        with self._lock:
+            self._costs.record(client, job.order_class, spent_s, is_answered=is_answered)
+            for waiting in self._guessed.pop(job.order_class, ()) if job.order_class is not None else ():
+                self._estimate(waiting)
+                self._orders.set_cost(waiting.client, waiting, waiting.expected_s)
 
     def _is_cancelled(self, job: _Job[object], running: list[_Job[object]]) -> bool:
         if running is not self._running:
             return True  # it was stuck, and another thread has taken its place
         self._checked_s = self._timer_s()
-        while not job.is_abandoned and self._orders and len(running) < MAX_DEPTH:
-            shorter = self._pop_shorter_job(job)
+        while not job.is_abandoned and len(running) < MAX_DEPTH:
+            shorter = self._pop_shorter_job(job, running)
             if shorter is None:
                 break
             self._run(shorter, running)
         return job.is_abandoned
 
-    def _pop_shorter_job(self, job: _Job[object]) -> _Job[object] | None:
+    def _pop_shorter_job(self, job: _Job[object], running: list[_Job[object]]) -> _Job[object] | None:
         """Remove and return a waiting job that should run before `job` continues; None if there is none."""
         own_s = self._timer_s() - job.started_s - job.paused_s
         allowance_s = (own_s - job.paused_s) / MIN_RATIO
-        runs_unknown = any(each.is_first_of_client for each in self._running[1:])
+        # Without the lock, as this is asked every 0.1 ms: a job that comes at this moment is found the next time.
+        if self._orders.cheapest_s >= allowance_s:
+            return None
+        allows_guess = not any(each.is_guess for each in running[1:])
         with self._lock:
-            return self._orders.pop(
-                lambda client: (
-                    client != job.client
-                    and self._costs.expected_s(client, allow_unknown=not runs_unknown) < allowance_s
-                )
-            )
+            return self._orders.pop_cheaper(allowance_s, lambda each: allows_guess or not each.is_guess)
 
 
 class _Job(Generic[T]):
     """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
 
-    __slots__ = ("client", "future", "is_abandoned", "is_first_of_client", "paused_s", "started_s", "work")
+    __slots__ = (
+        "client",
+        "expected_s",
+        "future",
+        "is_abandoned",
+        "is_guess",
+        "order_class",
+        "paused_s",
+        "started_s",
+        "work",
+    )
 
-    def __init__(self, work: Work[T], client: str | None) -> None:
+    def __init__(self, work: Work[T], client: str | None, order_class: OrderClass | None) -> None:
         self.work = work
         self.client = client
+        self.order_class = order_class
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.is_abandoned = False
-        self.is_first_of_client = False
+        self.expected_s = 0.0
+        self.is_guess = False
         self.started_s = 0.0
         self.paused_s = 0.0
 
-    def run(self, is_cancelled: IsCancelled) -> None:
-        """Do the work and pass its result to the caller."""
+    def run(self, is_cancelled: IsCancelled) -> bool:
+        """Do the work and pass its result to the caller; return whether it has one and no error."""
         try:
             result = self.work(is_cancelled)
         except BaseException as error:
             self.fail(error)
-        else:
-            self._settle(self.future.set_result, result)
+            return False
+        self._settle(self.future.set_result, result)
+        return True
 
     def fail(self, error: BaseException) -> None:
         """Raise an error in the caller."""
@@ -246,34 +284,6 @@ class _Job(Generic[T]):
     def _settle_on_loop(self, settle: Callable[..., None], outcome: object) -> None:
         if not self.future.done():
             settle(outcome)
-
-
-class _ClientCosts:
-    """Recent time of each client's jobs in seconds: a moving average in which the newest job counts one half."""
-
-    def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
-        self._max_clients = max_clients
-        self._mean_s: OrderedDict[str, float] = OrderedDict()
-
-    def has(self, client: str | None) -> bool:
-        """Return whether a job of the client has run before."""
-        return client in self._mean_s
-
-    def expected_s(self, client: str | None, *, allow_unknown: bool) -> float:
-        """Return the expected time of a job; infinite if it must not interrupt others.
-
-        That applies to jobs without a client, and to those of unknown clients unless `allow_unknown`.
-        """
-        unknown_s = UNKNOWN_COST_S if allow_unknown else inf
-        return inf if client is None else self._mean_s.get(client, unknown_s)
-
-    def record(self, client: str, spent_s: float) -> None:
-        """Record the time of a job. Beyond the limit, the least recently seen client is dropped."""
-        mean_s = self._mean_s.get(client)
-        self._mean_s[client] = spent_s if mean_s is None else (mean_s + spent_s) / 2
-        self._mean_s.move_to_end(client)
-        if len(self._mean_s) > self._max_clients:
-            self._mean_s.popitem(last=False)
 
 
 def _overloaded() -> Overloaded:

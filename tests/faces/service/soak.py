@@ -82,16 +82,24 @@ class Service(NamedTuple):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) * 1024
 
+    @property
+    def cpu_s(self) -> float:
+        """The processor time that it has taken."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 @contextmanager
-def served(*arguments: str) -> Iterator[Service]:
-    """A service started by the command in an environment without settings."""
+def served(*arguments: str, tree: Path | None = None) -> Iterator[Service]:
+    """A service started by the command in an environment without settings; that of another `tree`, if it is given."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         log = Path(folder) / "log"
         environment = {"HOME": folder, "PATH": os.environ.get("PATH", os.defpath), "SWAPCLI_LIVE": "never"}
         command = [sys.executable, "-m", "swapcli", "serve", "--port", "0", *arguments]
         with log.open("w") as stderr:
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True)
+            process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tree
+            )
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

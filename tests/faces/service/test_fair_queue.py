@@ -1,59 +1,81 @@
-"""The queue of orders: bounded and fair; no client can lock out the others."""
+"""The queue of orders: bounded and fair; no client can lock out others, nor a client's long orders its short ones."""
 
 from __future__ import annotations
+
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.faces.service.fair_queue import CLIENT_SHARE, FairQueue, QueueFull
+from swapcli.faces.service.fair_queue import MAX_PATIENCE_S, PATIENCE, FairQueue, QueueFull
 
 CLIENTS = ("a", "b", "c", "d", "e", "f")
-EVENTS = st.lists(st.one_of(st.sampled_from(CLIENTS), st.just("pop"), st.integers(0, 200)), max_size=120)
+COSTS_S = (0.001, 0.003, 0.02, 0.5, inf)
+EVENTS = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(CLIENTS), st.sampled_from(COSTS_S)),
+        st.just("pop"),
+        st.sampled_from(COSTS_S),
+        st.integers(0, 200),
+    ),
+    max_size=120,
+)
 
 
 @given(max_items=st.integers(1, 40), events=EVENTS)
-def test_it_stays_within_its_bounds_and_loses_nothing(max_items: int, events: list[str | int]) -> None:
-    """Compare with a plain list; a number n removes the n-th pushed item."""
-    queue: FairQueue[tuple[str, int]] = FairQueue(max_items)
-    waiting: list[tuple[str, int]] = []
+def test_it_stays_within_its_bounds_and_loses_nothing(
+    max_items: int, events: list[tuple[str, float] | str | int | float]
+) -> None:
+    """Compare with a plain list. A cost alone takes a cheaper item; a number n removes the n-th pushed item."""
+    queue: FairQueue[tuple[str, int, float]] = FairQueue(max_items)
+    waiting: list[tuple[str, int, float]] = []
     for number, event in enumerate(events):
         if event == "pop":
-            item = queue.pop()
+            item = queue.pop(float(number))
             assert (item is None) == (not waiting)
             if item is not None:
-                assert item == next(each for each in waiting if each[0] == item[0])
+                waiting.remove(item)
+        elif isinstance(event, float):
+            item = queue.pop_cheaper(event)
+            assert (item is None) == all(each[2] >= event for each in waiting)
+            if item is not None:
+                assert item[2] == min(each[2] for each in waiting if each[0] == item[0])
                 waiting.remove(item)
         elif isinstance(event, int):
-            gone = next((each for each in waiting if each[1] == event), ("a", event))
+            gone = next((each for each in waiting if each[1] == event), ("a", event, 0.0))
             assert queue.remove(gone[0], gone) == (gone in waiting)
             waiting = [each for each in waiting if each != gone]
-        else:
-            counts = {client: sum(each[0] == client for each in waiting) for client in CLIENTS}
+        elif isinstance(event, tuple):
+            client, cost_s = event
+            counts = {name: sum(each[0] == name for each in waiting) for name in CLIENTS}
+            added = (client, number, cost_s)
             try:
-                evicted = queue.push(event, (event, number))
+                evicted = queue.push(client, added, cost_s, float(number))
             except QueueFull:
-                is_share_used = counts[event] >= max(1, max_items // CLIENT_SHARE)
-                assert is_share_used or (len(waiting) >= max_items and max(counts.values()) <= counts[event] + 1)
+                assert len(waiting) >= max_items
+                assert max(counts.values()) <= counts[client] + 1
             else:
-                waiting.append((event, number))
+                waiting.append(added)
                 assert (evicted is not None) == (len(waiting) > max_items)
                 if evicted is not None:
                     assert counts[evicted[0]] == max(counts.values())
                     assert evicted == [each for each in waiting if each[0] == evicted[0]][-1]
                     waiting.remove(evicted)
         assert len(queue) == len(waiting) <= max_items
-        for client in CLIENTS:
-            assert sum(each[0] == client for each in waiting) <= max(1, max_items // CLIENT_SHARE)
+        assert queue.cheapest_s == min((each[2] for each in waiting), default=inf)
 
 
 @given(st.lists(st.sampled_from(CLIENTS), max_size=40))
 def test_clients_take_turns(order: list[str]) -> None:
     """Between two items of a client, every other waiting client is served once."""
-    queue: FairQueue[str] = FairQueue(1_000)
-    for client in order:
-        queue.push(client, client)
-    served = list(iter(queue.pop, None))
+    queue: FairQueue[tuple[str, int]] = FairQueue(1_000)
+    for number, client in enumerate(order):
+        queue.push(client, (client, number), 0.1, 0.0)
+    items = list(iter(lambda: queue.pop(0.0), None))
+    for client in CLIENTS:
+        assert [number for each, number in items if each == client] == sorted(n for c, n in items if c == client)
+    served = [client for client, _ in items]
     assert sorted(served) == sorted(order)
     left = {client: order.count(client) for client in CLIENTS}
     while served:
@@ -64,30 +86,75 @@ def test_clients_take_turns(order: list[str]) -> None:
             left[client] -= 1
 
 
-def test_a_client_alone_waits_with_a_quarter_at_most() -> None:
+@given(
+    arrivals=st.lists(st.tuples(st.floats(0, 0.1), st.sampled_from(COSTS_S[:-1])), min_size=1, max_size=60),
+    pause_s=st.floats(0, 0.1),
+)
+def test_an_item_lets_cheaper_ones_go_first_for_a_while(arrivals: list[tuple[float, float]], pause_s: float) -> None:
+    """One item is served each `pause_s`: it is the cheapest, unless the oldest has let others go first for long."""
+    queue: FairQueue[int] = FairQueue(100)
+    waiting: dict[int, tuple[float, float]] = {}
+    now_s = 0.0
+    for number, (gap_s, cost_s) in enumerate(arrivals):
+        now_s += gap_s
+        queue.push("a", number, cost_s, now_s)
+        waiting[number] = cost_s, now_s
+    while waiting:
+        served = queue.pop(now_s)
+        assert served is not None
+        oldest = min(waiting)
+        cost_s, queued_s = waiting[oldest]
+        is_overdue = now_s >= queued_s + min(PATIENCE * cost_s, MAX_PATIENCE_S)
+        assert served == (oldest if is_overdue else min(waiting, key=lambda each: (waiting[each][0], each)))
+        del waiting[served]
+        now_s += pause_s
+    assert queue.pop(now_s) is None
+
+
+def test_a_client_alone_has_all_places_and_gives_them_up() -> None:
     queue: FairQueue[int] = FairQueue(64)
-    for number in range(16):
-        queue.push("greedy", number)
+    for number in range(64):
+        assert queue.push("greedy", number, 0.1, 0.0) is None
     with pytest.raises(QueueFull):
-        queue.push("greedy", 16)
-    assert queue.push("modest", 1) is None
+        queue.push("greedy", 64, 0.1, 0.0)
+    evicted = [queue.push("modest", 100 + number, 0.1, 0.0) for number in range(32)]
+    assert evicted == list(range(63, 31, -1))
+    with pytest.raises(QueueFull):
+        queue.push("modest", 132, 0.1, 0.0)
+    assert [queue.pop(0.0) for _ in range(4)] == [0, 100, 1, 101]
 
 
 def test_a_new_client_evicts_the_last_item_of_the_longest_lane() -> None:
     queue: FairQueue[str] = FairQueue(8)
     for client in "abcd":
-        queue.push(client, f"{client}1")
-        queue.push(client, f"{client}2")
-    assert queue.push("newcomer", "n1") == "a2"
+        queue.push(client, f"{client}1", 0.1, 0.0)
+        queue.push(client, f"{client}2", 0.1, 0.0)
+    assert queue.push("newcomer", "n1", 0.1, 0.0) == "a2"
     with pytest.raises(QueueFull):
-        queue.push("newcomer", "n2")
-    assert [queue.pop() for _ in range(8)] == ["a1", "b1", "c1", "d1", "n1", "b2", "c2", "d2"]
+        queue.push("newcomer", "n2", 0.1, 0.0)
+    assert [queue.pop(0.0) for _ in range(8)] == ["a1", "b1", "c1", "d1", "n1", "b2", "c2", "d2"]
 
 
 def test_clients_that_are_passed_over_keep_their_turn() -> None:
     queue: FairQueue[str] = FairQueue(8)
-    for client in ("long", "short"):
-        queue.push(client, client)
-    assert queue.pop(lambda client: client == "short") == "short"
-    assert queue.pop(lambda client: client == "short") is None
-    assert queue.pop() == "long"
+    queue.push("long", "long", 0.5, 0.0)
+    queue.push("short", "short", 0.001, 0.0)
+    assert queue.pop_cheaper(0.1, lambda _: False) is None
+    assert queue.pop_cheaper(0.1) == "short"
+    assert queue.pop_cheaper(0.1) is None
+    assert queue.pop(0.0) == "long"
+
+
+def test_a_cost_that_becomes_known_changes_only_the_turn() -> None:
+    queue: FairQueue[str] = FairQueue(8)
+    queue.push("a", "first", 0.1, 0.0)
+    queue.push("a", "second", 0.1, 0.0)
+    queue.set_cost("a", "second", 0.001)
+    queue.set_cost("b", "unknown", 0.001)
+    assert queue.cheapest_s == 0.001
+    assert queue.pop_cheaper(0.05) == "second"
+    queue.set_cost("a", "first", 0.5)
+    queue.push("a", "third", 0.001, 0.9)
+    assert queue.pop(0.9) == "third"
+    queue.push("a", "fourth", 0.001, 1.0)
+    assert [queue.pop(1.0), queue.pop(1.0), queue.pop(1.0)] == ["first", "fourth", None]

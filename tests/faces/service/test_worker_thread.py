@@ -14,6 +14,7 @@ import pytest
 
 from swapcli.core.errors import Cancelled, NoRoute, Overloaded
 from swapcli.faces.service import app
+from swapcli.faces.service.order_costs import OrderClass
 from swapcli.faces.service.worker_thread import (
     MAX_STUCK,
     IsCancelled,
@@ -25,6 +26,8 @@ from swapcli.faces.service.worker_thread import (
 from swapcli.quoting.sources.in_memory import InMemorySource
 from tests.faces.service.test_route_events import serving
 from tests.support.service import build_order_query
+
+SHORT, LONG = (OrderClass("/{network}/route", "testnet", None, size) for size in (1, 2))
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def test_a_full_queue_rejects_until_there_is_room(worker: Worker) -> None:
     running(work)
 
 
-def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
+def test_a_client_alone_has_all_places_and_others_take_theirs() -> None:
     async def work() -> None:
         worker, gate, seen = Worker(max_queue=8), Gatekeeper(), list[str]()
         first = await begun(worker, gate)
@@ -135,14 +138,16 @@ def test_clients_are_served_in_turn_and_none_fills_the_queue() -> None:
         def order(client: str) -> asyncio.Task[None]:
             return asyncio.create_task(worker.run(lambda _: seen.append(client), client=client))
 
-        greedy = [order("greedy") for _ in range(5)]
+        greedy = [order("greedy") for _ in range(8)]
+        await until(lambda: worker.queue_length == 8)
+        with pytest.raises(Overloaded):
+            await order("greedy")
         modest = order("modest")
-        await until(lambda: worker.queue_length == 3)
+        with pytest.raises(Overloaded):
+            await greedy[-1]
         gate.may_end.set()
-        await asyncio.gather(first, modest, *greedy[:2])
-        assert seen == ["greedy", "modest", "greedy"]
-        refused = await asyncio.gather(*greedy[2:], return_exceptions=True)
-        assert {type(each) for each in refused} == {Overloaded}
+        await asyncio.gather(first, modest, *greedy[:-1])
+        assert seen == ["greedy", "modest", *["greedy"] * 6]
         worker.close()
 
     running(work)
@@ -219,11 +224,68 @@ def test_a_client_with_short_orders_does_not_wait_for_long_ones() -> None:
     running(work)
 
 
-async def short_orders(worker: Worker, timer: Time, seen: list[str], waits_s: list[float]) -> None:
+async def short_orders(
+    worker: Worker, timer: Time, seen: list[str], waits_s: list[float], client: str = "short"
+) -> None:
     for number in range(40):
         started_s = timer()
-        await worker.run(timer.steps(3, seen, f"short {number}"), client="short")
+        await worker.run(timer.steps(3, seen, f"short {number}"), client=client, order_class=SHORT)
         waits_s.append(timer() - started_s)
+
+
+def test_short_orders_of_a_client_do_not_wait_for_its_long_ones() -> None:
+    """As with those of other clients, once orders of their class have been measured."""
+
+    async def work() -> None:
+        timer, seen, waits_s = Time(), list[str](), list[float]()
+        worker, gate = Worker(max_queue=64, timer_s=timer), Gatekeeper()
+        await worker.run(timer.steps(3, seen, "measured"), client="another", order_class=SHORT)
+        await worker.run(timer.steps(50, seen, "measured"), client="another", order_class=LONG)
+        first = await begun(worker, gate)
+        names = [f"long {n}" for n in range(8)]
+
+        def has_short_order() -> bool:
+            done = sum(name in seen for name in names)
+            return len(waits_s) == 40 or worker.queue_length == len(names) - done
+
+        long = [
+            asyncio.create_task(
+                worker.run(timer.steps(50, seen, name, has_short_order), client="one", order_class=LONG)
+            )
+            for name in names
+        ]
+        short = asyncio.create_task(short_orders(worker, timer, seen, waits_s, "one"))
+        await until(lambda: worker.queue_length == 9)
+        gate.may_end.set()
+        await asyncio.gather(first, short, *long)
+        assert max(waits_s) < 0.02
+        assert [name for name in seen if name in names] == names
+        # Short ones take at most as long as the long ones that they interrupt.
+        assert seen.index(names[0]) < 22
+        worker.close()
+
+    running(work)
+
+
+def test_waiting_orders_are_expected_as_the_first_of_their_class() -> None:
+    """Two clients with orders of one class: after the first, no other one looks like a short one."""
+
+    async def work() -> None:
+        timer, seen = Time(), list[str]()
+        worker, gate = Worker(max_queue=64, timer_s=timer), Gatekeeper()
+        first = await begun(worker, gate)
+        tasks = [
+            asyncio.create_task(worker.run(timer.steps(400, seen, client), client=client, order_class=LONG))
+            for client in "abcdef"
+        ]
+        await until(lambda: worker.queue_length == 6)
+        gate.may_end.set()
+        await asyncio.gather(first, *tasks)
+        # The second one, of which nothing was known, interrupted the first.
+        assert seen == ["b", "a", "c", "d", "e", "f"]
+        worker.close()
+
+    running(work)
 
 
 def test_orders_of_equal_length_take_turns() -> None:
