@@ -18,6 +18,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse
 from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.quote_headers import state_headers
 from swapcli.faces.service.worker_group import GroupMember, describe_workers
 from swapcli.faces.service.worker_thread import Worker
 from swapcli.interface.health import render_health_v1, render_health_v2
@@ -55,11 +56,16 @@ class HealthMonitor:
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
 
     async def check(self, network: Network, api_version: ApiVersion) -> JsonResponse:
-        """Return the response of a health check. Its HTTP status equals the status in the body."""
+        """Return the response of a health check. Its HTTP status equals the status in the body.
+
+        The body is that of the interface, so a header describes the state.
+        """
         status, message = await self._status(network.name)
+        source = self._registry.sources.get(network.name)
+        headers = state_headers(source.state_source) if source else ()
         if api_version is ApiVersion.V2:
-            return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()))
-        return JsonResponse(status, render_health_v1(status, message))
+            return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()), headers)
+        return JsonResponse(status, render_health_v1(status, message), headers)
 
     async def _status(self, name: str) -> tuple[int, str]:
         """Return the current status. Missing or old markets are reported without a sample order."""

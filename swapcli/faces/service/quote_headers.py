@@ -1,4 +1,4 @@
-"""Headers of routes and transactions: the state behind them, and warnings.
+"""Headers of routes, transactions and health checks: the state behind them, and warnings.
 
 The service warns but never rejects a quote for a warning: signing is the client's decision.
 """
@@ -45,10 +45,16 @@ def payload_headers(
     return _headers(state, warnings, impact)
 
 
-def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
-    assert state_source.provenance is not None
+def state_headers(state_source: StateSource) -> Headers:
+    """Return the header of the state of a source; none if it does not say what kind of state that is."""
+    if state_source.provenance is None:
+        return ()
     state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
-    headers = [(STATE_HEADER, render_state(state))]
+    return ((STATE_HEADER, render_state(state)),)
+
+
+def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
+    headers = [*state_headers(state_source)]
     if codes := list(dict.fromkeys(each.code for each in warnings)):
         fraction = impact.fraction if impact else None
         headers.append((WARNINGS_HEADER, render_warnings(codes, WarningCode.PRICE_IMPACT_HIGH, fraction)))

@@ -109,7 +109,7 @@ class NetworkApi:
     def __init__(self, client: ServiceClient, network: Network) -> None:
         self._client, self._network = client, network
         self.state_headers = StateHeaders()
-        """Those of the latest route or transaction."""
+        """Those of the latest route, transaction or health check."""
 
     @property
     def url(self) -> ServiceUrl:
@@ -153,7 +153,9 @@ class NetworkApi:
 
     def health(self, api_version: ApiVersion) -> HealthResponse:
         """Return the health that the service reports, including in a response with an error status."""
+        self.state_headers = StateHeaders()
         response = self._client.send(self._build_request("GET", *_versioned(api_version), "healthcheck"))
+        self.state_headers = response.state_headers
         try:
             health = parse_health(parse_json(response.body))
         except InvalidInput as error:

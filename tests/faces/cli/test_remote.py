@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,30 @@ def test_the_health_of_a_service_is_its_own(small_service_url: str) -> None:
         ("base", True, 200), ("starknet", True, 200),
     ]  # fmt: skip
     assert run_with_service(small_service_url, "health", "base", "monad").exit_code == 8
+
+
+def test_health_shows_the_state_of_the_service(small_service_url: str) -> None:
+    there = run_with_service(small_service_url, "health", "base", "starknet", "--json").json
+    here = run_swapcli("health", "base", "starknet", "--json").json
+    assert [each["state"]["kind"] for each in there] == [each["state"]["kind"] for each in here] == ["modelled"] * 2
+    assert [each["state"]["service"] for each in there] == [small_service_url] * 2
+    for form in ("--plain", "--table"):
+        rows = run_with_service(small_service_url, "health", "base", "starknet", form).stdout.splitlines()[1:3]
+        assert [row.split()[2] for row in rows] == ["modelled", "modelled"]
+
+
+@pytest.mark.parametrize(("changed", "exit_code"), [({}, 0), ({"pools": []}, 8)])
+def test_health_shows_the_state_of_any_market(tmp_path: Path, changed: dict[str, Any], exit_code: int) -> None:
+    file = tmp_path / "market.json"
+    assert run_swapcli("market", "export", "citrea", str(file)).exit_code == 0
+    recorded = {"provenance": "recorded", "block": 1234, "timestamp": int(time.time()) - 7_200}
+    file.write_text(json.dumps(json.loads(file.read_text()) | recorded | changed))
+    with run_service("--market", str(file)) as service:
+        ran = run_with_service(service.url, "health", "--json")
+    (health,) = ran.json
+    assert (ran.exit_code, health["healthy"]) == (exit_code, exit_code == 0)
+    assert (health["state"]["kind"], health["state"]["block"]) == ("recorded", 1234)
+    assert 7_200 <= health["state"]["ageS"] < 7_300
 
 
 def test_health_checks_the_networks_of_the_service(small_service_url: str) -> None:

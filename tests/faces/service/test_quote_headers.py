@@ -91,12 +91,18 @@ def test_a_high_price_impact_is_a_warning_with_its_figure(service: InProcessServ
 def test_what_is_not_quoted_has_no_such_headers(service: InProcessService) -> None:
     for answer in (
         service.get("/base/tokens"),
-        service.get("/base/healthcheck"),
         service.get("/base/route", {}),
         service.get("/base/route", build_order_query("base", 1)),
     ):
         assert STATE_HEADER not in answer.headers
         assert WARNINGS_HEADER not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/base/healthcheck", "/base/v2/healthcheck", "/starknet/healthcheck"])
+def test_a_health_check_says_which_state_it_is_of(service: InProcessService, path: str) -> None:
+    answer = service.get(path)
+    assert answer.headers[STATE_HEADER] == "modelled"
+    assert WARNINGS_HEADER not in answer.headers
 
 
 @pytest.mark.parametrize(("age_s", "codes"), [(0, ()), (60, ()), (61, ("STATE_OLD",))])
