@@ -79,11 +79,14 @@ HEAVY = {
     "msgspec",
     "eth_abi",
     "redis",
+    "mcp",
+    "mcp_types",
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
-    "faces/service/", "quoting/config/yaml_parser.py", "quoting/config/edit.py", "quoting/remote/", "state/rpc/",
+    "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
+    "quoting/remote/", "state/rpc/",
     "state/readers/",
     "state/discovery/", "state/mined/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
@@ -218,6 +221,27 @@ def test_one_module_imports_redis_and_only_on_demand() -> None:
     found = {file for file in modules() if any(re.match(r"redis(\.|$)", name) for name in imports(file))}
     assert found == {PACKAGE / "state" / "feed" / "redis_client.py"}
     assert not [file for file in modules() if "redis" in {name.split(".")[0] for name in top_level_imports(file)}]
+
+
+def test_one_module_imports_the_sdk_of_the_tools() -> None:
+    found = {file for file in modules() if {"mcp", "mcp_types"} & {name.split(".")[0] for name in imports(file)}}
+    assert found == {PACKAGE / "faces" / "mcp" / "protocol_server.py"}
+
+
+FACES_BELOW = {"faces.service": {"faces.mcp", "faces.cli"}, "faces.mcp": {"faces.service", "faces.cli"}}
+"""The faces that the command line starts, and what none of them may import."""
+
+
+@pytest.mark.parametrize("face", FACES_BELOW)
+def test_a_face_knows_no_other_face(face: str) -> None:
+    for file in PACKAGE.joinpath(*face.split(".")).rglob("*.py"):
+        assert not [name for name in own_imports(file) if is_in(name, FACES_BELOW[face])], file
+
+
+def test_the_protocol_knows_no_layer_between() -> None:
+    """What a tool does is the commands' business: the server of the protocol gets functions."""
+    for file in (PACKAGE / "faces" / "mcp").rglob("*.py"):
+        assert all(is_in(name, {"core", "faces.mcp"}) for name in own_imports(file)), file
 
 
 @pytest.mark.parametrize("package", packages())

@@ -135,6 +135,14 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "list_view node_view payload_json payload_view plain pool_and_price_views quote_facts route_view "
         "simulation_view state_wording store_view terminal_tables",
     ),
+    "faces/cli/tools": (
+        "test_mcp.py and test_schema.py of the commands, and tests/chain/test_mcp_tools.py, over every tool",
+        "answers caller command_process schemas swap_check tool_table",
+    ),
+    "faces/mcp": (
+        "tests/faces/cli/commands/test_mcp.py: the SDK's client calls every tool",
+        "protocol_server",
+    ),
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
         "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "

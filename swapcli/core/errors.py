@@ -56,7 +56,8 @@ SwapcliError
     └── Interrupted         stopped by a signal; what was completed stays valid
 
 `code` is stable and meant for programs. The message is a sentence; `hint` says what to do next; `details` holds values
-that a caller can act on, ready for JSON.
+that a caller can act on, ready for JSON. `is_retryable` says whether the same request may succeed later, see
+`PASSING_ERRORS`.
 """
 
 from __future__ import annotations
@@ -85,6 +86,11 @@ class SwapcliError(Exception):
     def message(self) -> str:
         """What went wrong, as a sentence without its full stop."""
         return f"{self.place}: {self._sentence}" if self.place else self._sentence
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same request may succeed in a while, though nobody changes it."""
+        return isinstance(self, PASSING_ERRORS)
 
     def __str__(self) -> str:
         return self.message
@@ -314,6 +320,11 @@ class UpstreamRejected(UpstreamError):
 
     code = "UPSTREAM_REFUSED"
 
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the refusal is one that passes."""
+        return self.refusal in _PASSING_REFUSALS or super().is_retryable
+
 
 class RequestBudgetSpent(UpstreamRejected):
     """The requests that a quote may send to public nodes are spent: nothing more is read for it."""
@@ -461,3 +472,12 @@ class Interrupted(Cancelled):
     """Stopped by a signal; what was completed stays valid."""
 
     code = "INTERRUPTED"
+
+
+PASSING_ERRORS = (
+    Unreachable, LiveUnavailable, UpstreamTimeout, RequestBudgetSpent, ChainReorganized, BlockMismatch, StaleNode,
+    MarketUnavailable, RateLimited, Cancelled,
+)  # fmt: skip
+"""The errors that are worth a second attempt. The others need another request, other settings, or a decision."""
+_PASSING_REFUSALS = frozenset({"transient", "rate", "timeout", "edge"})
+"""The refusals of a node that are, too."""

@@ -21,6 +21,7 @@ from swapcli.interface.json_types import (
     ShortRouteJson,
     StateJson,
     SwapParameterJson,
+    TokenJson,
     VerdictJson,
     WarningJson,
 )
@@ -707,13 +708,65 @@ class ReadyJson(TypedDict):
 
 
 class ErrorJson(TypedDict):
-    """An error, on stderr. `code` is stable; `details` depend on it."""
+    """An error, on stderr. `code` is stable; `details` depend on it.
+
+    `retryable` is whether the same command may succeed in a while without a change.
+    """
 
     code: str
     message: str
     details: dict[str, Any]
     hint: str | None
+    retryable: bool
     exit_code: int
+
+
+class NextStepJson(TypedDict):
+    """What to do after an error: the tool to call with these arguments, or, where `tool` is null, whom to ask."""
+
+    tool: str | None
+    arguments: dict[str, Any]
+    reason: str
+
+
+class ToolErrorJson(ErrorJson):
+    """The answer of a tool of `swapcli mcp` that failed."""
+
+    next: NextStepJson
+
+
+class CheckedQuoteJson(TypedDict):
+    """The figures of a swap that was checked. Amounts are in base units."""
+
+    inputToken: TokenJson
+    inputAmount: str
+    outputToken: TokenJson
+    outputAmount: str
+    minReceived: str
+    priceImpact: float | None
+    slippage: float
+    gasUnits: str | None
+
+
+class SwapCheckJson(TypedDict):
+    """The verdict on a swap, null where there is nothing to rehearse, without its payload.
+
+    `quote` and `state` are null where the verdict blocks the swap.
+    """
+
+    network: str
+    verdict: VerdictJson | None
+    quote: CheckedQuoteJson | None
+    state: StateJson | None
+
+
+class WholeAmountJson(TypedDict):
+    """An amount of the same document in whole tokens: where it stands, as --get names it, and of which token."""
+
+    field: str
+    whole: str
+    symbol: str
+    raw: str
 
 
 class SwapTokenJson(TypedDict):
@@ -898,3 +951,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     }
 )
 """The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""
+
+TOOL_DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
+    {"check": (SwapCheckJson,), "error": (ToolErrorJson,)}
+)
+"""The types of what only tools of `swapcli mcp` answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from swapcli.core.model.network import DIALECTS, Kind
@@ -116,7 +116,7 @@ _PUBLISHED_NAMES: Final = {
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
-_UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value")})
+_UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value"), ("AdvisedSlippage", "value")})
 """Fields, by type, that share a name with a format and not its meaning."""
 
 _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
@@ -198,14 +198,36 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
 
 def build_document_schema(name: str) -> Schema:
     """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
-    types = document_types.DOCUMENTS[name]
-    definitions = build_components(types)
+    return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name])
+
+
+def build_stand_alone_schema(
+    title: str, types: Iterable[object], body: Schema | None = None, more: Iterable[object] = ()
+) -> Schema:
+    """Return a schema with all its definitions: that of a value of any of `types`, or `body`, which may also name
+    `more`."""
+    definitions = build_components([*types, *more])
     if "Token" in definitions:
         price = definitions["Token"]["properties"]["price"]
         price["anyOf"] = [*price["anyOf"], {"type": "null"}]
-    schema = {"$schema": _SCHEMA_VERSION, "title": f"swapcli {name}", **any_of(types), "$defs": definitions}
-    moved: Schema = _move_references(schema)
+    schema = {"$schema": _SCHEMA_VERSION, "title": title, **(any_of(types) if body is None else body)}
+    moved: Schema = _move_references({**schema, "$defs": definitions})
     return moved
+
+
+def build_tool_schema(title: str, types: Sequence[object], list_field: str = "") -> Schema:
+    """Return the schema of a tool's answer: a value of any of `types`, or with `list_field` an object that has it
+    there, with warnings, notes and whole amounts."""
+    shared = json_types.WarningJson, document_types.WholeAmountJson
+    properties = {
+        "warnings": {"type": "array", "items": any_of(shared[:1])},
+        "notes": STRINGS,
+        "amounts": {"type": "array", "items": any_of(shared[1:])},
+    }
+    if list_field:
+        properties[list_field] = any_of(types)
+    body: Schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return build_stand_alone_schema(title, types, body if list_field else body | any_of(types), shared)
 
 
 def _move_references(schema: Any) -> Any:

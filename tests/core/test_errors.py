@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from swapcli.core import errors
 from swapcli.core.errors import AmbiguousToken, InvalidPoolState, SameToken, SwapcliError
+from swapcli.state.rpc.refusals import Refusal
 
 TREE_LINE = re.compile(r"^([│ ]*)[├└]── (\w+)", re.MULTILINE)
 
@@ -42,3 +43,23 @@ def test_details_are_json_and_messages_are_printable() -> None:
         assert str(error) == error.message
         assert error.message.isprintable()
     assert raised[2].message == "pool 0x3: reserves[0]: missing"
+
+
+def test_errors_that_pass_by_themselves_are_retryable() -> None:
+    retryable = {name for _, name in tree(SwapcliError) if issubclass(getattr(errors, name), errors.PASSING_ERRORS)}
+    assert retryable == {
+        "Unreachable", "LiveUnavailable", "UpstreamTimeout", "RequestBudgetSpent", "ChainReorganized", "BlockMismatch",
+        "StaleNode", "MarketUnavailable", "RateLimited", "Overloaded", "Cancelled", "Interrupted",
+    }  # fmt: skip
+    assert errors.StaleNode("behind").is_retryable
+    assert not SameToken().is_retryable
+
+
+def test_a_refusal_is_retryable_if_it_passes() -> None:
+    by_refusal = {}
+    for kind in Refusal:
+        refused = errors.UpstreamRejected("refused")
+        refused.refusal = kind
+        by_refusal[kind] = refused.is_retryable
+    passing = {Refusal.TRANSIENT, Refusal.RATE, Refusal.TIMEOUT, Refusal.EDGE}
+    assert {kind for kind, is_retryable in by_refusal.items() if is_retryable} == passing

@@ -17,6 +17,7 @@ from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS, PanelCommand
 from swapcli.faces.cli.output import COMMON_FORMATS
+from swapcli.faces.cli.tools.schemas import printed_by
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.quoting.config import TABLE
 
@@ -37,7 +38,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "TOPIC": ORDER,
         "KEY": tuple(TABLE),
         "SHELL": SHELLS,
-        "DOCUMENT": tuple(DOCUMENTS),
+        "DOCUMENT": (*DOCUMENTS, *printed_by()),
     }
 )
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.disk_errors import is_disk_full
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import SwapcliError
+from swapcli.core.errors import Interrupted, SwapcliError
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.color import ALWAYS, NEVER
 from swapcli.faces.cli.command_app import UnknownCommand, UsageError
@@ -41,18 +41,20 @@ class ErrorReport:
     exit_code: int
     hint: str | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+    is_retryable: bool = False
 
 
 def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
     """Return the report of any error; `debug` adds the traceback of an internal error."""
     if isinstance(error, SwapcliError):
-        return ErrorReport(error.code, error.message, exit_codes.status_of(error), error.hint, error.details)
+        status = exit_codes.status_of(error)
+        return ErrorReport(error.code, error.message, status, error.hint, error.details, error.is_retryable)
     if isinstance(error, UsageError):
         return _usage_report(error)
     if _is_of_typer(error):
         return _typer_report(error)
     if isinstance(error, KeyboardInterrupt):
-        return ErrorReport("INTERRUPTED", "interrupted", exit_codes.INTERRUPTED)
+        return ErrorReport(Interrupted.code, "interrupted", exit_codes.INTERRUPTED, is_retryable=True)
     if isinstance(error, OSError):
         return _io_report(error)
     return _internal_report(error, debug)
@@ -163,15 +165,20 @@ def _internal_report(error: BaseException, debug: bool) -> ErrorReport:
     return ErrorReport("INTERNAL", message, exit_codes.INTERNAL, details=details)
 
 
-def _as_json(report: ErrorReport) -> str:
-    document: ErrorJson = {
+def error_document(report: ErrorReport) -> ErrorJson:
+    """Return a report as a JSON document."""
+    return {
         "code": report.code,
         "message": report.message,
         "details": dict(report.details),
         "hint": report.hint,
+        "retryable": report.is_retryable,
         "exit_code": report.exit_code,
     }
-    return json.dumps(document, default=str)
+
+
+def _as_json(report: ErrorReport) -> str:
+    return json.dumps(error_document(report), default=str)
 
 
 def _as_text(report: ErrorReport) -> str:

@@ -26,6 +26,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Run": {
             "serve": "Serve routes and transactions over HTTP.",
+            "mcp": "Offer the commands to agents, as tools of the Model Context Protocol.",
             "health": "Check that every network can be quoted.",
             "keys": "Create, list and revoke API keys of swapcli serve.",
         },

@@ -34,7 +34,7 @@ def check(arguments: list[str], stdin: bytes) -> CommandResult:
     assert ran.exit_code != 1, ran.stderr
     assert "Traceback" not in ran.stdout + ran.stderr
     if ran.exit_code and ran.stderr and "--json" in arguments[: (*arguments, "--").index("--")]:
-        assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
+        assert list(ran.error) == ["code", "message", "details", "hint", "retryable", "exit_code"]
         assert ran.error["exit_code"] == ran.exit_code
     return ran
 

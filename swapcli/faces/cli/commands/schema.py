@@ -4,9 +4,6 @@
 
 from typing import Annotated
 
-from swapcli.core.encoding.closest import closest_names, did_you_mean
-from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument
 from swapcli.faces.cli.output import LIST_FORMATS
@@ -38,22 +35,19 @@ def schema(
     \b
     Example: swapcli schema route
 
-    Documents are named after their commands. New fields may be added to them; no field is removed or changes its
-    meaning within a major version.
+    Documents are named after their commands, and those of the tools of swapcli mcp after the tools, as mcp-quote and
+    mcp-quote-input. New fields may be added to them; no field is removed or changes its meaning within a major version.
     """
     session = open_session(output, formats=LIST_FORMATS)
+    from swapcli.faces.cli.tools.schemas import build_schema, printed_by
+
     if document is None:
         rows = [(name, _PRINTED_BY.get(name, f"swapcli {_command(name)} --json")) for name in DOCUMENTS]
+        rows += printed_by().items()
         documents: tuple[DocumentJson, ...] = tuple({"document": name, "printed_by": text} for name, text in rows)
         session.output.print_list(ListView(COLUMNS, tuple(rows), documents))
         return
-    if document not in DOCUMENTS:
-        closest = did_you_mean(closest_names(document, DOCUMENTS))
-        hint = closest or f"documents: {', '.join(DOCUMENTS)}"
-        raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)
-    from swapcli.interface.json_schemas import build_document_schema
-
-    session.output.print_document(build_document_schema(document))
+    session.output.print_document(build_schema(document))
 
 
 def _command(name: str) -> str:

@@ -261,7 +261,7 @@ def test_what_cannot_be_done_is_one_json_object_on_stderr(
 ) -> None:
     ran = route(*arguments, "--json")
     assert (ran.error["code"], ran.exit_code, ran.stdout) == (code, status, "")
-    assert list(ran.error) == ["code", "message", "details", "hint", "exit_code"]
+    assert list(ran.error) == ["code", "message", "details", "hint", "retryable", "exit_code"]
     assert ran.error["exit_code"] == status
 
 

@@ -1,0 +1,129 @@
+"""The tools of `swapcli mcp` on a node: verdicts, and no request that could sign or send."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client as McpClient
+
+from swapcli.faces.cli.tools.tool_table import TOOLS
+from tests.chain.market_reader import read_market
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.odd_tokens import add_token, open_pair
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.settings import write_settings
+from tests.chain.test_checks_commands import BOB, Client
+from tests.chain.trader import USER, Trader
+from tests.state.rpc.test_read_only import READING_METHODS
+from tests.support.chain import restored
+from tests.support.mcp_client import document, mcp_client
+
+SIGNING = re.compile(r"_send|sign|^personal_|^wallet_|^anvil_|^evm_|^debug_")
+"""Methods of nodes that sign, send or change something."""
+
+
+class Agent:
+    """An agent whose tools have a store, and a node that records the method of each request."""
+
+    def __init__(self, client: Client, proxy: Proxy) -> None:
+        self.client, self.proxy = client, proxy
+        self.settings = write_settings(client.folder, client.trader.world.network, proxy.url, timeout_s=10)
+
+    def call(self, *calls: tuple[str, dict[str, Any]]) -> list[tuple[bool, dict[str, Any]]]:
+        async def run() -> list[tuple[bool, dict[str, Any]]]:
+            async with mcp_client(env={"SWAPCLI_CONFIG": str(self.settings)}) as opened:
+                return [await _answer(opened, name, arguments) for name, arguments in calls]
+
+        return asyncio.run(run())
+
+    def order(self, sold: str, bought: str, amount: str, **more: object) -> dict[str, Any]:
+        return {"network": self.client.name, "token_in": sold, "token_out": bought, "amount": amount, **more}
+
+
+async def _answer(opened: McpClient, name: str, arguments: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+    result = await opened.call_tool(name, arguments)
+    return result.is_error, document(result)
+
+
+@pytest.fixture(scope="module")
+def agent(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    with restored(shared_trader) as trader:
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+        trap = add_token(trader.world, "TrapCoin", symbol="TRAP")
+        trap.send("setPool", open_pair(trader.world, "TRAP").contract.address)
+        trader.market = read_market(trader.world)
+        client = Client(trader, tmp_path_factory.mktemp("agent"))
+        with open_proxy(trader.chain.node.port) as proxy:
+            yield Agent(client, proxy)
+
+
+def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
+    order = agent.order("ETH", "USDC", "1.5")
+    paid = order | {"destination": BOB, "sender": USER}
+    pair = {name: order[name] for name in ("network", "token_in", "token_out")}
+    (_, built), *_ = agent.call(("build_transaction", paid))
+    calls: dict[str, dict[str, Any]] = {
+        "quote": order | {"certify": True, "reverse": True},
+        "compare": order,
+        "depth": pair | {"amounts": ["1,10"]},
+        "pools": {"network": order["network"], "token": "ETH"},
+        "price": {"network": order["network"], "tokens": ["USDC", "WBTC"]},
+        "build_transaction": paid | {"simulate": True},
+        "decode": {"calldata": built["transactions"], "sender": USER, "destination": BOB},
+        "check": paid,
+        "health": {"networks": [order["network"]]},
+        "networks": {},
+        "tokens": {"network": order["network"]},
+    }
+    assert set(calls) == {each.name for each in TOOLS}
+    agent.proxy.methods.clear()
+    answers = agent.call(*calls.items())
+    assert [(name, answer) for name, (is_error, answer) in zip(calls, answers, strict=True) if is_error] == []
+    sent = set(agent.proxy.methods)
+    assert {"eth_call", "eth_getTransactionCount", "eth_feeHistory"} <= sent, "the tools do read the node"
+    assert [method for method in sent if SIGNING.search(method)] == []
+    assert sent <= READING_METHODS
+
+
+def test_a_payload_comes_with_its_verdict_before_it(agent: Agent) -> None:
+    ((is_error, answer),) = agent.call(("build_transaction", agent.order("ETH", "USDC", "1.5", destination=BOB)))
+    assert not is_error
+    assert list(answer)[:4] == ["warnings", "verdict", "notes", "amounts"]
+    assert answer["verdict"]["status"] == "ok"
+    amounts = {each["field"]: each for each in answer["amounts"]}
+    assert amounts["verdict.facts.received"]["raw"] == answer["route"]["outputAmount"]
+    assert (amounts["value"]["whole"], amounts["value"]["symbol"]) == ("1.5", "ETH")
+    assert not [field for field in amounts if field.startswith("verdict.facts.sales") and field.endswith("amountIn")]
+
+
+def test_a_check_answers_with_the_verdict_and_no_payload(agent: Agent) -> None:
+    paid = {"destination": BOB}
+    (_, good), (is_error, bad) = agent.call(
+        ("check", agent.order("ETH", "USDC", "1.5", **paid)), ("check", agent.order("DAI", "TRAP", "100", **paid))
+    )
+    assert (good["verdict"]["status"], is_error, bad["verdict"]["status"]) == ("ok", False, "block")
+    assert int(good["quote"]["outputAmount"]) > 0
+    assert bad["quote"] is None
+    assert [each["code"] for each in bad["warnings"]] == ["CANNOT_BE_SOLD"]
+    assert "0x" + "0" * 24 not in str(good), "no calldata"
+
+
+def test_a_swap_that_is_blocked_is_not_built(agent: Agent) -> None:
+    ((is_error, answer),) = agent.call(("build_transaction", agent.order("DAI", "TRAP", "100", destination=BOB)))
+    assert is_error
+    assert (answer["code"], answer["next"]["tool"]) == ("VERDICT_BLOCKS", None)
+    assert answer["details"]["verdict"]["status"] == "block"
+
+
+def test_a_simulation_that_differs_is_an_error(agent: Agent, tmp_path: Path) -> None:
+    del tmp_path
+    order = agent.order("ETH", "USDC", "1.5", destination=BOB, sender="0x" + "90" * 20)
+    ((is_error, answer),) = agent.call(("build_transaction", order))
+    assert is_error
+    assert answer["code"] == "INSUFFICIENT_BALANCE"
+    assert not answer["retryable"]

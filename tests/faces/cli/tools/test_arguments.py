@@ -1,0 +1,101 @@
+"""Arguments become the words of a command, and no value becomes an option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.main import get_command
+
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli.command_app import OptionText, parse_plain
+from swapcli.faces.cli.tools.arguments import MAX_TEXT, ServerOptions, build_command_line
+from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
+from swapcli.faces.cli.typer_root import app
+
+NONE = ServerOptions()
+ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
+DANGEROUS = ("svg", "run", "notify", "batch", "results", "config", "market", "store", "api_key_file", "rpc_url",
+             "api_url", "keys_file", "mermaid", "watch")  # fmt: skip
+"""Options that name files, hosts or programs, or that do not end."""
+
+
+def tool(name: str) -> ToolDefinition:
+    found = find_tool(name)
+    assert found is not None
+    return found
+
+
+def parsed(words: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the command gets, parsed as the program does."""
+    name, *rest = words
+    registered = next(each for each in TOOLS if each.command == name).registered()
+    values = parse_plain(registered, rest)
+    if values is not None:
+        return values
+    root = get_command(app)
+    command = root.get_command(None, name)  # type: ignore[attr-defined]
+    return dict(command.make_context(name, rest, resilient_parsing=False).params)
+
+
+@given(network=WORDS, token_in=WORDS, token_out=WORDS, amount=WORDS, gas_price=WORDS, protocols=st.lists(WORDS))
+def test_no_value_is_taken_for_an_option(
+    network: str, token_in: str, token_out: str, amount: str, gas_price: str, protocols: list[str]
+) -> None:
+    order = {"network": network, "token_in": token_in, "token_out": token_out, "amount": amount}
+    arguments = order | {"gas_price": gas_price, "exclude_protocols": protocols, "reverse": True}
+    values = parsed(build_command_line(tool("quote"), arguments, NONE).words)
+    assert {name: values[name] for name in order} == order
+    assert (values["gas_price"], [*(values["exclude_protocols"] or ())]) == (gas_price, protocols)
+    assert (values["reverse"], values["json"], values["svg"], values["run"]) == (True, True, None, None)
+
+
+def test_numbers_are_taken_where_the_option_is_a_number() -> None:
+    line = build_command_line(tool("quote"), ORDER | {"max_hops": 3, "slippage": 0.5, "direct": None}, NONE)
+    assert line.words == ("route", "--max-hops=3", "--slippage=0.5", "--json", "base", "ETH", "USDC", "1.5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ({}, "the argument network is missing", "quote needs network, token_in, token_out, amount"),
+        (ORDER | {"tokn_in": "ETH"}, 'quote has no argument "tokn_in"', "did you mean token_in?"),
+        (ORDER | {"svg": "/tmp/x"}, 'quote has no argument "svg"', None),
+        (ORDER | {"amount": 1.5}, "amount: expected a string, not 1.5", None),
+        (ORDER | {"slippage": True}, "slippage: expected a number, not True", None),
+        (ORDER | {"reverse": "yes"}, "reverse: expected true or false, not 'yes'", None),
+        (ORDER | {"exclude_protocols": [9]}, "exclude_protocols: expected an array of strings, not [9]", None),
+        (ORDER | {"amount": "1" * (MAX_TEXT + 1)}, "amount: 10,001 characters are too many", "at most 10,000"),
+        (ORDER | {"token_in": "E\0"}, "token_in: has characters that no text has", None),
+        (ORDER | {"token_in": "\ud800"}, "token_in: has characters that no text has", None),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str, hint: str | None) -> None:
+    with pytest.raises(InvalidOption) as caught:
+        build_command_line(tool("quote"), arguments, NONE)
+    assert caught.value.message == message
+    assert hint is None or caught.value.hint == hint
+
+
+def test_options_of_the_server_hold_for_the_tools_that_have_them() -> None:
+    server = ServerOptions({"offline": True, "store": "/pools", "config": "my.yaml"})
+    assert build_command_line(tool("quote"), ORDER, server).words[1:5] == (
+        "--store=/pools", "--offline", "--config=my.yaml", "--json",
+    )  # fmt: skip
+    assert build_command_line(tool("networks"), {}, server).words == ("networks", "--config=my.yaml", "--json")
+    with pytest.raises(InvalidOption, match="the command line of this server sets it"):
+        build_command_line(tool("quote"), ORDER | {"offline": False}, server)
+
+
+@pytest.mark.parametrize("each", TOOLS, ids=lambda each: each.name)
+def test_no_tool_has_options_of_files_hosts_or_programs(each: ToolDefinition) -> None:
+    assert not set(each.parameters()) & set(DANGEROUS)
+    metavars = {
+        note.metavar
+        for parameter in each.parameters().values()
+        if isinstance(note := parameter.annotation.__metadata__[0], OptionText)
+    }
+    assert not metavars & {"FILE", "DIR", "URL", "COMMAND", "[SECONDS]"}
