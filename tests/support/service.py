@@ -253,7 +253,7 @@ def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str
 def serve_over_sockets(app: Starlette, timeout_s: float = 10.0) -> Iterator[str]:
     """Serve an application from a thread as `swapcli serve` does, with its own HTTP protocol; yield its URL."""
     listener = server.bind("127.0.0.1", 0)
-    running = server._new_server(app, None, server.DEFAULT_MAX_CONNECTIONS, 10, timeout_s)
+    running = server._new_server(app, None, server.DEFAULT_MAX_CONNECTIONS, server.DEFAULT_KEEP_ALIVE_S, 10, timeout_s)
     started = Event()
     running.on_ready = started.set
     thread = Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)

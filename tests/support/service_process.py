@@ -161,6 +161,7 @@ def main(
     grace_s: int = 10,
     timeout_s: float = 10.0,
     max_connections: int = 1_024,
+    keep_alive_s: float = 75.0,
     networks: tuple[str, ...] = ("testnet",),
 ) -> int:
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long."""
@@ -189,6 +190,7 @@ def main(
             on_ready=lambda url: print(json.dumps({"url": url}), flush=True),
             max_requests=max_requests,
             max_connections=max_connections,
+            keep_alive_s=keep_alive_s,
             grace_s=grace_s,
             timeout_s=timeout_s,
         )

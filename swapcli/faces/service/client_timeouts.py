@@ -51,9 +51,16 @@ class Connection(Protocol):
     def transport(self) -> asyncio.BaseTransport:
         """The transport of the connection."""
 
+    @property
+    def timeout_keep_alive_task(self) -> asyncio.TimerHandle | None:
+        """The timer that closes the connection; None unless it waits, without a byte so far, for another request."""
+
 
 class IdleReaper:
-    """Closes connections without a complete request head in time. (Uvicorn does so only if no byte arrives.)"""
+    """Closes connections without a complete request head in time, counted from the first byte of a later request.
+
+    Uvicorn does neither: its timer, that of `keep_alive_s`, ends with the first byte, and begins with a response only.
+    """
 
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
@@ -64,7 +71,7 @@ class IdleReaper:
         previous, self._waiting = self._waiting, {}
         for connection in connections:
             cycle = connection.cycle
-            if cycle and not cycle.response_complete:
+            if cycle and (not cycle.response_complete or connection.timeout_keep_alive_task is not None):
                 continue
             last, since_s = previous.get(connection, (cycle, now_s))
             since_s = since_s if last is cycle else now_s

@@ -1,6 +1,7 @@
 """Run the application: bind the socket, report readiness, and shut down without losing a request.
 
-A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. On SIGTERM or SIGINT the
+A client has `CLIENT_TIMEOUT_S` to send the head of a request, and the same time for its body. Between two requests its
+connection may be idle for `keep_alive_s`. On SIGTERM or SIGINT the
 service accepts no new connections, finishes open requests, and waits at most `GRACE_S` for that. With `max_requests` it
 does the same after that number of requests.
 """
@@ -43,6 +44,9 @@ SWITCH_INTERVAL_S = 0.0005
 """Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
+DEFAULT_KEEP_ALIVE_S = 75.0
+"""Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
+closes first may do so while a request is on its way, and a proxy must not repeat a POST."""
 
 BACKLOG = 2_048
 _OTHER_FILES = 128
@@ -66,6 +70,7 @@ def serve(
     is_terminal_gone: Callable[[], bool] | None = None,
     max_requests: int | None = None,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
+    keep_alive_s: float = DEFAULT_KEEP_ALIVE_S,
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
 ) -> int:
@@ -76,7 +81,7 @@ def serve(
     service stops instead. Raises `InvalidOption` if the address cannot be bound.
     """
     listener = bind(host, port)
-    server = _new_server(app, max_requests, max_connections, grace_s, timeout_s)
+    server = _new_server(app, max_requests, max_connections, keep_alive_s, grace_s, timeout_s)
     server.is_prepared, server.on_hangup = is_prepared, on_hangup
     server.is_terminal_gone = is_terminal_gone
     server.on_ready = lambda: on_ready(base_url(listener))
@@ -94,6 +99,7 @@ def serve_as_worker(
     on_hangup: Callable[[], Awaitable[None]],
     publish: Callable[[], None],
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
+    keep_alive_s: float = DEFAULT_KEEP_ALIVE_S,
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
 ) -> int:
@@ -101,7 +107,7 @@ def serve_as_worker(
 
     `on_hangup` is awaited when the parent says so. `publish` is called twice a second, and at the end.
     """
-    server = _new_server(app, None, max_connections, grace_s, timeout_s)
+    server = _new_server(app, None, max_connections, keep_alive_s, grace_s, timeout_s)
     server.on_hangup, server.on_ready = on_hangup, parent.report_ready
     server.worker = _WorkerPart(listener, member, parent, publish)
     with _short_switch_interval():
@@ -111,7 +117,12 @@ def serve_as_worker(
 
 
 def _new_server(
-    app: ASGIApp, max_requests: int | None, max_connections: int, grace_s: int, timeout_s: float
+    app: ASGIApp,
+    max_requests: int | None,
+    max_connections: int,
+    keep_alive_s: float,
+    grace_s: int,
+    timeout_s: float,
 ) -> _Server:
     request_counter = RequestCounter(app, max_requests, timeout_s)
     config = uvicorn.Config(
@@ -125,6 +136,7 @@ def _new_server(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=keep_alive_s,  # type: ignore[arg-type]  # only the event loop's timer sees it
         timeout_graceful_shutdown=grace_s,
         backlog=BACKLOG,
     )

@@ -205,6 +205,11 @@ class ServiceSettings(NamedTuple):
     max_connections: int = setting(
         1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
     )
+    keep_alive_s: float = setting(
+        75.0,
+        value_types.seconds(_DAY_S),
+        "Seconds that an idle connection stays open; more than a proxy in front keeps it.",
+    )
     state_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,

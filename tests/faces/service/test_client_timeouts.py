@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shutil
+import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.faces.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.faces.service.request_io import BodyTooSlow
+from tests.support.redis_server import free_ports
 from tests.support.service import build_order_query, build_swap_terms
-from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
+from tests.support.service_process import (
+    TIMEOUT_S,
+    ServiceProcess,
+    build_get_request,
+    receive_all,
+    run_testnet_service,
+)
+from tests.support.waiting import until
 
 PATIENCE_S = 1.0
 """The client timeout in these tests; other times are far above or below it."""
@@ -33,6 +47,7 @@ class FakeConnection:
 
     def __init__(self) -> None:
         self.cycle: FakeCycle | None = None
+        self.timeout_keep_alive_task: Any = None
         self.transport: Any = self
         self.closed = False
 
@@ -40,20 +55,24 @@ class FakeConnection:
         self.closed = True
 
 
-EVENTS = st.lists(st.sampled_from(["asks", "is answered", "waits"]), max_size=40)
+EVENTS = st.lists(st.sampled_from(["asks", "is answered", "begins a head", "waits"]), max_size=40)
 
 
 @given(events=EVENTS, patience_s=st.integers(1, 6))
-def test_idle_connections_are_closed_after_the_timeout(events: list[str], patience_s: int) -> None:
+def test_heads_that_do_not_end_are_closed_after_the_timeout(events: list[str], patience_s: int) -> None:
+    """A connection between two requests is left to uvicorn's timer, until a byte arrives."""
     patience, connection = IdleReaper(patience_s), FakeConnection()
     idle_since = 0
     for now, event in enumerate(events):
         if event == "asks" and (connection.cycle is None or connection.cycle.response_complete):
-            connection.cycle = FakeCycle()
+            connection.cycle, connection.timeout_keep_alive_task = FakeCycle(), None
         elif event == "is answered" and connection.cycle and not connection.cycle.response_complete:
-            connection.cycle.response_complete, idle_since = True, now
+            connection.cycle.response_complete, connection.timeout_keep_alive_task = True, object()
+        elif event == "begins a head" and connection.timeout_keep_alive_task:
+            connection.timeout_keep_alive_task, idle_since = None, now
         patience.close_idle([connection], now)
-        is_idle = connection.cycle is None or connection.cycle.response_complete
+        is_answering = connection.cycle is not None and not connection.cycle.response_complete
+        is_idle = not is_answering and connection.timeout_keep_alive_task is None
         assert connection.closed == (is_idle and now - idle_since > patience_s)
         if connection.closed:
             break
@@ -175,6 +194,125 @@ def test_a_body_in_pieces_that_arrives_in_time_is_answered(running: ServiceProce
     closing = HEAD + f"Connection: close\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
     answer, _ = dripped(running, [closing, BODY[:half], BODY[half:]])
     assert answer.startswith(b"HTTP/1.1 200")
+
+
+KEEP_ALIVE_S = 3.0
+
+
+@pytest.fixture(scope="module")
+def patient() -> Iterator[ServiceProcess]:
+    """A service that keeps idle connections for longer than it waits for a head."""
+    with run_testnet_service(timeout_s=PATIENCE_S, keep_alive_s=KEEP_ALIVE_S) as service:
+        yield service
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Return whether the service has closed a connection that nothing was sent on."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    finally:
+        connection.settimeout(TIMEOUT_S)
+
+
+def read_answer(connection: socket.socket) -> bytes:
+    """Return a response with a `Content-Length`."""
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += connection.recv(65_536)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    length = int(re.findall(rb"content-length: ([0-9]+)", head.lower())[0])
+    while len(body) < length:
+        body += connection.recv(65_536)
+    return head + body
+
+
+@pytest.mark.parametrize("idle_s", [1.5 * PATIENCE_S, KEEP_ALIVE_S - 0.5])
+def test_an_idle_connection_is_reused_by_a_post(patient: ServiceProcess, idle_s: float) -> None:
+    posted = announced(len(BODY)) + BODY
+    with patient.connect() as connection:
+        for pause_s in (0.0, idle_s, idle_s):
+            time.sleep(pause_s)
+            connection.sendall(posted)
+            assert read_answer(connection).startswith(b"HTTP/1.1 200")
+
+
+def test_an_idle_connection_is_closed_in_the_end(patient: ServiceProcess) -> None:
+    with patient.connect() as connection:
+        connection.sendall(build_get_request("/livez"))
+        assert read_answer(connection).startswith(b"HTTP/1.1 200")
+        time.sleep(KEEP_ALIVE_S - 0.5)
+        assert not is_closed(connection)
+        time.sleep(1.5)
+        assert is_closed(connection)
+
+
+SLOW_BEGINNINGS = {"no byte": b"", "a line end": b"\r\n", "half a head": b"GET /livez HTTP/1.1\r\n"}
+
+
+@pytest.mark.parametrize("beginning", SLOW_BEGINNINGS.values(), ids=SLOW_BEGINNINGS)
+@pytest.mark.parametrize("is_used", [False, True])
+def test_a_head_has_the_short_time_all_the_same(patient: ServiceProcess, beginning: bytes, is_used: bool) -> None:
+    """Only the idle time between two requests is long, so that slow heads hold no places."""
+    with patient.connect() as connection:
+        if is_used:
+            connection.sendall(build_get_request("/livez"))
+            read_answer(connection)
+            time.sleep(0.5)
+        connection.sendall(beginning)
+        time.sleep(PATIENCE_S + 0.5)
+        assert is_closed(connection) == bool(beginning or not is_used)
+
+
+NGINX = """
+events {{}}
+http {{
+    access_log off;
+    upstream service {{ server {address}; keepalive 1; keepalive_timeout {proxy_s}; }}
+    server {{
+        listen 127.0.0.1:{port};
+        proxy_http_version 1.1;
+        proxy_set_header Connection "";
+        proxy_next_upstream off;
+        location / {{ proxy_pass http://service; }}
+    }}
+    {folders}
+}}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+def test_a_proxy_loses_no_post(patient: ServiceProcess, tmp_path: Path) -> None:
+    """Its connections are idle for up to the whole time for which it keeps them."""
+    (port,) = free_ports(1)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    folders = " ".join(f"{kind}_temp_path {tmp_path / kind};" for kind in kinds)
+    file = tmp_path / "nginx.conf"
+    file.write_text(
+        NGINX.format(address=patient.url.removeprefix("http://"), port=port, proxy_s="2500ms", folders=folders)
+    )
+    options = ("-p", str(tmp_path), "-e", str(tmp_path / "log"), "-c", str(file))
+    with subprocess.Popen(["nginx", *options, "-g", f"daemon off; pid {tmp_path}/nginx.pid;"]) as proxy:
+        try:
+            until(lambda: accepts_connections(port))
+            for pause_s in (0.0, 0.5, 1.0, 1.5, 2.0, 2.4, 2.6, 2.9, 3.0, 3.1):
+                time.sleep(pause_s)
+                answer = httpx.post(
+                    f"http://127.0.0.1:{port}/testnet/calldata",
+                    content=BODY,
+                    headers={"Content-Type": "application/json"},
+                    timeout=TIMEOUT_S,
+                )
+                assert answer.status_code == 200, pause_s
+        finally:
+            proxy.terminate()
+
+
+def accepts_connections(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.slow

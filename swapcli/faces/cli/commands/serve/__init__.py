@@ -187,6 +187,7 @@ def _serve(
                     is_terminal_gone=is_terminal_gone,
                     max_requests=max_requests,
                     max_connections=settings.max_connections,
+                    keep_alive_s=settings.keep_alive_s,
                 )
             finally:
                 for node in sources.nodes.values():

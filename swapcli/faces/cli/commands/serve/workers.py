@@ -96,6 +96,7 @@ def serve_by_workers(
                 ),
                 publish=get_metrics(service).publish,
                 max_connections=share_of(policy.settings.max_connections, member),
+                keep_alive_s=policy.settings.keep_alive_s,
             )
 
     url = base_url(listener)
