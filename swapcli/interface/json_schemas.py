@@ -89,6 +89,7 @@ _CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
     },
     **{(name, "success"): False for name in _UNSUCCESSFUL},
     ("Meta", "apiVersion"): "2.0",
+    ("PostedMeta", "apiVersion"): "2.0",
 }
 """Constant values, by type and field."""
 

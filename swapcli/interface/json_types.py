@@ -225,7 +225,7 @@ class PostedMetaJson(TypedDict):
     """The `meta` of a posted route."""
 
     timestamp: str
-    apiVersion: NotRequired[Any]
+    apiVersion: NotRequired[str]
 
 
 class PostedRouteJson(TypedDict):

@@ -25,7 +25,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, check_integrator_shares
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.request_parameters import RequestParameters, parse_address_parameter
-from swapcli.interface.route import parse_result, render_result
+from swapcli.interface.route import parse_posted_result, render_result
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _read_execute(parameters: RequestParameters, network: Network, accepted: Bod
 
 def _read_route(parameters: RequestParameters, name: str, network: Network) -> RouteResult:
     try:
-        return parse_result(parameters.values.get(name), network, path=name)
+        return parse_posted_result(parameters.values.get(name), network, path=name)
     except InvalidInput as error:
         raise InvalidRoute(error.message, hint=error.hint, details={"field": name} | error.details) from None
     except NoRoute:

@@ -191,6 +191,19 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
     )
 
 
+def parse_posted_result(document: object, network: Network, path: str = "") -> RouteResult:
+    """Parse a route that a client hands back. Raises as `parse_result`, and if its `meta` names another version.
+
+    A route without a version may be one of a client that keeps only what it needs.
+    """
+    result = parse_result(document, network, path)
+    if result.api_version is ApiVersion.V2:
+        meta = Fields(document, path).nested("meta")
+        if meta.has("apiVersion") and meta.values["apiVersion"] != API_VERSION:
+            raise invalid_field(meta.path_of("apiVersion"), f'must be "{API_VERSION}"')
+    return result
+
+
 def raise_if_no_route(fields: Fields) -> None:
     """Raise `NoRoute` if an object has `success: false`."""
     if not fields.boolean("success", default=True):

@@ -22,7 +22,7 @@ from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.interface import json_types
-from swapcli.interface.route import format_decimal, parse_result, render, render_no_route
+from swapcli.interface.route import format_decimal, parse_posted_result, parse_result, render, render_no_route
 from tests.interface.build import (
     AERO,
     EVM,
@@ -403,6 +403,23 @@ def test_what_decides_something_is_an_integer(change: Callable[[dict[str, Any]],
     with pytest.raises(InvalidInput) as caught:
         parse_result(wire, EVM)
     assert caught.value.details["field"] == where
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.1", "2", "", 2.0, 2, [], {}, False])
+def test_a_route_of_another_version_is_not_taken_back(version: object) -> None:
+    wire = document(ApiVersion.V2)
+    wire["meta"]["apiVersion"] = version
+    with pytest.raises(InvalidInput, match=r'^route\.meta\.apiVersion must be "2\.0"$') as caught:
+        parse_posted_result(wire, EVM, "route")
+    assert caught.value.details["field"] == "route.meta.apiVersion"
+
+
+@pytest.mark.parametrize("change", [put(["meta", "apiVersion"], None), lambda wire: wire["meta"].pop("apiVersion")])
+def test_a_route_without_its_version_is_taken_back(change: Callable[[dict[str, Any]], None]) -> None:
+    wire = document(ApiVersion.V2)
+    change(wire)
+    assert parse_posted_result(wire, EVM) == answer(ApiVersion.V2)
+    assert parse_posted_result(document(ApiVersion.V1), EVM) == answer(ApiVersion.V1)
 
 
 def test_the_type_of_a_v1_route_decides_nothing() -> None:

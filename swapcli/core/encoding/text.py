@@ -19,8 +19,16 @@ def shorten_id(identifier: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace each unprintable character by "?", so that text from markets or services cannot control a terminal."""
+    """Replace each unprintable character by "?", so that text from markets or services cannot control a terminal.
+
+    These are also the characters that reorder or hide the text around them, such as U+202E.
+    """
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def printable_lines(text: str) -> str:
+    """Make each line of `text` printable, as `printable`; line ends stay."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def single_line(text: str) -> str:

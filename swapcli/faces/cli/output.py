@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.json_text import to_json
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, printable_lines
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.records import NamedTuple
@@ -134,7 +134,9 @@ class Output(NamedTuple):
     def _format_fields(document: object, paths: Sequence[str]) -> list[str]:
         from swapcli.faces.cli.json_field import select_field
 
-        return [select_field(document, path) for path in paths]
+        fields = [select_field(document, path) for path in paths]
+        # A script gets a name as it is; a terminal nothing that would control it or reorder the text around it.
+        return [*map(printable_lines, fields)] if sys.stdout.isatty() else fields
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         """Print the warnings of a route, then the route."""
@@ -269,7 +271,11 @@ def print_note(sentence: str) -> None:
 
 
 def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
-    """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error."""
+    """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error.
+
+    Names from markets and services, in any error, hint or note, are made printable here.
+    """
+    text = printable_lines(text)
     with suppress(OSError):
         waiting = sys.modules.get("swapcli.faces.cli.waiting")
         if waiting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable_lines
 
 NOTE_SIZE = 11.0
 """The smallest text, and the smallest size that reads well on a telephone."""
@@ -43,5 +43,5 @@ def escape_text(text: str) -> str:
 
     Characters that XML cannot contain are unprintable, and replaced before.
     """
-    escaped = escape("\n".join(printable(line) for line in text.split("\n")), quote=True)
+    escaped = escape(printable_lines(text), quote=True)
     return escaped.encode("ascii", "xmlcharrefreplace").decode()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.encoding.text import printable, single_line, truncate
+from swapcli.core.encoding.text import printable, printable_lines, single_line, truncate
 
 
 @pytest.mark.parametrize(("text", "shown"), [("", ""), ("abc", "abc"), ("abcd", "abc…"), ("abcdefgh", "abc…")])
@@ -31,3 +31,15 @@ def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
     cleaned = printable(text)
     assert cleaned.isprintable()
     assert len(cleaned) == len(text)
+    lines = printable_lines(text).split("\n")
+    assert lines == [printable(line) for line in text.split("\n")]
+
+
+BIDI_CONTROLS = [*map(chr, (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))]
+"""All characters with the Unicode property Bidi_Control."""
+
+
+@pytest.mark.parametrize("character", BIDI_CONTROLS)
+def test_no_name_reorders_the_text_around_it(character: str) -> None:
+    assert printable(f"a{character}b") == "a?b"
+    assert single_line(f"a{character}b") == "a b"

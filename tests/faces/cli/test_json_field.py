@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +20,45 @@ from tests.faces.cli.json_commands import (
     commands_with_json,
     json_command_runner,
 )
-from tests.support.command import run_swapcli
+from tests.support.command import clean_environment, run_swapcli
+from tests.support.testnet import USDC, build_market_document, write_market_file
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return json_command_runner(tmp_path_factory.mktemp("json"))
+
+
+def run_on_terminal(*arguments: str) -> tuple[str, str]:
+    """Run a command whose stdout is a terminal; return what it writes there, and to stderr."""
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "swapcli", *arguments]
+    try:
+        ran = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=end, stderr=subprocess.PIPE, env=clean_environment(), check=False
+        )
+        return os.read(terminal, 65_536).decode(), ran.stderr.decode()
+    finally:
+        os.close(end)
+        os.close(terminal)
+
+
+def test_a_name_is_exact_in_a_pipe_and_printable_on_a_terminal(tmp_path: Path) -> None:
+    name = "USD\u202e nioC\u2066"
+    tokens = [each | ({"name": name} if each["address"] == USDC else {}) for each in build_market_document()["tokens"]]
+    market = write_market_file(tmp_path, tokens=tokens)
+    words = ("tokens", "testnet", USDC, "--market", market, "--get", "0.name")
+    assert run_swapcli(*words).stdout == name + "\n"
+    assert run_on_terminal(*words)[0].splitlines() == ["USD? nioC?"]
+
+
+def test_a_suggested_name_is_printable(tmp_path: Path) -> None:
+    tokens = [
+        each | ({"symbol": "USDC\u202e"} if each["address"] == USDC else {})
+        for each in build_market_document()["tokens"]
+    ]
+    words = ("route", "testnet", "USDC", "WETH", "1", "--market", write_market_file(tmp_path, tokens=tokens))
+    assert "did you mean USDC?" in run_swapcli(*words).stderr
 
 
 def test_the_list_of_json_commands_is_complete() -> None:

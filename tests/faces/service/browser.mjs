@@ -484,6 +484,13 @@ check("hostile names stay text", async () => {
   assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
   assert.equal(await page.locator("main script, main svg, main :is([onload], [onerror])").count(), 0);
   assert.equal(await page.evaluate(() => window.isAttacked), undefined);
+  await page.goto(hostileUrl + "/docs");
+  await page.locator("#tokensTestnet").waitFor();
+  await unfold();
+  await page.getByRole("button", {name: "Send: GET /testnet/tokens", exact: true}).click();
+  const shown = await page.locator("#tokensTestnet .reply pre").innerText();
+  assert.ok(shown.includes("__proto__\\u202e"), shown);
+  assert.ok(!/[\u202a-\u202e\u2066-\u2069]/.test(shown), "a name reorders the response");
 });
 
 quickCheck("no request leaves the service, and no script fails", async () => {

@@ -340,6 +340,19 @@ def test_a_posted_route_with_an_integrator_needs_a_key_too(service: InProcessSer
     )
 
 
+@pytest.mark.parametrize("version", ["1.0", "3.0", 2])
+def test_a_posted_route_of_another_version(service: InProcessService, version: object) -> None:
+    route = service.get_json("/base/v2/route", build_order_query("base"))
+    route["meta"]["apiVersion"] = version
+    body, message = {"route": route, **build_swap_terms("base")}, 'route.meta.apiVersion must be "2.0"'
+    answer = service.post("/base/v2/calldata", body)
+    assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message)))
+    for path in ("/base/execute", "/base/calldata"):
+        answer = service.post(path, body)
+        assert answer.status_code == 400
+        assert answer.json()["message"] == message
+
+
 LOST = "funds sent to the zero address are lost"
 BROKEN_RULES = [
     (BOTH, BOTH_FEE_AND_SURPLUS, ONE_OF_BOTH),

@@ -231,11 +231,20 @@ def test_characters_that_reorder_or_hide_text_are_replaced() -> None:
     assert run_shared_script("input.map(printable)", texts) == ["?CDSU", "U?SDC", "a?b?", "?", "?", "שקל", "Téther 💵"]
 
 
+def test_json_on_a_page_escapes_such_characters() -> None:
+    values = [{"name": "\u202eCDSU\u2066", "symbol": "\U000e0001\u061c"}, ["a\nb", "שקל", "Téther 💵"], "\u2028"]
+    texts = run_shared_script("input.map(jsonText)", values)
+    assert [json.loads(text) for text in texts] == values
+    assert all(line.isprintable() for text in texts for line in text.split("\n"))
+    assert "\\u202eCDSU\\u2066" in texts[0]
+    assert "שקל" in texts[1]
+
+
 HOSTILE_TOKENS = {
     WETH: ("<img src=x onerror=attack()>", '"><script>attack()</script>', 18),
     USDC: ("שקל<b>USDC</b>", "{{7*7}}</textarea><svg onload=attack()>", 6),
     DAI: ("&lt;b&gt;" * 20, "javascript:attack()", 18),
-    LONELY: ("$&", "__proto__", 8),
+    LONELY: ("$&", "__proto__\u202e", 8),
 }
 
 

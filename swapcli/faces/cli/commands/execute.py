@@ -36,7 +36,7 @@ from swapcli.faces.cli.payload_output import (
 )
 from swapcli.faces.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.interface.route import parse_result
+from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.live_choice import check_modelled_is_meant
@@ -156,7 +156,7 @@ class _Route(NamedTuple):
 def _parse_route(
     session: Session, network: Network, document: dict[str, object], destination: str | None, deadline_s: int | None
 ) -> _Route:
-    result = parse_result(document, network)
+    result = parse_posted_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
     check_slippage(slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)

@@ -99,7 +99,7 @@ async function sendAndShow(request, answer) {
       ...(route ? [element("p", {class: "summary"}, ...summarize(route))] : []),
       ...(picture ? [figure] : []),
       isPicture(reply) ? element("figure", {class: "picture"}, imageOf(reply, "The route as a picture."))
-        : element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text : JSON.stringify(body, null, 2)));
+        : element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text.split("\n").map(printable).join("\n") : jsonText(body)));
     if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "The route as a picture. The response below has the same facts.");
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));
@@ -135,7 +135,7 @@ function pictureUrl({url, options}) {
 }
 
 function bodyField(content, id) {
-  const text = content.example === undefined ? "{}" : JSON.stringify(content.example, null, 2);
+  const text = content.example === undefined ? "{}" : jsonText(content.example);
   const area = element("textarea", {id, spellcheck: "false"});
   area.value = text;
   return area;
@@ -149,7 +149,7 @@ function useLastRoute(area, answer) {
   try {
     const body = JSON.parse(area.value);
     body["route_response" in body ? "route_response" : "route"] = lastRoute;
-    area.value = JSON.stringify(body, null, 2);
+    area.value = jsonText(body);
   } catch {
     answer.replaceChildren(element("p", {class: "bad"}, "The body is not valid JSON."));
   }

@@ -18,6 +18,12 @@ function printable(text) {
   return String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
 }
 
+/** Return a value as indented JSON, with an escape for each character that could reorder or hide its surroundings. */
+function jsonText(value) {
+  const escaped = character => [...Array(character.length).keys()].map(at => "\\u" + character.charCodeAt(at).toString(16).padStart(4, "0"));
+  return JSON.stringify(value, null, 2).replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, character => escaped(character).join(""));
+}
+
 /** Return a name from a market, isolated from the direction of the text around it. */
 function nameOf(text) {
   return element("bdi", {}, printable(text));
