@@ -105,6 +105,14 @@ class AccessLog:
             fields["message"] = error.message
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
 
+    def log_unnamed_proxy(self, now_s: float) -> None:
+        """Write that a proxy on this machine is not among the trusted ones."""
+        message = (
+            "a proxy on this machine passes requests on, but service.trusted_proxies does not name it: its clients are"
+            " not limited one by one"
+        )
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "proxy": "unnamed", "message": message})
+
     def log_process(self, name: str, problem: str, now_s: float) -> None:
         """Write that a process of the service has ended, or could not be started; another one replaces it."""
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "process": name, "message": problem})

@@ -37,6 +37,7 @@ from swapcli.faces.service.operations_pages import build_pages
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
 from swapcli.faces.service.route_events import RouteEvents
+from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.faces.service.worker_group import GroupMember, share_of
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings
@@ -82,12 +83,13 @@ def create_app(
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
     events = RouteEvents(registry, worker, metrics, policy, share_of(max(1, settings.max_connections // 2), member))
     metrics.watch_streams(lambda: events.open_streams)
+    proxy_watch = UnnamedProxyWatch(policy, metrics, log)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(
-        routes=[*_network_routes(service, monitor), *_page_routes(service, member)],
+        routes=[*_network_routes(service, monitor), *_page_routes(service, proxy_watch, member)],
         middleware=[
-            Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy),
+            Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy, proxy_watch),
             Middleware(CorsMiddleware, policy),
             Middleware(AuthMiddleware, registry.clock, policy, metrics, pacer),
         ],
@@ -129,11 +131,18 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
             yield Route(path.lower(), EndpointHandler(path, endpoints, service))
 
 
-def _page_routes(service: ServiceContext, member: GroupMember | None) -> Iterator[BaseRoute]:
+def _page_routes(
+    service: ServiceContext, proxy_watch: UnnamedProxyWatch, member: GroupMember | None
+) -> Iterator[BaseRoute]:
     yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm, service.registry.max_impact_ppm))
-    for path, builder in build_pages(
-        service.registry, service.metrics, member, lambda: service.worker.is_alive
-    ).items():
+    builders = build_pages(
+        service.registry,
+        service.metrics,
+        member,
+        is_alive=lambda: service.worker.is_alive,
+        read_warnings=lambda: proxy_watch.warnings,
+    )
+    for path, builder in builders.items():
         yield Route(path, PageHandler(path, builder, service.worker))
 
 

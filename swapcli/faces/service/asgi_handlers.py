@@ -80,7 +80,7 @@ class EndpointHandler:
             if endpoint.content_type == EVENT_STREAM:
                 assert endpoint.handler is not None
                 return await self._service.events.stream(endpoint.handler, request, scope, receive, send)
-            content, response = await self._run(endpoint, request, get_context(scope).client, receive)
+            content, response = await self._run(endpoint, request, get_context(scope).queue_client, receive)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)
             amended = response.amend and await self._service.checker.amend(network.name, response.amend)

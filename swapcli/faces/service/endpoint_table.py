@@ -289,7 +289,15 @@ _WORKERS_SCHEMA = {
 }
 _READY_SCHEMA = {
     "type": "object",
-    "properties": {"ready": BOOLEAN, "missing": STRINGS, "workers": _WORKERS_SCHEMA},
+    "properties": {
+        "ready": BOOLEAN,
+        "missing": STRINGS,
+        "workers": _WORKERS_SCHEMA,
+        "warnings": {
+            **STRINGS,
+            "description": "What the operator should know: UNNAMED_PROXY if a proxy is not among trusted_proxies",
+        },
+    },
     "required": ["ready", "missing"],
 }
 READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")

@@ -85,6 +85,11 @@ class Metrics:
             "swapcli_overloaded", "Orders rejected because the queue was full.", registry=registry
         )
         self._rate_limited = Counter("swapcli_rate_limited", "Requests rejected by rate limits.", registry=registry)
+        self._unnamed_proxy = Counter(
+            "swapcli_unnamed_proxy_requests",
+            "Requests of a proxy on this machine that trusted_proxies does not name, so that they have no limits.",
+            registry=registry,
+        )
         self._defects = Counter(
             "swapcli_defects", "Requests that failed because of a defect of the service.", registry=registry
         )
@@ -155,6 +160,10 @@ class Metrics:
     def record_rate_limited(self) -> None:
         """Count a request rejected by a rate limit."""
         self._rate_limited.inc()
+
+    def record_unnamed_proxy(self) -> None:
+        """Count a request of a proxy on this machine that is not trusted."""
+        self._unnamed_proxy.inc()
 
     def record_defect(self) -> None:
         """Count a request that failed because of a defect."""

@@ -32,6 +32,7 @@ from swapcli.faces.service.request_io import (
     get_rejection,
     send_json,
 )
+from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.state.clock import Clock
 
@@ -56,21 +57,30 @@ class AccessLogMiddleware:
     """Assigns request ids and logs how each request ended. A defect becomes an error 500 without details."""
 
     def __init__(
-        self, app: ASGIApp, clock: Clock, log: AccessLog | None, metrics: Metrics, policy: AccessPolicy
+        self,
+        app: ASGIApp,
+        clock: Clock,
+        log: AccessLog | None,
+        metrics: Metrics,
+        policy: AccessPolicy,
+        proxy_watch: UnnamedProxyWatch,
     ) -> None:
         self._app = app
         self._clock = clock
         self._log = log
         self._metrics = metrics
         self._policy = policy
+        self._proxy_watch = proxy_watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and log it."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         started_s = self._clock.monotonic_s()
-        address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
+        peer, headers = _peer(scope), scope["headers"]
+        address = self._policy.rules.proxies.client_address(peer, headers)
         context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address, self._clock)
+        context.forwarded = self._proxy_watch.queue_client(peer, headers, self._clock.now_s())
         try:
             await self._app(scope, receive, _record_status(send, context))
         except Exception as error:

@@ -43,12 +43,14 @@ def build_pages(
     metrics: Metrics,
     member: GroupMember | None = None,
     is_alive: Callable[[], bool] = lambda: True,
+    read_warnings: Callable[[], list[str]] = list,
 ) -> Mapping[str, PageBuilder]:
-    """Return the builder of each page, by path. `is_alive` is False if the process should be restarted."""
+    """Return the builder of each page, by path. `is_alive` is False if the process should be restarted;
+    `read_warnings` returns what an operator should know though the service answers."""
     return {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
-        READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive=is_alive())),
+        READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive(), read_warnings())),
         METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
         DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
@@ -69,7 +71,9 @@ def _liveness(*, is_alive: bool) -> Page:
     return Page(msgspec.json.encode({"live": is_alive}), status=200 if is_alive else 503)
 
 
-def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | None, *, is_alive: bool) -> Page:
+def _readiness(
+    registry: MarketRegistry, query: bytes, member: GroupMember | None, is_alive: bool, warnings: list[str]
+) -> Page:
     """Return whether every network has been tried, or whether each network of the query can be quoted now."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
@@ -80,6 +84,8 @@ def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | Non
     document: dict[str, object] = {"ready": is_ready, "missing": missing}
     if member is not None:
         document["workers"] = member.status._asdict()
+    if warnings:
+        document["warnings"] = warnings
     return Page(msgspec.json.encode(document), status=200 if is_ready else 503)
 
 

@@ -59,10 +59,22 @@ class RequestContext:
 
     `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
     address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses. `is_key_valid` says whether
-    the key of the request, if it has one, has been revoked since: streams outlive that.
+    the key of the request, if it has one, has been revoked since: streams outlive that. `forwarded` names the client
+    that takes turns with others behind a proxy that is not trusted.
     """
 
-    __slots__ = ("address", "api_key", "clock", "is_key_valid", "network", "path", "pattern", "request_id", "status")
+    __slots__ = (
+        "address",
+        "api_key",
+        "clock",
+        "forwarded",
+        "is_key_valid",
+        "network",
+        "path",
+        "pattern",
+        "request_id",
+        "status",
+    )
 
     def __init__(self, request_id: str, path: str, address: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self.request_id = request_id
@@ -74,11 +86,17 @@ class RequestContext:
         self.status: int | None = None
         self.api_key: ApiKey | None = None
         self.is_key_valid: Callable[[], bool] = _always
+        self.forwarded: str | None = None
 
     @property
     def client(self) -> str:
-        """The name under which the client is limited and queued."""
+        """The name under which the client is limited."""
         return client_name(self.address, self.api_key.id if self.api_key else None)
+
+    @property
+    def queue_client(self) -> str:
+        """The name under which the client is queued: that of `client`, but behind a proxy that is not trusted."""
+        return self.forwarded if self.forwarded is not None and self.api_key is None else self.client
 
 
 def begin_request(

@@ -205,7 +205,7 @@ class RouteEvents:
         self._check_room(client, context.address, context.api_key.id if context.api_key else None)
         order_class = classify_order(context.pattern or "", request.network.name, request.query)
         topic = self._topics.setdefault(key, _Topic(key, handler, request, order_class))
-        listener = _Listener(client, topic, last_digest)
+        listener = _Listener(context.queue_client, topic, last_digest)
         topic.listeners[listener] = None
         self._open[client] += 1
         self._watch_closing(get_closing(scope))

@@ -50,6 +50,13 @@ class TrustedProxies:
         client = clients.pop()
         return str(client) if client is not None and not clients else None
 
+    def is_unnamed_proxy(self, peer: str | None, headers: Headers) -> bool:
+        """Return whether a request was forwarded by a proxy on this machine that is not trusted."""
+        hop = parse_address(peer)
+        if hop is None or not hop.is_loopback or self._is_trusted(hop):
+            return False
+        return any(name in (_X_FORWARDED_FOR, _FORWARDED) and value.strip() for name, value in headers)
+
     def _follow(self, hop: Address, chain: Sequence[str]) -> Address | None:
         """Return the first untrusted hop from the right, else the leftmost; None if a hop is not an address."""
         for entry in reversed(chain):

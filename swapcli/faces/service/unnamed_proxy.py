@@ -1,0 +1,47 @@
+"""A proxy on this machine that the settings do not name: all its clients look like one on this machine.
+
+Clients on this machine have no limits, and so have all clients of such a proxy. Their requests are answered all the
+same; the log, a metric and the readiness page say so, and the clients take turns by the addresses that the proxy gives.
+"""
+
+from __future__ import annotations
+
+from swapcli.faces.service.access_log import AccessLog
+from swapcli.faces.service.access_policy import AccessPolicy
+from swapcli.faces.service.metrics import Metrics
+from swapcli.faces.service.rate_limits import address_client
+from swapcli.faces.service.trusted_proxies import Headers, TrustedProxies
+
+UNNAMED_PROXY = "UNNAMED_PROXY"
+"""The warning of the readiness page."""
+
+_LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
+
+
+class UnnamedProxyWatch:
+    """Finds requests of such a proxy. It looks again from the start after a reload of the policy."""
+
+    def __init__(self, policy: AccessPolicy, metrics: Metrics, log: AccessLog | None) -> None:
+        self._policy, self._metrics, self._log = policy, metrics, log
+        self._seen_under: object = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the readiness page shows: that there is such a proxy under the rules in force."""
+        return [UNNAMED_PROXY] if self._seen_under is self._policy.rules else []
+
+    def queue_client(self, peer: str | None, headers: Headers, now_s: float) -> str | None:
+        """Return the client that a request of such a proxy is queued for; None for any other request.
+
+        It is the last address that the proxy gives, which may be forged by clients on this machine. It is never one
+        that is limited, so that nobody uses up the requests of another client.
+        """
+        rules = self._policy.rules
+        if not rules.proxies.is_unnamed_proxy(peer, headers):
+            return None
+        self._metrics.record_unnamed_proxy()
+        if self._seen_under is not rules:
+            self._seen_under = rules
+            if self._log is not None:
+                self._log.log_unnamed_proxy(now_s)
+        return f"forwarded {address_client(_LOOPBACK.client_address(peer, headers))}"
