@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -32,6 +33,7 @@ from swapcli.faces.service.issued_routes import IssuedRoutes, ProcessRouteTimes,
 from swapcli.faces.service.market_followers import NetworkThreads
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import MarketMetrics, Metrics
+from swapcli.faces.service.metrics_app import MetricsApp, MetricsPort
 from swapcli.faces.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
 from swapcli.faces.service.operations_pages import build_pages
 from swapcli.faces.service.rate_limits import RejectionPacer
@@ -87,7 +89,7 @@ def create_app(
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(
-        routes=[*_network_routes(service, monitor), *_page_routes(service, proxy_watch, member)],
+        routes=[*_network_routes(service, monitor), *_page_routes(service, proxy_watch, settings, member)],
         middleware=[
             Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy, proxy_watch),
             Middleware(CorsMiddleware, policy),
@@ -120,6 +122,11 @@ def get_metrics(app: Starlette) -> Metrics:
     return metrics
 
 
+def open_metrics_port(app: Starlette, listener: socket.socket) -> MetricsPort:
+    """Return what serves the metrics of an application at a listening socket of their own."""
+    return MetricsPort(listener, MetricsApp(get_metrics(app)))
+
+
 def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator[BaseRoute]:
     by_path = {path: [each for each in ENDPOINTS if each.path == path and each.networks] for path in PATHS}
     for path, endpoints in by_path.items():
@@ -132,7 +139,7 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
 
 
 def _page_routes(
-    service: ServiceContext, proxy_watch: UnnamedProxyWatch, member: GroupMember | None
+    service: ServiceContext, proxy_watch: UnnamedProxyWatch, settings: ServiceSettings, member: GroupMember | None
 ) -> Iterator[BaseRoute]:
     yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm, service.registry.max_impact_ppm))
     builders = build_pages(
@@ -141,6 +148,7 @@ def _page_routes(
         member,
         is_alive=lambda: service.worker.is_alive,
         read_warnings=lambda: proxy_watch.warnings,
+        has_metrics=settings.metrics_port is None,
     )
     for path, builder in builders.items():
         yield Route(path, PageHandler(path, builder, service.worker))

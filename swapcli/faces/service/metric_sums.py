@@ -9,7 +9,11 @@ import msgspec
 from prometheus_client.core import Metric
 
 _MERGE_GAUGE: Final[Mapping[str, Callable[[float, float], float]]] = {
+    # Each process has a limit of its own, and the first one to start began the service.
     # A client may reach any worker, so that the oldest state is the one to watch.
+    "process_max_fds": min,
+    "process_start_time_seconds": min,
+    "swapcli_build_info": max,
     "swapcli_market_age_seconds": max,
     "swapcli_market_block": min,
     "swapcli_market_pools": min,
@@ -19,7 +23,6 @@ _MERGE_GAUGE: Final[Mapping[str, Callable[[float, float], float]]] = {
 """Gauges that are not added up."""
 
 _COUNTED: Final = ("counter", "histogram")
-_CREATED: Final = "_created"
 
 _Families = list[tuple[str, str, str, list[tuple[str, dict[str, str], float]]]]
 
@@ -60,7 +63,7 @@ def add_up(processes: Iterable[Iterable[Metric]]) -> list[Metric]:
             summed = values.setdefault(metric.name, {})
             for name, labels, value, *_ in metric.samples:
                 key = name, *labels.items()
-                summed[key] = _merge(metric, name, summed[key], value) if key in summed else value
+                summed[key] = _merge(metric, summed[key], value) if key in summed else value
     for family_name, family in families.items():
         for (sample_name, *pairs), value in values[family_name].items():
             family.add_sample(sample_name, dict(pairs), value)
@@ -72,8 +75,8 @@ def without_gauges(families: Iterable[Metric]) -> list[Metric]:
     return [each for each in families if each.type in _COUNTED]
 
 
-def _merge(metric: Metric, sample_name: str, value: float, other: float) -> float:
+def _merge(metric: Metric, value: float, other: float) -> float:
     if metric.type in _COUNTED:
-        return min(value, other) if sample_name.endswith(_CREATED) else value + other
+        return value + other
     merge = _MERGE_GAUGE.get(metric.name)
     return merge(value, other) if merge else value + other

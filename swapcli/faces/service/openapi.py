@@ -14,6 +14,7 @@ from swapcli.faces.service.endpoint_table import (
     ENDPOINTS,
     JSON,
     LIVE,
+    METRICS,
     NETWORK_PREFIX,
     READY,
     READY_NETWORK,
@@ -97,15 +98,18 @@ class _Operation(NamedTuple):
 
 
 def build_document(
-    networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES
+    networks: Sequence[Network], examples: Mapping[str, RequestExample] = _NO_EXAMPLES, *, has_metrics: bool = True
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name."""
+    """Return the OpenAPI document of a service of these networks, JSON-ready; `examples` by network name.
+
+    `has_metrics` is whether the metrics are at the same port.
+    """
     return {
         "openapi": "3.1.0",
         "info": {"title": "swapcli", "version": __version__, "description": _ABOUT, "license": {"name": "MIT"}},
         "servers": [{"url": "/"}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
-        "paths": {**_network_paths(networks, examples), **_page_paths()},
+        "paths": {**_network_paths(networks, examples), **_page_paths(has_metrics=has_metrics)},
         "components": {
             "schemas": build_components(_used_types(networks)),
             "headers": {
@@ -273,7 +277,7 @@ def _json_response(text: str, types: Iterable[object], own_headers: Iterable[str
     return {**_content(text, JSON, any_of(types)), "headers": headers}
 
 
-def _page_paths() -> dict[str, Any]:
+def _page_paths(*, has_metrics: bool) -> dict[str, Any]:
     """Describe the paths that belong to no network."""
     return {
         endpoint.path: {
@@ -282,7 +286,7 @@ def _page_paths() -> dict[str, Any]:
             else _describe_operation(_Operation(endpoint, ()), "", None)
         }
         for endpoint in ENDPOINTS
-        if endpoint.networks is None
+        if endpoint.networks is None and (has_metrics or endpoint.path != METRICS)
     }
 
 

@@ -44,18 +44,20 @@ def build_pages(
     member: GroupMember | None = None,
     is_alive: Callable[[], bool] = lambda: True,
     read_warnings: Callable[[], list[str]] = list,
+    has_metrics: bool = True,
 ) -> Mapping[str, PageBuilder]:
     """Return the builder of each page, by path. `is_alive` is False if the process should be restarted;
-    `read_warnings` returns what an operator should know though the service answers."""
-    return {
+    `read_warnings` returns what an operator should know though the service answers. Without `has_metrics`, there is no
+    page of metrics: they have a port of their own."""
+    pages = {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: _liveness(is_alive=is_alive())),
         READY: PageBuilder(lambda query: _readiness(registry, query, member, is_alive(), read_warnings())),
-        METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
-        OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
+        OPENAPI: PageBuilder(OpenApiPage(registry, has_metrics=has_metrics).get, is_slow=True),
         DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
         DOCS_FOLDER: PageBuilder(lambda _: _DOCS_REDIRECT),
     }
+    return pages | {METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE))} if has_metrics else pages
 
 
 def render_html(page: html_pages.HtmlPage) -> Page:
@@ -103,8 +105,8 @@ def _can_quote(registry: MarketRegistry, name: str) -> bool:
 class OpenApiPage:
     """The OpenAPI document. Its examples are orders on the loaded markets."""
 
-    def __init__(self, registry: MarketRegistry) -> None:
-        self._registry = registry
+    def __init__(self, registry: MarketRegistry, *, has_metrics: bool = True) -> None:
+        self._registry, self._has_metrics = registry, has_metrics
         self._built_at_s = 0.0
         self._page: Page | None = None
 
@@ -117,7 +119,9 @@ class OpenApiPage:
 
     def _build(self) -> Page:
         networks = tuple(self._registry.networks.values())
-        return Page(msgspec.json.encode(openapi.build_document(networks, self._examples())))
+        return Page(
+            msgspec.json.encode(openapi.build_document(networks, self._examples(), has_metrics=self._has_metrics))
+        )
 
     def _examples(self) -> dict[str, RequestExample]:
         now_ms = self._registry.now_ms()

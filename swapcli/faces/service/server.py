@@ -22,7 +22,9 @@ import uvicorn
 from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.client_timeouts import IdleReaper, with_body_timeout
+from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.faces.service.error_responses import status_error
+from swapcli.faces.service.metrics_app import MetricsPort
 from swapcli.faces.service.parent_channel import ParentMessage
 from swapcli.faces.service.request_io import send_json, set_closing
 from swapcli.faces.service.shared_listener import SharedListener
@@ -44,6 +46,8 @@ SWITCH_INTERVAL_S = 0.0005
 """Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
+MAX_METRICS_CONNECTIONS = 32
+"""Connections at the port of the metrics: some scrapers, and people who look."""
 DEFAULT_KEEP_ALIVE_S = 75.0
 """Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
 closes first may do so while a request is on its way, and a proxy must not repeat a POST."""
@@ -73,8 +77,9 @@ def serve(
     keep_alive_s: float = DEFAULT_KEEP_ALIVE_S,
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
+    metrics: MetricsPort | None = None,
 ) -> int:
-    """Serve until stopped; return 0. `port` 0 selects a free port.
+    """Serve until stopped; return 0. `port` 0 selects a free port. `metrics` are served beside, if they have a port.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called with the base
     URL. `on_hangup` is awaited after each SIGHUP, one call at a time; if `is_terminal_gone` returns True then, the
@@ -85,6 +90,7 @@ def serve(
     server.is_prepared, server.on_hangup = is_prepared, on_hangup
     server.is_terminal_gone = is_terminal_gone
     server.on_ready = lambda: on_ready(base_url(listener))
+    server.serve_beside(metrics)
     with listener, _short_switch_interval():
         server.run(sockets=[listener])
     return 0
@@ -102,6 +108,7 @@ def serve_as_worker(
     keep_alive_s: float = DEFAULT_KEEP_ALIVE_S,
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
+    metrics: MetricsPort | None = None,
 ) -> int:
     """Serve connections of a listening socket that the members of a group share, until the parent or SIGTERM says stop.
 
@@ -110,6 +117,7 @@ def serve_as_worker(
     server = _new_server(app, None, max_connections, keep_alive_s, grace_s, timeout_s)
     server.on_hangup, server.on_ready = on_hangup, parent.report_ready
     server.worker = _WorkerPart(listener, member, parent, publish)
+    server.serve_beside(metrics)
     with _short_switch_interval():
         server.run(sockets=[])
     publish()
@@ -176,28 +184,28 @@ def allow_open_files(count: int) -> int:
     return count
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a socket bound to the address. Raises `InvalidOption` if it cannot be bound."""
+def bind(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket bound to the address. Raises `InvalidOption` if it cannot be bound; `option` sets the port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise _cannot_bind(host, port, error) from None
+        raise _cannot_bind(host, port, option, error) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
-        raise _cannot_bind(host, port, error) from None
+        raise _cannot_bind(host, port, option, error) from None
     return listener
 
 
-def _cannot_bind(host: str, port: int, error: OSError) -> InvalidOption:
+def _cannot_bind(host: str, port: int, option: str, error: OSError) -> InvalidOption:
     return InvalidOption(
         f"cannot listen on {host}, port {port}: {error.strerror or error}",
-        hint="choose another --host or --port; port 0 takes a free one",
+        hint=f"choose another --host or {option}; port 0 takes a free one",
     )
 
 
@@ -205,6 +213,11 @@ def base_url(listener: socket.socket) -> str:
     """Return the URL of the service."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def metrics_url(listener: socket.socket) -> str:
+    """Return the URL of the metrics at a listening socket of their own."""
+    return base_url(listener) + METRICS
 
 
 class RequestCounter:
@@ -285,6 +298,21 @@ class _Server(uvicorn.Server):
         self._request_counter = request_counter
         self._idle_reaper = idle_reaper
         self._shared_listener: SharedListener | None = None
+        self._handles_signals = True
+        self._metrics_listener: socket.socket | None = None
+        self._metrics_server: _Server | None = None
+        self._serving_metrics: asyncio.Task[None] | None = None
+
+    def serve_beside(self, metrics: MetricsPort | None) -> None:
+        """Serve the metrics at their own port, from the start of this server to its end."""
+        if metrics is None:
+            return
+        self._metrics_listener = metrics.listener
+        self._metrics_server = _new_server(
+            metrics.app, None, MAX_METRICS_CONNECTIONS, DEFAULT_KEEP_ALIVE_S, GRACE_S, CLIENT_TIMEOUT_S
+        )
+        self._metrics_server.config.lifespan = "off"
+        self._metrics_server._handles_signals = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if self.worker is not None:
@@ -299,6 +327,11 @@ class _Server(uvicorn.Server):
                 self.worker.listener, self.worker.member, self._create_protocol, self._count_connections
             )
             self._shared_listener.open()
+        if self._metrics_server is not None and self._metrics_listener is not None:
+            serving = self._metrics_server.serve(sockets=[self._metrics_listener])
+            self._serving_metrics = asyncio.get_running_loop().create_task(serving)
+            while not self._metrics_server.started and not self._serving_metrics.done():
+                await asyncio.sleep(0)
         if self.on_ready is not None:
             self.on_ready()
 
@@ -350,10 +383,17 @@ class _Server(uvicorn.Server):
         if not self._request_counter.is_finished:
             await asyncio.sleep(KEEPALIVE_GRACE_S)
         await super().shutdown(sockets)
+        if self._metrics_server is not None and self._serving_metrics is not None:
+            self._metrics_server.should_exit = True
+            self._metrics_server.force_exit = self.force_exit
+            await self._serving_metrics
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         before = {}
+        if not self._handles_signals:
+            yield
+            return
         with suppress(ValueError):  # signals can be set in the main thread only
             if self.worker is not None:
                 before = {signal.SIGTERM: signal.signal(signal.SIGTERM, self._stop_gently)}

@@ -163,6 +163,12 @@ class ServiceSettings(NamedTuple):
 
     host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
     port: int = setting(8000, value_types.whole_number(0, 65_535), "Port to listen on; 0 takes a free one.")
+    metrics_port: int | None = setting(
+        None,
+        value_types.whole_number(0, 65_535),
+        "Port of /metrics alone, which then leaves the one above; 0 takes a free one.",
+        example="9090",
+    )
     workers: int = setting(
         1,
         value_types.whole_number(1, _MAX_WORKERS),

@@ -35,5 +35,21 @@ def test_each_metric_is_merged_by_what_it_means() -> None:
     }
 
 
+def test_the_metrics_of_processes_are_merged_by_what_they_mean() -> None:
+    def process(started_s: float, resident_bytes: float) -> list[Metric]:
+        cpu = CounterMetricFamily("process_cpu_seconds_total", "CPU.", value=2.5)
+        gauges = {"process_start_time_seconds": started_s, "process_resident_memory_bytes": resident_bytes}
+        build = GaugeMetricFamily("swapcli_build_info", "Build.", labels=["version"])
+        build.add_metric(["0.1.0"], 1)
+        return [cpu, build, *(GaugeMetricFamily(name, name, value=value) for name, value in gauges.items())]
+
+    assert values(add_up([process(200.0, 10), process(100.0, 20)])) == {
+        "process_cpu_seconds_total": 5,
+        "process_start_time_seconds": 100,
+        "process_resident_memory_bytes": 30,
+        "swapcli_build_info": 1,
+    }
+
+
 def test_only_counters_outlive_their_process() -> None:
     assert values(without_gauges(metrics(3, 1.5, 7, 2))) == {"requests_total": 3}

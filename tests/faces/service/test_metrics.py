@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import platform
+
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from swapcli import __version__
 from swapcli.faces.service.metrics import CONTENT_TYPE, OTHER, MarketMetrics, Metrics
 
 NETWORKS = ("base", "starknet")
@@ -69,7 +72,8 @@ def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, 
             elif name == "status":
                 assert text == OTHER or 100 <= int(text) < 600
             else:
-                assert name == "le"
+                assert name in ("le", "version", "python")
+                assert name == "le" or text in (__version__, platform.python_version())
 
 
 def test_a_request_lies_in_every_bucket_from_its_time_on() -> None:
@@ -125,6 +129,15 @@ def test_what_befalls_requests_is_counted() -> None:
     assert value(metrics, "swapcli_solve_duration_seconds_sum", network="base") == 0.4
 
 
+def test_the_build_is_named_and_no_series_is_of_a_creation() -> None:
+    metrics = Metrics(NETWORKS, ENDPOINTS)
+    metrics.record_request("/metrics", None, 200, 0.02)
+    metrics.record_solve("base", 0.3)
+    python = platform.python_version()
+    assert value(metrics, "swapcli_build_info", version=__version__, python=python) == 1
+    assert not [name for name, _ in samples(metrics) if name.endswith("_created")]
+
+
 def test_two_services_in_one_process_do_not_count_together() -> None:
     one, other = Metrics(NETWORKS, ENDPOINTS), Metrics(NETWORKS, ENDPOINTS)
     one.record_overloaded()
@@ -135,5 +148,6 @@ def test_the_format_is_the_one_that_is_announced() -> None:
     assert CONTENT_TYPE.startswith("text/plain; version=0.0.4")
     assert generate_latest(CollectorRegistry()) == b""
     assert all(
-        line.startswith(("#", "swapcli_")) for line in Metrics(NETWORKS, ENDPOINTS).render().decode().splitlines()
+        line.startswith(("#", "swapcli_", "process_"))
+        for line in Metrics(NETWORKS, ENDPOINTS).render().decode().splitlines()
     )

@@ -70,6 +70,7 @@ VALUES: dict[str, dict[str, object]] = {
     "service.solve_time_s": {"0": 0.0, "1.5": 1.5},
     "service.max_queue": {"1": 1, "10000": 10_000},
     "service.max_connections": {"1": 1, "100000": 100_000},
+    "service.metrics_port": {"0": 0, "9090": 9_090, "65535": 65_535},
     "service.keep_alive_s": {"75": 75.0, "0.5": 0.5},
     "service.state_url": {"redis://:b@a": Secret("redis://:b@a"), "unix:///r.sock": Secret("unix:///r.sock")},
     "service.feed_url": {"redis://:b@a": Secret("redis://:b@a"), "rediss://a/1": Secret("rediss://a/1")},

@@ -75,6 +75,7 @@ WRONG: dict[str, list[object]] = {
     "service.reuse_searches": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],
     "service.max_connections": [0, 100_001, "many"],
+    "service.metrics_port": [-1, 65_536, "many", 1.5],
     "service.keep_alive_s": [0, -1, "long", 10**9],
     "service.state_url": ["http://a.example", "redis://a:b", 5, ["redis://a"]],
     "service.feed_url": ["a.example", "redis://a/b", 5, ["redis://a"]],

@@ -5,6 +5,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.commands.serve.sources import open_app, read_policy
+from swapcli.faces.cli.commands.serve.sources import METRICS_PORT, open_app, read_policy
 from swapcli.faces.cli.files import write_atomically
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
@@ -122,8 +123,10 @@ def serve(
     sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
     names = [network.name for network in sources.registry.served_networks]
 
-    def on_ready(url: str) -> None:
+    def on_ready(url: str, metrics_url: str | None) -> None:
         document = {"url": url, "pid": os.getpid(), "networks": names, "modelled": [*sources.modelled]}
+        if metrics_url is not None:
+            document["metrics_url"] = metrics_url
         if ready_file is not None:
             write_atomically(ready_file, to_json(document) + "\n")
         session.output.print_line(document)
@@ -138,14 +141,20 @@ def serve(
     return _serve(session, sources, request_limit, on_ready, read_session, is_terminal_gone)
 
 
-def _announce(session: Session, warn: Callable[[str], object], on_ready: Callable[[str], None], url: str) -> None:
+OnReady = Callable[[str, str | None], None]
+"""Is called with the URL of the service, and that of its metrics if they have a port of their own."""
+
+
+def _announce(
+    session: Session, warn: Callable[[str], object], on_ready: OnReady, url: str, metrics_url: str | None
+) -> None:
     """Write warnings to the log, and say that connections are accepted."""
     settings = session.settings
     if settings.state is not BlockTag.LATEST:
         warn(_STATE_IGNORED.format(settings.state))
     if not is_loopback_host(settings.service.host):
         warn(_PUBLIC_ADDRESS.format(settings.service.host))
-    on_ready(url)
+    on_ready(url, metrics_url)
     if sys.stderr is not None and sys.stderr.isatty():
         warn(_FOR_PEOPLE.format(url))
 
@@ -154,16 +163,17 @@ def _serve(
     session: Session,
     sources: "ServiceSources",
     max_requests: int | None,
-    on_ready: Callable[[str], None],
+    on_ready: OnReady,
     read_session: Callable[[], Session],
     is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
     # Imported here, so that help pages do not load a web server.
     from swapcli.faces.service.access_log import AccessLog
     from swapcli.faces.service.access_policy import PolicyReloader
-    from swapcli.faces.service.app import get_policy
+    from swapcli.faces.service.app import get_policy, open_metrics_port
     from swapcli.faces.service.log_writer import log_stream
     from swapcli.faces.service.market_followers import FollowerThreads
+    from swapcli.faces.service.server import bind, metrics_url
     from swapcli.faces.service.server import serve as run
 
     policy = read_policy(session)
@@ -171,27 +181,34 @@ def _serve(
     enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
         log = AccessLog(stream)
-        with FollowerThreads(sources.followed, sources.registry, log) as followers:
+        with FollowerThreads(sources.followed, sources.registry, log) as followers, ExitStack() as stack:
+            for node in sources.nodes.values():
+                stack.callback(node.close)
             service = open_app(session, sources, policy, log, followers)
-            try:
-                return run(
-                    service,
-                    host=settings.host,
-                    port=settings.port,
-                    on_ready=partial(_announce, session, lambda line: stream.write(line + "\n"), on_ready),
-                    # With a limit of requests, none should be spent while the first state is read.
-                    is_prepared=followers.are_settled if max_requests else None,
-                    on_hangup=PolicyReloader(
-                        get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
-                    ),
-                    is_terminal_gone=is_terminal_gone,
-                    max_requests=max_requests,
-                    max_connections=settings.max_connections,
-                    keep_alive_s=settings.keep_alive_s,
-                )
-            finally:
-                for node in sources.nodes.values():
-                    node.close()
+            metrics = url_of_metrics = None
+            if settings.metrics_port is not None:
+                listener = stack.enter_context(bind(settings.host, settings.metrics_port, METRICS_PORT))
+                metrics, url_of_metrics = open_metrics_port(service, listener), metrics_url(listener)
+
+            def announce(url: str) -> None:
+                _announce(session, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
+
+            return run(
+                service,
+                host=settings.host,
+                port=settings.port,
+                on_ready=announce,
+                # With a limit of requests, none should be spent while the first state is read.
+                is_prepared=followers.are_settled if max_requests else None,
+                on_hangup=PolicyReloader(
+                    get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
+                ),
+                is_terminal_gone=is_terminal_gone,
+                max_requests=max_requests,
+                max_connections=settings.max_connections,
+                keep_alive_s=settings.keep_alive_s,
+                metrics=metrics,
+            )
 
 
 def _parse_request_limit(once: bool, text: str | None) -> int | None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 
+METRICS_PORT = "service.metrics_port"
+"""The setting that errors about the port of the metrics name; it has no flag of its own."""
+
+
 class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network.
 

@@ -8,25 +8,33 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 
 from swapcli.core.errors import InvalidOption, MarketUnavailable, SwapcliError
-from swapcli.faces.cli.commands.serve.sources import ServiceSources, open_app, open_shared_state, read_policy
+from swapcli.faces.cli.commands.serve.sources import (
+    METRICS_PORT,
+    ServiceSources,
+    open_app,
+    open_shared_state,
+    read_policy,
+)
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.session import Session
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import PolicyReloader
-from swapcli.faces.service.app import get_metrics, get_policy
+from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
 from swapcli.faces.service.log_writer import UnqueuedLog, log_stream
 from swapcli.faces.service.market_followers import FollowerThreads
 from swapcli.faces.service.parent_channel import ParentChannel
-from swapcli.faces.service.server import BACKLOG, allow_open_files, base_url, bind, serve_as_worker
+from swapcli.faces.service.server import BACKLOG, allow_open_files, base_url, bind, metrics_url, serve_as_worker
 from swapcli.faces.service.shared_pool_stores import SharedStores
 from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
 from swapcli.faces.service.worker_group import GroupMember, WorkerGroup, share_of
+from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.feed_follower import FollowedFeed
 
 _WRITER = "the writer of stores"
@@ -35,7 +43,7 @@ _WRITER = "the writer of stores"
 def serve_by_workers(
     session: Session,
     sources: ServiceSources,
-    on_ready: Callable[[str], None],
+    on_ready: Callable[[str, str | None], None],
     read_session: Callable[[], Session],
     is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
@@ -60,13 +68,19 @@ def serve_by_workers(
     def log_process(name: str, problem: str) -> None:
         unqueued_log.log_process(name, problem, sources.registry.clock.now_s())
 
-    listener = bind(settings.host, settings.port)
+    listener, metrics_listener = _bind(settings)
+
+    def close_listeners() -> None:
+        listener.close()
+        if metrics_listener is not None:
+            metrics_listener.close()
+
     _allow_pipes(settings.workers, len(sources.followed))
     stores = SharedStores(sources.followed, settings.workers)
 
     def run_writer(parent: ParentChannel) -> int:
         enable_garbage_collection()
-        listener.close()
+        close_listeners()
         registry = sources.registry
         with log_stream(sys.stderr, is_shared=True) as stream:
             member = GroupMember(group, slot=settings.workers)
@@ -97,28 +111,44 @@ def serve_by_workers(
                 publish=get_metrics(service).publish,
                 max_connections=share_of(policy.settings.max_connections, member),
                 keep_alive_s=policy.settings.keep_alive_s,
+                metrics=open_metrics_port(service, metrics_listener) if metrics_listener is not None else None,
             )
 
     url = base_url(listener)
+    url_of_metrics = metrics_url(metrics_listener) if metrics_listener is not None else None
     open_shared_state(session, unqueued_log)  # raises here if its package is missing, and loads it once
     _open_markets(sources)
     listener.listen(BACKLOG)
+    if metrics_listener is not None:
+        metrics_listener.listen(BACKLOG)
     plans = [ProcessPlan(_worker_name(slot), partial(run_worker, slot)) for slot in range(settings.workers)]
-    with listener, stores:
+    with listener, metrics_listener or nullcontext(), stores:
         if stores.has_writer:
             plans.append(ProcessPlan(_WRITER, run_writer))
         group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
         supervisor = Supervisor(
             plans,
             group,
-            on_ready=lambda: on_ready(url),
+            on_ready=lambda: on_ready(url, url_of_metrics),
             on_reload=reload,
             on_problem=log_process,
-            on_stop=listener.close,
+            on_stop=close_listeners,
             is_terminal_gone=is_terminal_gone,
         )
         supervisor.run()
     return 0
+
+
+def _bind(settings: ServiceSettings) -> tuple[socket.socket, socket.socket | None]:
+    """Return the socket of the service, and that of its metrics if they have a port of their own."""
+    listener = bind(settings.host, settings.port)
+    if settings.metrics_port is None:
+        return listener, None
+    try:
+        return listener, bind(settings.host, settings.metrics_port, METRICS_PORT)
+    except InvalidOption:
+        listener.close()
+        raise
 
 
 def _worker_name(slot: int) -> str:

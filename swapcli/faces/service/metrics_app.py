@@ -1,0 +1,46 @@
+"""The application on the port of the metrics: it answers `GET /metrics`, and nothing else.
+
+It asks for no key and has no limit of requests: the operator's network decides who reaches that port.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.endpoint_table import METRICS, canonical_path
+from swapcli.faces.service.error_responses import status_error
+from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.faces.service.request_io import get_rejection, send_body, send_json
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_NO_PATH = status_error(404, "there are only metrics at this port")
+_NO_METHOD = status_error(405, "this path does not take that method", (("Allow", "GET, HEAD"),))
+
+
+class MetricsPort(NamedTuple):
+    """A listening socket for the metrics, and the application that answers there."""
+
+    listener: socket.socket
+    app: ASGIApp
+
+
+class MetricsApp:
+    """Renders the metrics of a service."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send the metrics. Bodies are not read, since none has a meaning here."""
+        malformed = get_rejection(scope)
+        if malformed is not None:
+            return await send_json(scope, send, malformed)
+        if canonical_path(scope["path"]) != METRICS:
+            return await send_json(scope, send, _NO_PATH)
+        if scope["method"] not in ("GET", "HEAD"):
+            return await send_json(scope, send, _NO_METHOD)
+        return await send_body(send, 200, CONTENT_TYPE.encode(), self._metrics.render())
