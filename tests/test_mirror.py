@@ -128,7 +128,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "faces/cli/completion": (
         "test_completion.py asks real shells",
-        "names setting_facts settings_reader shell_scripts",
+        "names packaged_tokens setting_facts settings_reader shell_scripts",
     ),
     "faces/cli/render": (
         "the snapshots of test_render.py, and test_columns.py at every width",

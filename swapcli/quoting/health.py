@@ -10,6 +10,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import QuoteResult
@@ -49,7 +50,7 @@ class Health(NamedTuple):
 
 
 class MarketSize(NamedTuple):
-    """The number of pools and tokens of a source, if it has more than the market that is checked."""
+    """The number of pools, and of tokens that orders can swap."""
 
     pools: int
     tokens: int
@@ -62,7 +63,7 @@ def check_market(
 
     `market` may be a part of the source, whose size is then `count`. The result has the state of the sample's quote.
     """
-    count = count or MarketSize(len(market.pools), len(market.tokens))
+    count = count or size_of(market)
     state_source = StateSource.of(market, clock.now_s())
     started_s = clock.monotonic_s()
     sample: Sample | None = None
@@ -82,6 +83,11 @@ def check_market(
         tokens=count.tokens,
         sample=sample,
     )
+
+
+def size_of(market: MarketState) -> MarketSize:
+    """Return the size of a market."""
+    return MarketSize(len(market.pools), len(swappable_in(market)))
 
 
 def _title(network: Network) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
@@ -10,16 +11,30 @@ from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address, is_native, parse_address
 
+if TYPE_CHECKING:
+    from swapcli.core.model.swappable_tokens import SwappableToken
 
-def find_token(name: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+
+def find_token(
+    name: str,
+    network: Network,
+    tokens: Mapping[str, Token],
+    find_swappable: Callable[[], Iterable[SwappableToken]] | None = None,
+) -> Token:
     """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
 
     `tokens` by lower-case address are the market's. The native token answers to its symbol, the zero address and the
-    forty-`e` address; no other token can take its symbol. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
+    forty-`e` address; no other token can take its symbol. An error suggests what `find_swappable` returns, by default
+    all known tokens. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
     """
     if name[:2].lower() == "0x":
         return _find_by_address(name, network, tokens)
-    return _find_by_symbol(name, network, _known_tokens(network, tokens))
+    known = _known_tokens(network, tokens)
+    found = _find_by_symbol(name, network, known)
+    if found is None:
+        suggested = [each.token for each in find_swappable()] if find_swappable else [network.native, *known.values()]
+        raise _unknown_symbol(name, network, suggested)
+    return found
 
 
 def _known_tokens(network: Network, tokens: Mapping[str, Token]) -> dict[str, Token]:
@@ -41,20 +56,18 @@ def _find_by_address(text: str, network: Network, tokens: Mapping[str, Token]) -
     return token
 
 
-def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> Token | None:
     if symbol.lower() == network.native.symbol.lower():
         return network.native
     case_insensitive = [token for token in tokens.values() if token.symbol.lower() == symbol.lower()]
     matches = [token for token in case_insensitive if token.symbol == symbol] or case_insensitive
     if len(matches) > 1:
         raise AmbiguousToken(symbol, network.name, [display_address(t.address, network.kind) for t in matches])
-    if not matches:
-        raise _unknown_symbol(symbol, network, tokens)
-    return matches[0]
+    return matches[0] if matches else None
 
 
-def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> UnknownToken:
-    closest = closest_names(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
+def _unknown_symbol(symbol: str, network: Network, suggested: Iterable[Token]) -> UnknownToken:
+    closest = closest_names(symbol, [token.symbol for token in suggested])
     hint = f"{did_you_mean(closest)} Or give an address" if closest else "give the token's address"
     return UnknownToken(
         f'no token "{symbol}" on {network.name}',

@@ -1,4 +1,4 @@
-"""The command tree as data for completion; `python -m tests.generate.command_tree` writes the file."""
+"""The command tree and the tokens as data for completion; `python -m tests.generate.command_tree` writes the files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.completion import candidates
 from swapcli.faces.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
+from swapcli.faces.cli.completion.packaged_tokens import PACKAGED_TOKENS_FILE
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
 from swapcli.faces.cli.help_topics import ORDER
 from swapcli.faces.cli.lazy_group import CONTEXT_SETTINGS, PanelCommand
@@ -20,9 +22,13 @@ from swapcli.faces.cli.output import COMMON_FORMATS
 from swapcli.faces.cli.tools.schemas import printed_by
 from swapcli.interface.document_types import DOCUMENTS
 from swapcli.quoting.config import TABLE
+from swapcli.state.markets.embedded import embedded_names
+from tests.support.markets import embedded_market
 
 if TYPE_CHECKING:
     from typer._click import Command, Parameter
+
+    from swapcli.core.model.market import MarketState
 
 FILE = Path(candidates.__file__).with_name("command_tree.json")
 
@@ -188,5 +194,19 @@ def _arguments(command: Command) -> Iterator[CompletedArgument]:
             yield CompletedArgument(metavar, ARGUMENT_VALUES.get(metavar, ""), parameter.nargs == -1)
 
 
+def packaged_tokens_document() -> str:
+    """Return the tokens with pools of each embedded market as JSON for `packaged_tokens`, one token a line."""
+    networks = {name: _swappable_names(embedded_market(name)) for name in embedded_names()}
+    return json.dumps(networks, indent=0, ensure_ascii=False) + "\n"
+
+
+def _swappable_names(market: MarketState) -> dict[str, str]:
+    """Return the names of the tokens that orders can swap, by symbol, the native token first."""
+    listed = [each.token for each in swappable_in(market)]
+    listed.sort(key=lambda token: token.symbol != market.network.native.symbol)
+    return {token.symbol: token.name for token in listed}
+
+
 if __name__ == "__main__":
     FILE.write_text(command_document(), encoding="utf-8")
+    Path(PACKAGED_TOKENS_FILE).write_text(packaged_tokens_document(), encoding="utf-8")

@@ -25,6 +25,7 @@ from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
     from swapcli.core.model.past_pools import PastPools
+    from swapcli.core.model.swappable_tokens import SwappableToken
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.routing.search_memory import SearchMemory
     from swapcli.quoting.health import Health
@@ -117,7 +118,12 @@ class InMemorySource:
 
     def token(self, name: str) -> Token:
         """Return a token of the market, or of the catalogue."""
-        return find_token(name, self.network, self.market.tokens)
+        return find_token(name, self.network, self.market.tokens, self._find_swappable)
+
+    def _find_swappable(self) -> tuple[SwappableToken, ...]:
+        from swapcli.core.model.swappable_tokens import swappable_in  # only after a mistake
+
+        return swappable_in(self.market)
 
     def quote(
         self, request: QuoteRequest, terms: SwapTerms | None = None, *, is_cancelled: Cancelled | None = None
@@ -136,14 +142,14 @@ class InMemorySource:
 
     def health(self) -> Health:
         """Return the health: quote a sample order between two main tokens."""
-        from swapcli.quoting.health import MarketSize, check_market
+        from swapcli.quoting.health import check_market, size_of
         from swapcli.quoting.transfer_rules import routable_market
 
         return check_market(
             routable_market(self.market),
             lambda order: self.quote(QuoteRequest(order, ApiVersion.V1)),
             self._clock,
-            MarketSize(len(self.market.pools), len(self.market.tokens)),
+            size_of(self.market),
         )
 
     def refresh(self) -> None:

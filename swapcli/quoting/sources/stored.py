@@ -15,6 +15,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
+from swapcli.core.model.swappable_tokens import swappable_tokens
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
@@ -109,7 +110,13 @@ class StoreSource:
             return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:
             # Reading all tokens is slow, and needed only for the hint of the error.
-            return find_token(name, self.network, self.store.read_tokens())
+            tokens, inventory = self.store.read_tokens(), self.store.inventory
+            return find_token(
+                name,
+                self.network,
+                tokens,
+                lambda: swappable_tokens(self.network, tokens, inventory.pool_counts_by_token()),
+            )
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
         searchable = self._known.for_order(request.order)

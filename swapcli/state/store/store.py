@@ -17,6 +17,7 @@ from swapcli.core.errors import ConfigError, MarketError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
+from swapcli.core.model.swappable_tokens import swappable_pool_counts
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.state.store import undo_log
@@ -357,7 +358,8 @@ class Store:
     def read_summary(self) -> StoreSummary:
         """Count what the store has."""
         with read_transaction(self._connection, self.path):
-            return summarize_store(self._connection, self.path)
+            counts = swappable_pool_counts(self.network, self.inventory.pool_counts_by_token())
+            return summarize_store(self._connection, self.path, len(counts))
 
     # --- inside a transaction
 

@@ -27,8 +27,9 @@ class ProtocolTotals(NamedTuple):
 class StoreSummary(NamedTuple):
     """The counts and the description of a store.
 
-    `block` is None if the state has no block. `undoable_blocks` is how many blocks can be undone. `transfers` counts
-    tokens by how they transfer. `layout` is the number of migrations. `pinned` is as in `MarketState`.
+    `tokens` are those that orders can swap. `block` is None if the state has no block. `undoable_blocks` is how many
+    blocks can be undone. `transfers` counts tokens by how they transfer. `layout` is the number of migrations. `pinned`
+    is as in `MarketState`.
     """
 
     path: str
@@ -49,13 +50,12 @@ class StoreSummary(NamedTuple):
     pinned: bool | None = None
 
 
-def summarize_store(connection: sqlite3.Connection, path: str) -> StoreSummary:
-    """Count everything by a scan of all pools, without parsing them."""
+def summarize_store(connection: sqlite3.Connection, path: str, tokens: int) -> StoreSummary:
+    """Count everything by a scan of all pools, without parsing them; `tokens` can be swapped."""
     network, chain_id, provenance, source, gas_price, head, block_hash, timestamp, pinned = connection.execute(
         "SELECT network, chain_id, provenance, source, gas_price_wei, head, hash, timestamp, pinned FROM meta"
     ).fetchone()
-    counts = "SELECT (SELECT count(*) FROM tokens), (SELECT count(*) FROM blocks)"
-    tokens, blocks = connection.execute(counts).fetchone()
+    (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
     protocols = tuple(ProtocolTotals(*row) for row in connection.execute(_SELECT_PROTOCOLS))
     return StoreSummary(
         path=path,

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.faces.cli.completion.packaged_tokens import PACKAGED_TOKENS_FILE
 from swapcli.faces.cli.completion.shell_scripts import SHELL_SCRIPTS, SHELLS, completion_script
 from tests.examples import few
-from tests.generate.command_tree import ARGUMENT_VALUES, FILE, command_document, command_nodes
+from tests.generate.command_tree import ARGUMENT_VALUES, FILE, command_document, command_nodes, packaged_tokens_document
 from tests.support.command import run_swapcli
+from tests.support.markets import embedded_market
 from tests.support.shell_session import (
     COMPINIT,
     ZSH_SETUPS,
@@ -44,10 +47,8 @@ networks:
 
 
 def symbols(network: str) -> set[str]:
-    """The symbols of a packaged network."""
-    known = find_network(network)
-    wrapped = [known.wrapped_native] if known.wrapped_native else []
-    return {token.symbol for token in (known.native, *wrapped, *known.tokens)}
+    """The symbols of the tokens with pools of a packaged network."""
+    return {each.token.symbol for each in swappable_in(embedded_market(network))}
 
 
 def starting(names: set[str], begin: str) -> set[str]:
@@ -101,6 +102,7 @@ def prepared(folder: Path) -> dict[str, str]:
 
 def test_the_committed_tree_is_fresh() -> None:
     assert FILE.read_text() == command_document(), "run: make completions"
+    assert Path(PACKAGED_TOKENS_FILE).read_text() == packaged_tokens_document(), "run: make completions"
 
 
 def test_every_argument_is_completed_or_known_to_be_free() -> None:

@@ -8,6 +8,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
@@ -198,7 +199,7 @@ def _print_summary(session: Session, title: str, summary: StoreSummary) -> None:
 def _print_export(session: Session, market: MarketState, file: str, size_bytes: int) -> None:
     output, state_source = session.output, StateSource.of(market, SYSTEM_CLOCK.now_s())
     if output.format is OutputFormat.JSON:
-        counts = {"pools": len(market.pools), "tokens": len(market.tokens)}
+        counts = {"pools": len(market.pools), "tokens": len(swappable_in(market))}
         output.print_document(
             {
                 "network": market.network.name,

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption, UnhealthyError
+from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
@@ -14,6 +14,7 @@ from swapcli.faces.cli.options import SOURCE, OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.token_list import load_token_list
 from swapcli.quoting.config import network_names_from
 
 if TYPE_CHECKING:
@@ -56,11 +57,12 @@ def networks(
     if network is not None:
         raise InvalidOption("NETWORK requires --probe", hint="swapcli networks lists all networks")
     all_networks = [session.networks.find(name) for name in network_names_from(session.settings)]
+    counted = [(network, _count_tokens(session, network)) for network in all_networks]
     session.output.print_list(
         ListView(
             columns=COLUMNS,
-            rows=tuple(_row(network) for network in all_networks),
-            documents=tuple(_document(network) for network in all_networks),
+            rows=tuple(_row(network, count) for network, count in counted),
+            documents=tuple(_document(network, count) for network, count in counted),
             links=tuple(_links(network) for network in all_networks),
         )
     )
@@ -88,26 +90,34 @@ def _probe(session: Session, name: str | None) -> int:
     return exit_codes.OK
 
 
-def _row(network: Network) -> tuple[str, ...]:
+def _count_tokens(session: Session, network: Network) -> int:
+    """Return the number of tokens that can be swapped; none where no pools are known, as before the first sync."""
+    try:
+        return len(load_token_list(session, network.name).tokens)
+    except (MarketUnavailable, MarketError):
+        return 0
+
+
+def _row(network: Network, tokens: int) -> tuple[str, ...]:
     return (
         network.name,
         str(network.chain_id),
         network.native.symbol,
         "yes" if network.has_v2 else "no",
-        str(len(network.tokens)),
+        str(tokens),
         str(len(network.protocols)),
         _router(network) or "-",
     )
 
 
-def _document(network: Network) -> "NetworkDocumentJson":
+def _document(network: Network, tokens: int) -> "NetworkDocumentJson":
     return {
         "name": network.name,
         "kind": network.kind.value,
         "chainId": str(network.chain_id),
         "native": network.native.symbol,
         "v2": network.has_v2,
-        "tokens": len(network.tokens),
+        "tokens": tokens,
         "protocols": len(network.protocols),
         "router": _router(network),
     }

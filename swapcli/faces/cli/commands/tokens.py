@@ -2,25 +2,25 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import UnknownToken
 from swapcli.core.model.network import Network
+from swapcli.core.model.swappable_tokens import SwappableToken
 from swapcli.core.model.token import Token
-from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
+from swapcli.core.model.transfer_behaviour import TransferKind, behaviour_document
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import token_page
-from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.session import open_session
+from swapcli.faces.cli.token_list import TokenListing, load_token_list
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import TokenDocumentJson, TransfersJson
@@ -61,8 +61,8 @@ def tokens(
     Reads the market file if --market names one, else the store of the network, else the embedded market.
     """
     session = open_session(output, settings_of(market=market, store=store), formats=LIST_FORMATS)
-    listed = _load_tokens(session, session.network_name(network), skip_bad_pools)
-    counted = _count_pools(listed)
+    listed = load_token_list(session, session.network_name(network), skip_bad_pools=skip_bad_pools)
+    counted: Sequence[SwappableToken] = listed.tokens
     if pattern is not None:
         counted = match_tokens(pattern, counted, listed.network)
     has_transfers = any(behaviour.is_limiting for behaviour in listed.transfers.values())
@@ -76,44 +76,13 @@ def tokens(
     )
 
 
-class _TokenList(NamedTuple):
-    """The tokens of a network, their numbers of pools and their tested transfer behaviour, all by address."""
-
-    network: Network
-    tokens: Mapping[str, Token]
-    pools: Mapping[str, int]
-    transfers: Mapping[str, TransferBehaviour]
-
-
-def _load_tokens(session: Session, name: str, skip_bad_pools: bool) -> _TokenList:
-    store = session.markets.find_store(name) if session.settings.market is None else None
-    if store is not None:
-        with store:
-            tokens, pools, network = store.read_tokens(), store.inventory.pool_counts_by_token(), store.network
-            return _TokenList(network, tokens, pools, {**store.read_transfers(tokens), **network.transfers})
-    market = session.markets.market(name, skip_bad_pools=skip_bad_pools)
-    counts = Counter(address for pool in market.pools.values() for address in pool.tokens)
-    return _TokenList(market.network, market.tokens, counts, {**market.transfers, **market.network.transfers})
-
-
-def _count_pools(listed: _TokenList) -> list[tuple[Token, int]]:
-    """Return each token with its number of pools, most first; the native token counts those of its wrapped form."""
-    tokens, pools = dict(listed.tokens), dict(listed.pools)
-    native, wrapped = listed.network.native, listed.network.wrapped_native
-    if wrapped is not None:
-        tokens[native.address] = native
-        pools[native.address] = pools.get(wrapped.address, 0)
-    counted = [(token, pools.get(token.address, 0)) for token in tokens.values()]
-    return sorted(counted, key=lambda each: (-each[1], each[0].symbol.lower(), each[0].address))
-
-
-def match_tokens(pattern: str, counted: list[tuple[Token, int]], network: Network) -> list[tuple[Token, int]]:
+def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Network) -> Sequence[SwappableToken]:
     """Return the tokens that match in any case, those with this very symbol first.
 
     Raises `UnknownToken`, with the nearest symbols, if there is none.
     """
     typed = pattern.strip().lower()
-    found = [entry for entry in counted if typed and _matches(typed, entry[0])]
+    found = [entry for entry in counted if typed and _matches(typed, entry.token)]
     if not found:
         closest = closest_names(typed, dict.fromkeys(token.symbol for token, _ in counted))
         raise UnknownToken(
@@ -121,7 +90,7 @@ def match_tokens(pattern: str, counted: list[tuple[Token, int]], network: Networ
             hint=did_you_mean(closest) or f"swapcli tokens {network.name} lists all {len(counted)}",
             details={"token": pattern, "network": network.name, "closest": closest},
         )
-    return sorted(found, key=lambda entry: entry[0].symbol.lower() != typed)
+    return sorted(found, key=lambda entry: entry.token.symbol.lower() != typed)
 
 
 def _matches(typed: str, token: Token) -> bool:
@@ -131,7 +100,7 @@ def _matches(typed: str, token: Token) -> bool:
     return typed in token.symbol.lower() or typed in token.name.lower()
 
 
-def _row(token: Token, pools: int, listed: _TokenList) -> tuple[str, ...]:
+def _row(token: Token, pools: int, listed: TokenListing) -> tuple[str, ...]:
     address = display_address(token.address, listed.network.kind)
     behaviour = listed.transfers.get(token.address)
     transfers = behaviour.described() if behaviour and behaviour.is_limiting else ""
@@ -143,7 +112,7 @@ def _links(token: Token, network: Network) -> dict[str, str]:
     return {"symbol": page, "address": page} if page else {}
 
 
-def _document(token: Token, pools: int, listed: _TokenList) -> "TokenDocumentJson":
+def _document(token: Token, pools: int, listed: TokenListing) -> "TokenDocumentJson":
     document: TokenDocumentJson = {
         "symbol": token.symbol,
         "name": token.name,

@@ -11,9 +11,11 @@ import os
 
 from swapcli.core.networks.definition_files import packaged_networks, read_definition
 from swapcli.faces.cli.completion.kinds import KEYS, NETWORKS, PROTOCOLS, TOKENS
+from swapcli.faces.cli.completion.packaged_tokens import read_packaged_tokens
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
     from swapcli.faces.cli.completion.setting_facts import Names, SettingFacts
@@ -54,9 +56,9 @@ def _network_names(facts: SettingFacts) -> list[str]:
 
 
 def _tokens(network: str, begin: str, facts: SettingFacts) -> Iterator[tuple[str, str]]:
-    described = _described(network, facts)
+    described = _described(network, facts)[TOKENS]
     stored = _stored_tokens(os.path.join(facts.stores, network + _STORE), begin.lower())
-    yield from described[TOKENS] if stored is None else [*described[TOKENS][:1], *stored]
+    yield from described if stored is None else [*described[:1], *stored]
 
 
 def _protocols(network: str, _: str, facts: SettingFacts) -> Iterator[tuple[str, str]]:
@@ -64,18 +66,19 @@ def _protocols(network: str, _: str, facts: SettingFacts) -> Iterator[tuple[str,
 
 
 def _described(network: str, facts: SettingFacts) -> dict[str, list[tuple[str, str]]]:
-    """Return the tokens, the native one first, and the protocols that the settings or the program describe."""
+    """Return the tokens and the protocols that the settings or the program describe.
+
+    The native token is the first one. Those of the program are its tokens with pools.
+    """
     if network in facts.networks:
         known = facts.networks[network]
         return {kind: _pairs(known[kind]) for kind in (TOKENS, PROTOCOLS)}
     if network not in packaged_networks():
         return {TOKENS: [], PROTOCOLS: []}
-    definition = read_definition(network)
-    wrapped = definition.get("wrapped_native")
-    tokens = [definition["native"], *([wrapped] if isinstance(wrapped, dict) else []), *definition["tokens"]]
+    protocols = read_definition(network)["protocols"]
     return {
-        TOKENS: [(token["symbol"], token["name"]) for token in tokens],
-        PROTOCOLS: [(protocol["amm_name"], protocol["display_name"]) for protocol in definition["protocols"]],
+        TOKENS: list(read_packaged_tokens()[network].items()),
+        PROTOCOLS: [(protocol["amm_name"], protocol["display_name"]) for protocol in protocols],
     }
 
 
@@ -84,7 +87,10 @@ def _pairs(names: Names) -> list[tuple[str, str]]:
 
 
 def _stored_tokens(file: str, begin: str) -> list[tuple[str, str]] | None:
-    """Return the tokens of a store, those that most orders could pass through first; None if it cannot be read."""
+    """Return the tokens with pools of a store, those that most orders could pass through first.
+
+    None if it cannot be read.
+    """
     if not os.path.exists(file):
         return None
     import sqlite3
@@ -93,15 +99,27 @@ def _stored_tokens(file: str, begin: str) -> list[tuple[str, str]] | None:
     try:
         connection = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=_PATIENCE_S)
         try:
-            query = "SELECT symbol, name FROM tokens {} ORDER BY transit DESC LIMIT ?"
+            query = (
+                "SELECT symbol, name FROM tokens WHERE EXISTS (SELECT 1 FROM links WHERE token = tokens.id) {} "
+                "ORDER BY transit DESC LIMIT ?"
+            )
             if not begin:
-                return connection.execute(query.format(""), (_MAX_STORED,)).fetchall()
+                return [*_native_token(connection), *connection.execute(query.format(""), (_MAX_STORED,)).fetchall()]
             limits = (begin, begin + _LAST_CHARACTER, _MAX_STORED)
-            return connection.execute(query.format("WHERE folded >= ? AND folded < ?"), limits).fetchall()
+            found = connection.execute(query.format("AND folded >= ? AND folded < ?"), limits).fetchall()
+            return [*_native_token(connection), *found]
         finally:
             connection.close()
-    except sqlite3.Error:
+    except (sqlite3.Error, ValueError, AttributeError, KeyError):
         return None
+
+
+def _native_token(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Yield the native token of a network that only the store describes."""
+    for (description,) in connection.execute("SELECT description FROM meta"):
+        native = json.loads(description).get("native")
+        if isinstance(native, dict):
+            yield native["symbol"], native["name"]
 
 
 def _key_names(file: str) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network
+from swapcli.core.networks.definition_files import packaged_networks, read_definition
+from swapcli.faces.cli.completion.packaged_tokens import read_packaged_tokens
 from swapcli.faces.cli.completion.setting_facts import SettingFacts
 from swapcli.quoting.config import load_settings, networks_from
 
@@ -28,9 +30,17 @@ def read_setting_facts(environ: Mapping[str, str], home: str, defaults: SettingF
     }
 
 
+def _packaged_without_pools(name: str) -> set[str]:
+    """Return the symbols of the tokens that the program describes, but has no pools of; users may add others."""
+    if name not in packaged_networks():
+        return set()
+    return {token["symbol"] for token in read_definition(name)["tokens"]} - read_packaged_tokens()[name].keys()
+
+
 def _names(network: Network) -> dict[str, list[list[str]]]:
     tokens = [network.native, *([network.wrapped_native] if network.wrapped_native else []), *network.tokens]
+    without_pools = _packaged_without_pools(network.name)
     return {
-        "tokens": [[token.symbol, token.name] for token in tokens],
+        "tokens": [[token.symbol, token.name] for token in tokens if token.symbol not in without_pools],
         "protocols": [[protocol.amm_name, protocol.display_name] for protocol in network.protocols],
     }

@@ -9,6 +9,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.number_format import format_megabytes, format_time
 from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.model.transfer_behaviour import TransferKind
 from swapcli.faces.cli.render.detail_view import DetailView
@@ -92,7 +93,7 @@ def build_export_details(market: MarketState, state_source: StateSource, file: s
     """Build the details of a market that was written to a file."""
     return DetailView(
         title=f"{printable(market.network.name)}, exported",
-        facts=(_state(state_source), _pools(len(market.pools), len(market.tokens))),
+        facts=(_state(state_source), _pools(len(market.pools), len(swappable_in(market)))),
         copyable=(("File", printable(file)),),
     )
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import run_swapcli
-from tests.support.testnet import LONELY, USDC
+from tests.support.testnet import LONELY
 
 
 def test_tokens_in_the_most_pools_are_listed_first(market_file: str) -> None:
     listed = run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
     assert [(entry["symbol"], entry["pools"]) for entry in listed[:3]] == [("ETH", 4), ("WETH", 4), ("USDC", 3)]
-    assert listed[-1]["address"].lower() in (LONELY, USDC[:2] + "55" * 20)
+    assert LONELY not in {entry["address"].lower() for entry in listed}
 
 
 @pytest.fixture(params=["base", "citrea", "starknet"])

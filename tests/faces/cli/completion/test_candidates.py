@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.candidates import completion_text
 from tests.generate.command_tree import command_nodes
 from tests.support.command import run_swapcli
+from tests.support.markets import embedded_market
 from tests.support.shell_session import (
     ShellSession,
     bash_session,
@@ -35,10 +36,8 @@ networks:
 
 
 def symbols(network: str) -> set[str]:
-    """The symbols of a packaged network."""
-    known = find_network(network)
-    wrapped = [known.wrapped_native] if known.wrapped_native else []
-    return {token.symbol for token in (known.native, *wrapped, *known.tokens)}
+    """The symbols of the tokens with pools of a packaged network."""
+    return {each.token.symbol for each in swappable_in(embedded_market(network))}
 
 
 def starting(names: set[str], begin: str) -> set[str]:
@@ -134,10 +133,20 @@ def test_settings_add_networks_tokens_and_a_default(tmp_path: Path) -> None:
     assert answer("route", "cbB", env={**env, "SWAPCLI_NETWORK": "base"}) == {"cbBTC"}
 
 
+@pytest.mark.parametrize("network", sorted(NETWORKS))
+def test_what_tokens_lists_is_offered(network: str, tmp_path: Path) -> None:
+    listed = {each["symbol"] for each in run_swapcli("tokens", network, "--json").json}
+    assert answer("route", network, "") == listed
+    file = tmp_path / "market.json"
+    assert run_swapcli("market", "export", network, str(file)).exit_code == 0
+    assert run_swapcli("market", "import", str(file), "--store", str(tmp_path)).exit_code == 0
+    assert answer("route", "--store", str(tmp_path), network, "") == listed
+
+
 def test_the_tokens_of_a_store_are_offered(tmp_path: Path) -> None:
     market = write_market_file(tmp_path)
-    stored = {token["symbol"] for token in json.loads(Path(market).read_text())["tokens"]}
     assert run_swapcli("market", "import", market, "--store", str(tmp_path)).exit_code == 0
+    stored = {each["symbol"] for each in run_swapcli("tokens", "testnet", "--store", str(tmp_path), "--json").json}
     assert "testnet" in answer("route", "--store", str(tmp_path), "")
     assert answer("route", "testnet", "", "--store", str(tmp_path)) == set()
     assert answer("route", "--store", str(tmp_path), "testnet", "") == stored
