@@ -90,6 +90,7 @@ markets: setup ## Write the embedded markets and their compiled forms.
 completions: setup ## Write the command tree that completion reads, the scripts of the shells, and the manual page.
 	$(RUN) -m tests.generate.command_tree
 	$(RUN) -m swapcli.faces.cli.man_page man/swapcli.1
+	$(RUN) -m tests.generate.llms_text
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish

@@ -25,6 +25,12 @@ autodoc_preserve_defaults = True
 nitpick_ignore_regex = [("py:.*", r"(?!swapcli\.[A-Za-z]+$).*")]
 
 
+def add_extra_files(app, config):
+    # Paths here are relative to this folder, and the file is among the pages that were written.
+    config.html_extra_path = [str(app.srcdir / "llms.txt")]
+
+
 def setup(app):
+    app.connect("config-inited", add_extra_files)
     app.connect("autodoc-process-docstring", process_docstring)
     app.connect("autodoc-process-signature", process_signature)

@@ -61,7 +61,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 """The options before a command."""
 
 _USAGE = "Usage: swapcli [OPTIONS] COMMAND [ARGS]..."
-_PURPOSE = "Find the best way to swap one token for another over liquidity pools, exact to the unit."
+PURPOSE = "Find the best way to swap one token for another over liquidity pools, exact to the unit."
 _EXAMPLE = "  Example: swapcli route base ETH USDC 1.5"
 _MAX_WIDTH, _MIN_WIDTH = 80, 50  # as Typer has them
 
@@ -71,7 +71,7 @@ def overview(terminal_width: int) -> str:
     from swapcli.faces.cli.render.columns import wrap_words  # not needed by a command
 
     width = max(min(terminal_width, _MAX_WIDTH), _MIN_WIDTH)
-    blocks = [[_USAGE], [f"  {line}" for line in wrap_words(_PURPOSE, width - 2)], [_EXAMPLE]]
+    blocks = [[_USAGE], [f"  {line}" for line in wrap_words(PURPOSE, width - 2)], [_EXAMPLE]]
     blocks.append(["Options:", *_rows(OPTIONS.items(), width)])
     for title, commands in PANELS.items():
         rows = ((", ".join([name, *aliases_of(name)]), summary) for name, summary in commands.items())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from swapcli.faces.cli.help_topics import ORDER, TOPICS
+from tests.generate.llms_text import llms_text
 from tests.generate.site.command_reference import commands_page
 from tests.generate.site.http_reference import http_page
 from tests.generate.site.library_reference import library_page
@@ -89,6 +90,7 @@ def write_sources(folder: Path) -> None:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+    (folder / "llms.txt").write_text(llms_text(lambda path: f"{documents()[path]}.html"))
     for document in documents():
         for target in _file_targets(document):
             copy = folder / "files" / target

@@ -2,40 +2,70 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+import os
+from collections.abc import Awaitable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli import __version__
 from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.faces.cli import exit_codes, options
-from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.options import OutputOptions, SourceOptions, settings_of
+from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, option, settings_of
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.cli.tools.arguments import ServerOptions
 
 if TYPE_CHECKING:
+    from swapcli.faces.cli.tools.caller import ToolCaller
     from swapcli.faces.mcp.tool import Tool
 
 INSTALL = ConfigError(
     "swapcli mcp needs the Python package mcp, which is not installed", hint="pip install 'swapcli[mcp]'"
 )
 
+SERVER = "Server"
+LOOPBACK, DEFAULT_PORT, MAX_PORT = "127.0.0.1", 8001, 65_535
+"""The port after that of `swapcli serve`."""
+
 app = CommandApp()
 
 
 @app.command()
-def mcp(*, source: SourceOptions, config: options.ConfigFile = None) -> int:
+def mcp(
+    *,
+    http: Annotated[
+        str | None,
+        option(
+            "--http",
+            f"Serve many agents over HTTP on 127.0.0.1, by default on port {DEFAULT_PORT}; 0 picks a free one.",
+            SERVER,
+            "[PORT]",
+            OptionalValue(str(DEFAULT_PORT), str.isdecimal),
+        ),
+    ] = None,
+    print_skill: Annotated[
+        bool, option("--print-skill", "Print a skill for agents: rules, tools, worked examples.", OUTPUT)
+    ] = False,
+    source: SourceOptions,
+    config: options.ConfigFile = None,
+) -> int:
     """Offer the commands to agents, as tools of the Model Context Protocol.
 
     \b
-    Example: swapcli help agents
+    Example: swapcli mcp --print-skill > SKILL.md
 
-    The server speaks over stdin and stdout, and ends with stdin. Its tools quote, compare, check and build, as the
+    The server speaks over stdin and stdout, and ends with stdin. With --http it listens on this machine only, prints
+    one line of JSON, {"url", "pid"}, and ends with SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
     commands do, in processes of their own; none can sign or send anything. An option given here holds for every tool,
     and no agent can change it: with --offline no tool ever contacts a node.
     """
+    if print_skill:
+        from swapcli.faces.cli.tools.skill import skill
+
+        print(skill(), end="")
+        return exit_codes.OK
     session = open_session(
         OutputOptions(config=config), settings_of(source), rpc_url=source.rpc_url, offline=source.offline
     )
@@ -43,18 +73,53 @@ def mcp(*, source: SourceOptions, config: options.ConfigFile = None) -> int:
         raise InvalidOption("--market - reads stdin, where the agent speaks", hint="name the file")
     if find_spec("mcp") is None:
         raise INSTALL
+    port = None if http is None else _parse_port(http)
     from asyncio import run
 
     from swapcli.faces.cli.tools.caller import ToolCaller
-    from swapcli.faces.mcp.protocol_server import build_server, serve_stdio
+    from swapcli.faces.cli.tools.skill import instructions
+    from swapcli.faces.mcp.protocol_server import HTTP_PATH, build_http_app, build_server, serve_stdio
 
     given = {name: value for name, value in source._asdict().items() if value not in (None, False)}
     server_options = ServerOptions(given if config is None else given | {"config": config})
     enable_garbage_collection()
     caller = ToolCaller(server_options, session.networks.find)
-    server = build_server(_tools(server_options), caller.call, version=__version__, instructions="")
-    run(serve_stdio(server))
-    return exit_codes.OK
+    server = build_server(_tools(server_options), caller.call, version=__version__, instructions=instructions())
+    if port is None:
+        run(_serve_stdio(serve_stdio(server), caller))
+        return exit_codes.OK
+    from swapcli.faces.service.server import serve
+
+    def print_ready(url: str) -> None:
+        session.output.print_line({"url": f"{url}{HTTP_PATH}", "pid": os.getpid()})
+
+    try:
+        return serve(build_http_app(server), host=LOOPBACK, port=port, on_ready=print_ready)
+    finally:
+        caller.stop()
+
+
+def _parse_port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PORT)) and int(text) <= MAX_PORT):
+        raise InvalidOption(f"--http: expected a port from 0 to {MAX_PORT}")
+    return int(text)
+
+
+async def _serve_stdio(serving: "Awaitable[None]", caller: "ToolCaller") -> None:
+    """Serve until stdin ends, or SIGTERM or SIGINT arrives."""
+    from asyncio import get_running_loop
+
+    from swapcli.faces.cli.signals import SIGNALS
+
+    for number in SIGNALS:
+        get_running_loop().add_signal_handler(number, _end, caller)
+    await serving
+
+
+def _end(caller: "ToolCaller") -> None:
+    """End the process. Cancelling the server would wait for the next line on stdin, which a thread reads."""
+    caller.stop()
+    os._exit(exit_codes.OK)
 
 
 def _tools(server: ServerOptions) -> "list[Tool]":

@@ -12,7 +12,7 @@ from swapcli.core.errors import Cancelled, InvalidOption
 from swapcli.faces.cli.errors import error_document, report_of
 from swapcli.faces.cli.tools.answers import FailedCommand, read_answer
 from swapcli.faces.cli.tools.arguments import ServerOptions, build_command_line
-from swapcli.faces.cli.tools.command_process import run_command
+from swapcli.faces.cli.tools.command_process import CommandProcesses
 from swapcli.faces.cli.tools.tool_errors import tool_error
 from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
 from swapcli.faces.mcp.tool import ToolAnswer
@@ -36,6 +36,7 @@ class ToolCaller:
         self._options = options
         self._find_network = find_network
         self._timeout_s = timeout_s
+        self._processes = CommandProcesses()
         self._places = asyncio.Semaphore(MAX_PROCESSES)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -51,11 +52,15 @@ class ToolCaller:
             error = error_document(report_of(raised))
         return ToolAnswer(dict(tool_error(tool, arguments, error)), is_error=True)
 
+    def stop(self) -> None:
+        """End all commands that run, for a server that ends."""
+        self._processes.kill_all()
+
     async def _run(self, tool: ToolDefinition, arguments: Mapping[str, Any]) -> dict[str, Any]:
         line = build_command_line(tool, arguments, self._options)
         try:
             async with self._places, asyncio.timeout(self._timeout_s):
-                output = await run_command(line)
+                output = await self._processes.run(line)
         except TimeoutError:
             raise Cancelled(
                 f"{tool.name} took longer than {self._timeout_s:g} seconds", hint="ask for less, or try again later"

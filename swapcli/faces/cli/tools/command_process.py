@@ -16,20 +16,41 @@ from swapcli.faces.cli.tools.arguments import CommandLine
 PROGRAM = (sys.executable, "-P", "-m", "swapcli")
 """-P: no module in the folder where the server was started takes the place of another."""
 
+REAP_S = 1.0
+"""Time for a killed process to be gone: it is not awaited for ever where its pipes are full."""
 
-async def run_command(line: CommandLine) -> CommandOutput:
-    """Run a command line and return its output. Cancelling it kills the process. Raises `OSError`."""
-    process = await asyncio.create_subprocess_exec(
-        *PROGRAM,
-        *line.words,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        stdout, stderr = await process.communicate(line.stdin.encode())
-    finally:
+
+class CommandProcesses:
+    """Runs command lines, each in a process of its own."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.subprocess.Process] = set()
+
+    async def run(self, line: CommandLine) -> CommandOutput:
+        """Run a command line and return its output. Cancelling it kills the process. Raises `OSError`."""
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            *line.words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self._running.add(process)
+        try:
+            stdout, stderr = await process.communicate(line.stdin.encode())
+        finally:
+            self._kill(process)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), REAP_S)
+        return CommandOutput(stdout.decode(), stderr.decode(errors="replace"), process.returncode or 0)
+
+    def kill_all(self) -> None:
+        """Kill the processes that run."""
+        for process in list(self._running):
+            self._kill(process)
+
+    def _kill(self, process: asyncio.subprocess.Process) -> None:
+        self._running.discard(process)
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
-    return CommandOutput(stdout.decode(), stderr.decode(errors="replace"), process.returncode or 0)

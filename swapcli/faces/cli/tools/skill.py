@@ -1,0 +1,122 @@
+"""What agents read before they call a tool: the server's instructions, and the skill with worked examples.
+
+Both are made from what people read: the summaries of the commands, the topic `agents`, and the schemas of the tools.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.help_topics import topic_text
+from swapcli.faces.cli.overview import PURPOSE
+from swapcli.faces.cli.tools.tool_table import TOOLS
+
+INSTRUCTIONS = (
+    "Amounts are text in whole tokens, such as 1.5, 2k or $1000. Tokens are symbols or addresses: where a symbol is"
+    " not certain, find its address with the tool tokens.",
+    "Read the warnings of each answer to the user, first of all whether prices are modelled, which are not live.",
+    "Before the user signs: call check or build_transaction, and stop if the verdict is block. Call decode for"
+    " payloads of others, and stop if dangers is not empty.",
+    "No tool signs or sends. Never ask for a private key: the user signs in a wallet.",
+    "After an error do what next says. Where next names no tool, the user decides.",
+)
+"""The rules for agents, in the order of their work."""
+_USES = (
+    "Use it for prices, quotes and the depth of token pairs, for unsigned swap transactions, and to check a payload"
+    " before it is signed."
+)
+_ANSWERS, _LIMITS = "THE ANSWERS", "WHAT NO TOOL DOES"
+
+
+class WorkedExample(NamedTuple):
+    """What a user asks, the calls that answer it, and what the answer to the user is made of."""
+
+    question: str
+    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+    conclusion: str
+
+
+_WALLET = "0x1111111111111111111111111111111111111111"
+_ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
+EXAMPLES: tuple[WorkedExample, ...] = (
+    WorkedExample(
+        "What do I get for 1.5 ETH in USDC on Base?",
+        (("quote", _ORDER),),
+        "From amounts: outputAmount, minReceived (the least after slippage) and outputNetOfGas; priceImpact in percent;"
+        " and the warnings.",
+    ),
+    WorkedExample(
+        "How much ETH do I need for 5,000 USDC?",
+        (("quote", _ORDER | {"amount": "5000", "reverse": True}),),
+        "inputAmount is what is sold at most for that output.",
+    ),
+    WorkedExample(
+        "How much cBTC can I sell on Citrea before I lose 1%?",
+        (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
+        "The entry of levels with level 1.0: within is the largest amount below it, beyond the next one above it.",
+    ),
+    WorkedExample(
+        "Sell $1000 of ETH for the dollar token on Base, to my wallet.",
+        (
+            ("tokens", {"network": "base", "pattern": "usdc"}),
+            ("build_transaction", _ORDER | {"amount": "$1000", "destination": _WALLET}),
+        ),
+        "Give the user transactions as they are, in their order, with warnings, verdict and minReceived. If there is"
+        " the error MODELLED_STATE, no node has given live prices: say so, and build nothing on modelled ones unasked.",
+    ),
+    WorkedExample(
+        "A site wants me to sign this. Is it safe?",
+        (
+            (
+                "decode",
+                {
+                    "network": "base",
+                    "to": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                    "calldata": f"0x095ea7b3{'c' * 40:0>64}{'f' * 64}",
+                },
+            ),
+        ),
+        "dangers is not empty: the approval lets an unknown contract take all USDC. Advise not to sign it.",
+    ),
+)
+
+
+def instructions() -> str:
+    """Return what the server tells an agent when it connects."""
+    return " ".join((PURPOSE, *INSTRUCTIONS))
+
+
+def skill() -> str:
+    """Return the skill as Markdown with front matter, as agents load it from a file."""
+    return "\n".join(_skill_lines()) + "\n"
+
+
+def _skill_lines() -> Iterator[str]:
+    tools = ", ".join(each.name for each in TOOLS)
+    yield from ("---", "name: swapcli", "description: >-", f"  {PURPOSE}", f"  {_USES}", "---", "")
+    yield from ("# swapcli", "", PURPOSE, "", f"The server `swapcli mcp` has the tools {tools}.", "")
+    yield from ("## Rules", "", *(f"* {each}" for each in INSTRUCTIONS), "", "## Tools", "")
+    yield from ("| tool | what it does | required |", "|---|---|---|")
+    for tool in TOOLS:
+        yield f"| `{tool.name}` | {tool.description()} | {', '.join(f'`{each}`' for each in tool.required) or '-'} |"
+    yield from ("", "The other arguments are in the schema of each tool: `swapcli schema mcp-quote-input`.", "")
+    for heading in (_ANSWERS, _LIMITS):
+        yield from (f"## {heading.capitalize()}", "", *_section(heading), "")
+    yield from ("## Worked examples",)
+    for example in EXAMPLES:
+        yield from ("", f"**{example.question}**", "", "```json")
+        for name, arguments in example.calls:
+            yield json.dumps({"name": name, "arguments": arguments})
+        yield from ("```", "", example.conclusion)
+
+
+def _section(heading: str) -> list[str]:
+    """Return the lines of a section of the topic, with its table as it stands."""
+    body = topic_text("agents").split(f"\n{heading}\n")[1]
+    text = re.split(r"\n\n(?=[A-Z ]{6,}\n)", body)[0].strip("\n")
+    # Four spaces make a table of the topic one of fixed width in Markdown.
+    return [f"  {line}" if line.startswith("  ") else line for line in text.splitlines()]
