@@ -162,6 +162,7 @@ def main(
     timeout_s: float = 10.0,
     max_connections: int = 1_024,
     keep_alive_s: float = 75.0,
+    max_queue: int = 1_024,
     networks: tuple[str, ...] = ("testnet",),
 ) -> int:
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long."""
@@ -182,7 +183,8 @@ def main(
     openers = {name: open_slowly if name == "testnet" else market_opener(name) for name in networks}
     known = [market_opener(name)().network for name in networks]
     with log_stream(sys.stderr) as stream:
-        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), ServiceSettings(), log=AccessLog(stream))
+        settings = ServiceSettings(max_queue=max_queue)
+        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), settings, log=AccessLog(stream))
         return serve(
             app,
             host=host,

@@ -72,10 +72,11 @@ def create_app(
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     followers = followers or NetworkThreads()
-    worker = Worker(share_of(settings.max_queue, member))
     metrics = Metrics(registry.networks, PATHS, member)
+    worker = Worker(share_of(settings.max_queue, member), on_wait=metrics.record_wait)
     registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
+    metrics.watch_waits(lambda: worker.refused_waits, lambda: worker.expired_waits)
     metrics.watch_stuck_searches(lambda: worker.stuck_searches)
     metrics.watch_markets(lambda: _market_metrics(registry, followers))
     if log is not None:

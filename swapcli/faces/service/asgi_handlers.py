@@ -100,17 +100,20 @@ class EndpointHandler:
         worker, metrics = self._service.worker, self._service.metrics
         loop = asyncio.get_running_loop()
         try:
-            worker.check_room(client)
-            work = worker.run(
+            work = worker.submit(
                 lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)),
                 client=client,
                 order_class=classify_order(endpoint.path, request.network.name, request.query, request.body),
             )
-            return await cancel_on_disconnect(loop.create_task(work), loop.create_task(wait_for_disconnect(receive)))
         except Overloaded:
             metrics.record_overloaded()
             await self._service.pacer.wait()
             raise
+        try:
+            return await cancel_on_disconnect(work, loop.create_task(wait_for_disconnect(receive)))
+        except Overloaded:
+            metrics.record_overloaded()
+            raise  # it has waited already
         except Cancelled:
             metrics.record_cancelled(request.network.name)
             raise

@@ -9,9 +9,9 @@ cost, so that none waits forever. Times are in seconds, of a clock that the call
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from math import inf
 from typing import Any, Generic, TypeVar
 
@@ -91,7 +91,8 @@ class _Place(NamedTuple):
 class FairQueue(Generic[T]):
     """Items by client, at most `max_items` in all. Not thread-safe.
 
-    Items of the client None belong to the service itself: they take turns as one client.
+    Items of the client None belong to the service itself: they take turns as one client, and count as nothing in the
+    times that others wait.
     """
 
     def __init__(self, max_items: int) -> None:
@@ -101,6 +102,8 @@ class FairQueue(Generic[T]):
         self._pushed = 0
         self.cheapest_s = inf
         """The cost of the cheapest item; infinite if there is none."""
+        self.total_s = 0.0
+        """The cost of all items of clients."""
 
     def __len__(self) -> int:
         return self._length
@@ -121,6 +124,7 @@ class FairQueue(Generic[T]):
             lane = self._lanes[client] = _Lane()
         lane.add(_Place(cost_s, self._pushed, now_s, item))
         self._length += 1
+        self._add_cost(client, cost_s)
         self.cheapest_s = min(self.cheapest_s, cost_s)
         return evicted
 
@@ -131,21 +135,23 @@ class FairQueue(Generic[T]):
         return None
 
     def pop_cheaper(self, cost_s: float, is_eligible: Callable[[T], bool] | None = None) -> T | None:
-        """Remove and return the cheapest item of the first client in turn that has one below `cost_s`.
+        """Remove and return the cheapest eligible item below `cost_s` of the first client in turn that has one.
 
-        Clients whose cheapest item is not eligible are skipped and keep their turn.
+        Other clients keep their turn.
         """
         for client, lane in self._lanes.items():
-            if lane.by_cost[0].cost_s < cost_s:
-                item = lane.cheapest
-                if is_eligible is None or is_eligible(item):
-                    return self._take(client, item)
+            for place in lane.by_cost:
+                if place.cost_s >= cost_s:
+                    break
+                if is_eligible is None or is_eligible(place.item):
+                    return self._take(client, place.item)
         return None
 
     def set_cost(self, client: str | None, item: T, cost_s: float) -> None:
         """Change the cost of an item, if it is there; it keeps its age."""
         lane = self._lanes.get(client)
         if lane is not None and item in lane.by_age:
+            self._add_cost(client, cost_s - lane.by_age[item].cost_s)
             lane.set_cost(item, cost_s)
             self._find_cheapest()
 
@@ -154,14 +160,50 @@ class FairQueue(Generic[T]):
         lane = self._lanes.get(client)
         if lane is None or item not in lane.by_age:
             return False
-        is_cheapest = lane.by_age[item].cost_s <= self.cheapest_s
+        cost_s = lane.by_age[item].cost_s
+        is_cheapest = cost_s <= self.cheapest_s
         lane.remove(item)
         self._length -= 1
+        self._add_cost(client, -cost_s)
         if not lane:
             del self._lanes[client]
         if is_cheapest:
             self._find_cheapest()
         return True
+
+    def wait_s(self, client: str, cost_s: float, now_s: float) -> float:
+        """Return how long another item of the client would wait if each takes its cost and no other one comes."""
+        own = self._lanes.get(client)
+        ahead = own.by_cost[: bisect_right(own.by_cost, (cost_s, inf))] if own else []
+        until_s = now_s + _total_s(ahead) + self._others_s(client, len(ahead), inf)
+        if own:
+            # Dearer ones are ahead, too, if they have let others go first for long enough by then.
+            ahead += [each for each in own.by_age.values() if each.cost_s > cost_s and each.overdue_s <= until_s]
+        return _total_s(ahead) + self._others_s(client, len(ahead), inf)
+
+    def cheaper_s(self, client: str, cost_s: float) -> float:
+        """Return the cost of the items below `cost_s` that would be taken before another one of the client."""
+        own = self._lanes.get(client)
+        ahead = own.by_cost[: bisect_right(own.by_cost, (cost_s, inf))] if own else []
+        return _total_s(ahead) + self._others_s(client, len(ahead), cost_s)
+
+    def remove_older(self, queued_s: float) -> list[T]:
+        """Remove and return the items of clients that have waited since `queued_s` or longer."""
+        old = [
+            (client, place.item)
+            for client, lane in self._lanes.items()
+            if client is not None and next(iter(lane.by_age.values())).queued_s <= queued_s
+            for place in lane.by_age.values()
+            if place.queued_s <= queued_s
+        ]
+        for client, item in old:
+            self.remove(client, item)
+        return [item for _, item in old]
+
+    @property
+    def clients(self) -> int:
+        """The number of clients with items."""
+        return len(self._lanes)
 
     def has_room(self, client: str | None) -> bool:
         """Return whether `push` would accept an item of the client."""
@@ -178,8 +220,26 @@ class FairQueue(Generic[T]):
             self._lanes.move_to_end(client)
         return item
 
+    def _add_cost(self, client: str | None, cost_s: float) -> None:
+        if client is not None:
+            self.total_s += cost_s
+        if not self._length:
+            self.total_s = 0.0  # rounding must not add up over millions of orders
+
+    def _others_s(self, client: str, turns: int, below_s: float) -> float:
+        """Return the cost of the items below `below_s` that other clients have in as many turns, and one more."""
+        return sum(
+            _total_s([each for each in lane.by_cost[: turns + 1] if each.cost_s < below_s])
+            for other, lane in self._lanes.items()
+            if other is not None and other != client
+        )
+
     def _find_cheapest(self) -> None:
         self.cheapest_s = min([lane.by_cost[0].cost_s for lane in self._lanes.values()], default=inf)
 
     def _longest(self) -> str | None:
         return max(self._lanes, key=lambda client: len(self._lanes[client]))
+
+
+def _total_s(places: Sequence[_Place]) -> float:
+    return sum([each.cost_s for each in places])

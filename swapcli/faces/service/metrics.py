@@ -91,6 +91,12 @@ class Metrics:
             registry=registry,
             buckets=_REQUEST_BUCKETS_S,
         )
+        self._wait_s = Histogram(
+            "swapcli_solve_wait_seconds",
+            "Time of an order in the queue, until it started or was refused.",
+            registry=registry,
+            buckets=_REQUEST_BUCKETS_S,
+        )
         self._queue = Gauge("swapcli_solve_queue_length", "Orders waiting in the queue.", registry=registry)
         self._cancelled = Counter(
             "swapcli_solves_cancelled",
@@ -99,7 +105,7 @@ class Metrics:
             registry=registry,
         )
         self._overloaded = Counter(
-            "swapcli_overloaded", "Orders rejected because the queue was full.", registry=registry
+            "swapcli_overloaded", "Orders rejected because too many were ahead of them.", registry=registry
         )
         self._rate_limited = Counter("swapcli_rate_limited", "Requests rejected by rate limits.", registry=registry)
         self._unnamed_proxy = Counter(
@@ -150,9 +156,17 @@ class Metrics:
         """Record the time of an endpoint on the worker."""
         self._solve_s.labels(self._network(network)).observe(duration_s)
 
+    def record_wait(self, wait_s: float) -> None:
+        """Record the time of an order in the queue."""
+        self._wait_s.observe(wait_s)
+
     def watch_queue(self, length: Callable[[], int]) -> None:
         """Read the length of the queue whenever the metrics are rendered."""
         self._queue.set_function(lambda: float(length()))
+
+    def watch_waits(self, count_refused: Callable[[], int], count_expired: Callable[[], int]) -> None:
+        """Read the numbers of orders that were refused for their wait whenever the metrics are rendered."""
+        self._registry.register(_WaitsCollector(count_refused, count_expired))
 
     def watch_stuck_searches(self, count: Callable[[], int]) -> None:
         """Read the number of stuck searches whenever the metrics are rendered."""
@@ -171,7 +185,7 @@ class Metrics:
         self._cancelled.labels(self._network(network)).inc()
 
     def record_overloaded(self) -> None:
-        """Count an order rejected by a full queue."""
+        """Count an order that was rejected because too many were ahead of it."""
         self._overloaded.inc()
 
     def record_rate_limited(self) -> None:
@@ -225,6 +239,26 @@ class _GroupCollector(Collector):
         yield GaugeMetricFamily("swapcli_workers", "Workers that accept connections.", value=status.live)
         yield CounterMetricFamily(
             "swapcli_workers_replaced", "Workers that ended and were replaced.", value=status.replaced
+        )
+
+
+class _WaitsCollector(Collector):
+    """The numbers of orders that would have waited, or have waited, too long."""
+
+    def __init__(self, count_refused: Callable[[], int], count_expired: Callable[[], int]) -> None:
+        self._count_refused, self._count_expired = count_refused, count_expired
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics; called by the registry."""
+        yield CounterMetricFamily(
+            "swapcli_waits_refused",
+            "Orders rejected because they were not expected to start in time.",
+            value=self._count_refused(),
+        )
+        yield CounterMetricFamily(
+            "swapcli_waits_expired",
+            "Orders rejected because they had waited too long.",
+            value=self._count_expired(),
         )
 
 

@@ -13,12 +13,16 @@ import msgspec
 
 from swapcli.core.records import NamedTuple
 
-UNKNOWN_COST_S = 0.1
-"""Expected time of an order of which nothing is known. It is longer than most orders take, so that many new clients do
-not interrupt orders immediately; only one of them interrupts at a time."""
+FIRST_COST_S = 0.002
+"""Expected time of the very first order, of which the mean of all orders is not known either: that of an easy one, so
+that none is refused before anything was measured."""
 MAX_RECORDS = 10_000
 """Maximum number of classes, of pairs and of clients with recorded times; the same as for rate limits."""
 
+_MEAN_WEIGHT = 1 / 16
+"""Weight of one order in the mean of all, which should not follow single ones."""
+_CLIENT_WEIGHT = 1 / 8
+"""Weight of one order in the mean of its client, which starts from that of all: orders of other pairs say little."""
 _MAX_ORDER_BODY_BYTES = 4_096
 """Longer bodies are routes that are sent back, whose time depends on their length."""
 _MAX_TOKEN_BYTES = 80
@@ -50,7 +54,8 @@ class OrderClass(NamedTuple):
 
 
 class CostEstimate(NamedTuple):
-    """The expected time of an order; a guess if neither its class, its pair nor its client is known."""
+    """The expected time of an order; a guess, the mean of all orders, if neither its class, its pair nor its client is
+    known."""
 
     expected_s: float
     is_guess: bool
@@ -99,12 +104,17 @@ def _amount_size(digits: bytes) -> int | None:
 
 
 class OrderCosts:
-    """Recent times of orders: moving averages in which the newest one counts one half. Not thread-safe."""
+    """Recent times of orders: moving averages in which the newest one counts one half. Not thread-safe.
+
+    Only the newest one counts if it took less than half of the average: the first order of a pair also builds what
+    later ones use, and may even load the market.
+    """
 
     def __init__(self, max_records: int = MAX_RECORDS) -> None:
         self._classes: _Averages = _Averages(max_records)
         self._pairs: _Averages = _Averages(max_records)
         self._clients: _Averages = _Averages(max_records)
+        self._mean_s = FIRST_COST_S
 
     def estimate(self, client: str, order_class: OrderClass | None) -> CostEstimate:
         """Return the expected time of an order of a client."""
@@ -115,14 +125,17 @@ class OrderCosts:
                 expected_s = self._pairs.get(order_class.pair)
         if expected_s is None:
             expected_s = self._clients.get(client)
-        return CostEstimate(UNKNOWN_COST_S, True) if expected_s is None else CostEstimate(expected_s, False)
+        return CostEstimate(self._mean_s, True) if expected_s is None else CostEstimate(expected_s, False)
 
     def record(self, client: str, order_class: OrderClass | None, spent_s: float, *, is_answered: bool = True) -> None:
         """Record the time of an order.
 
         One that failed may have failed early, so that it only makes other orders of its class and pair look longer.
         """
-        self._clients.record(client, spent_s)
+        self._mean_s += (spent_s - self._mean_s) * _MEAN_WEIGHT
+        mean_s = self._clients.get(client)
+        mean_s = self._mean_s if mean_s is None else mean_s
+        self._clients.set(client, mean_s + (spent_s - mean_s) * _CLIENT_WEIGHT)
         if order_class is not None:
             self._classes.record(order_class, spent_s, may_sink=is_answered)
             if order_class.tokens:
@@ -143,7 +156,15 @@ class _Averages:
     def record(self, key: Hashable, spent_s: float, *, may_sink: bool = True) -> None:
         """Record a time; one below the average is left out unless the average `may_sink`."""
         mean_s = self._mean_s.get(key, spent_s)
-        self._mean_s[key] = (mean_s + spent_s) / 2 if may_sink or spent_s > mean_s else mean_s
+        if spent_s < mean_s / 2:
+            mean_s = spent_s if may_sink else mean_s
+        elif may_sink or spent_s > mean_s:
+            mean_s = (mean_s + spent_s) / 2
+        self.set(key, mean_s)
+
+    def set(self, key: Hashable, mean_s: float) -> None:
+        """Set the average of a key."""
+        self._mean_s[key] = mean_s
         self._mean_s.move_to_end(key)
         if len(self._mean_s) > self._max_records:
             self._mean_s.popitem(last=False)

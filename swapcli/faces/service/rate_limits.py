@@ -32,8 +32,9 @@ REJECTIONS_PER_S = 100.0
 """Average rate of rejections sent without delay. At 0.5 ms each they take about 5% of a processor."""
 BURST = 20
 """Rejections that may be sent at once after a pause."""
-MAX_DELAY_S = 3.0
-"""Maximum delay of a rejection, reached when 300 connections retry immediately."""
+MAX_DELAY_S = 2.0
+"""Maximum delay of a rejection, reached when 200 connections retry immediately: nobody waits longer than for an
+order."""
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
 

@@ -8,6 +8,9 @@ A long order lets short ones run, of its own client too: whenever it checks for 
 the same stack. Orders that are expected to be short may do so for at most the time that the long order itself has run.
 So short orders wait about as long as they take, and long orders keep half of the time.
 
+An order that would have to wait longer than `MAX_EXPECTED_WAIT_S` is refused at once, by the expected times of those
+ahead of it. One that has waited for `MAX_WAIT_S` all the same, because they took longer than expected, is refused then.
+
 A search checks for cancellation every few milliseconds. One that has not done so for `STUCK_S` is stuck: its order
 fails, and another thread takes its place. The old one ends at its next check, if there is one.
 """
@@ -19,7 +22,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from math import inf
+from math import ceil, inf
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Generic, TypeVar
@@ -32,16 +35,29 @@ T = TypeVar("T")
 IsCancelled = Callable[[], bool]
 Work = Callable[[IsCancelled], T]
 
-RETRY_AFTER_S = 1
+MAX_EXPECTED_WAIT_S = 2.0
+"""An order is refused if it is not expected to start within this time: a client that waits longer has given up."""
+MAX_WAIT_S = 2.3
+"""An order that has waited this long is refused: with `SWEEP_S` and a busy event loop, before 2.5 s."""
+SWEEP_S = 0.1
+"""Between two looks for orders that have waited too long."""
+MAX_RETRY_AFTER_S = 60
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
 """How many times longer than a waiting order the running one must be: orders of similar length do not interrupt each
 other."""
+UNKNOWN_COST_S = 0.1
+"""An order of which nothing is known interrupts as one of this length. It is longer than most orders take, so that many
+new clients do not interrupt orders immediately; only one of them interrupts at a time."""
 STUCK_S = 20.0
 """Time without a check after which a search is stuck: the longest between two checks that was seen is below 1 s."""
 MAX_STUCK = 3
 """Stuck threads that still run, each of which takes a part of the processor, with which the process should end."""
+
+
+def _ignore_wait(_wait_s: float) -> None:
+    pass
 
 
 class SearchStuck(Exception):
@@ -49,15 +65,30 @@ class SearchStuck(Exception):
 
 
 class Worker:
-    """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic."""
+    """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic.
 
-    def __init__(self, max_queue: int, *, timer_s: Callable[[], float] = time.perf_counter) -> None:
+    `on_wait` is called with the seconds that an order of a client has waited, on any thread.
+    """
+
+    def __init__(
+        self,
+        max_queue: int,
+        *,
+        timer_s: Callable[[], float] = time.perf_counter,
+        on_wait: Callable[[float], object] = _ignore_wait,
+    ) -> None:
         self._timer_s = timer_s
+        self._on_wait = on_wait
+        self.refused_waits = 0
+        """The number of orders refused because they could not start in time."""
+        self.expired_waits = 0
+        """The number of orders refused because they had waited too long."""
+        self._sweeping: asyncio.AbstractEventLoop | None = None
         self._lock = Lock()
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
         self._urgent: deque[_Job[object]] = deque()
         self._costs = OrderCosts()
-        self._guessed: dict[OrderClass, set[_Job[object]]] = {}
+        self._waiting: dict[OrderClass, set[_Job[object]]] = {}
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
@@ -79,13 +110,6 @@ class Worker:
         """The number of waiting orders."""
         return len(self._orders)
 
-    def check_room(self, client: str) -> None:
-        """Raise `Overloaded` if the queue has no place for an order of the client: cheaper than `run`."""
-        with self._lock:
-            has_room = self._orders.has_room(client)
-        if not has_room:
-            raise _overloaded()
-
     async def run(
         self,
         work: Work[T],
@@ -94,18 +118,27 @@ class Worker:
         order_class: OrderClass | None = None,
         is_urgent: bool = False,
     ) -> T:
-        """Run `work` on the thread and return its result. Cancelling the caller cancels the work.
+        """Run `work` on the thread and return its result: as `submit`."""
+        return await self.submit(work, client=client, order_class=order_class, is_urgent=is_urgent)
+
+    def submit(
+        self,
+        work: Work[T],
+        *,
+        client: str | None = None,
+        order_class: OrderClass | None = None,
+        is_urgent: bool = False,
+    ) -> asyncio.Future[T]:
+        """Have `work` run on the thread; return the future of its result. Cancelling that cancels the work.
 
         `client` is the client that the work is for; None is the service itself. `order_class` is that of its order.
-        Raises `Overloaded` if the queue has no place for the client, also later if another client evicts the job.
+        Raises `Overloaded` if the queue has no place for the client, or if its order could not start in time; the
+        future does so if another client evicts the job, or if it has waited too long.
         """
         job: _Job[T] = _Job(work, client, order_class)
         self._add(job, is_urgent)  # type: ignore[arg-type]
-        try:
-            return await job.future
-        finally:
-            job.is_abandoned = True
-            self._discard(job, is_urgent)  # type: ignore[arg-type]
+        job.future.add_done_callback(lambda _: self._discard(job, is_urgent))  # type: ignore[arg-type]
+        return job.future
 
     def close(self) -> None:
         """End the thread after the current job."""
@@ -119,18 +152,88 @@ class Worker:
             if is_urgent:
                 self._urgent.append(job)
             else:
-                self._estimate(job)
-                try:
-                    evicted = self._orders.push(job.client, job, job.expected_s, self._timer_s())
-                except QueueFull:
-                    raise _overloaded() from None
-                if job.is_guess and job.order_class is not None:
-                    self._guessed.setdefault(job.order_class, set()).add(job)
+                evicted = self._push(job)
         if evicted is not None:
             evicted.fail(_overloaded())
         if self._thread is None:
             self._start()
         self._wakeups.put(True)
+        if job.client is not None:
+            self._sweep_later(job.future.get_loop())
+
+    def _push(self, job: _Job[object]) -> _Job[object] | None:
+        """Add an order to the queue; return the one that it evicts. Raises `Overloaded`."""
+        self._estimate(job)
+        job.queued_s = self._timer_s()
+        if job.client is not None:
+            self._check_wait(job, job.client)
+        try:
+            evicted = self._orders.push(job.client, job, job.expected_s, job.queued_s)
+        except QueueFull:
+            raise _overloaded(self._expected_wait_s(job, job.client) if job.client else 0.0) from None
+        if job.order_class is not None:
+            self._waiting.setdefault(job.order_class, set()).add(job)
+        return evicted
+
+    def _check_wait(self, job: _Job[object], client: str) -> None:
+        """Raise `Overloaded` if an order of a client could not start in time."""
+        if self._orders.total_s + self._remaining_s(job.queued_s) <= MAX_EXPECTED_WAIT_S:
+            return  # without looking at each order: not even the last of them would wait longer
+        wait_s = self._expected_wait_s(job, client)
+        if wait_s > MAX_EXPECTED_WAIT_S:
+            self.refused_waits += 1
+            raise Overloaded(
+                f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many orders are ahead of it",
+                retry_after_s=_retry_after_s(wait_s),
+                hint="retry later",
+            )
+
+    def _expected_wait_s(self, job: _Job[object], client: str) -> float:
+        """Return how long an order of a client will wait if no other one comes.
+
+        Either for all that is ahead of it, or, if a long order runs, until it may interrupt that one, and for cheaper
+        ones that may do so before, which have half of the time.
+        """
+        behind_s = self._remaining_s(job.queued_s) + self._orders.wait_s(client, job.expected_s, job.queued_s)
+        inside_s = MIN_RATIO * job.expected_s + 2.0 * self._orders.cheaper_s(client, job.expected_s)
+        return min(behind_s, inside_s)
+
+    def _remaining_s(self, now_s: float) -> float:
+        """Return the expected time that the running orders still take."""
+        remaining_s, inner_s = 0.0, 0.0
+        for job in reversed(tuple(self._running)):
+            if job.client is None:
+                continue
+            elapsed_s = now_s - job.started_s
+            remaining_s += max(0.0, job.expected_s - (elapsed_s - job.paused_s - inner_s))
+            inner_s = elapsed_s
+        return remaining_s
+
+    def _sweep_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look soon for orders that have waited too long."""
+        if self._sweeping is not loop:
+            self._sweeping = loop
+            loop.call_later(SWEEP_S, self._sweep, loop)
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        now_s = self._timer_s()
+        with self._lock:
+            expired = self._orders.remove_older(now_s - MAX_WAIT_S)
+            self.expired_waits += len(expired)
+            # What is expected of the others is not expected to hold if these took longer than expected.
+            wait_s = self._orders.total_s + self._remaining_s(now_s)
+        for job in expired:
+            self._on_wait(now_s - job.queued_s)
+            job.fail(
+                Overloaded(
+                    f"the order has waited for {MAX_WAIT_S:g} seconds: those ahead of it take longer than expected",
+                    retry_after_s=_retry_after_s(wait_s),
+                    hint="retry later",
+                )
+            )
+        self._sweeping = None
+        if self._orders:
+            self._sweep_later(loop)
 
     def _estimate(self, job: _Job[object]) -> None:
         """Set the expected time of a job. Work of the service itself interrupts no order."""
@@ -168,16 +271,17 @@ class Worker:
         return True
 
     def _discard(self, job: _Job[object], is_urgent: bool) -> None:
+        job.is_abandoned = True
         with self._lock:
             if not is_urgent:
                 self._orders.remove(job.client, job)
             elif job in self._urgent:
                 self._urgent.remove(job)
-            guesses = self._guessed.get(job.order_class) if job.order_class is not None else None
-            if guesses is not None:
-                guesses.discard(job)
-                if not guesses:
-                    del self._guessed[job.order_class]  # type: ignore[arg-type]
+            if job.order_class is not None and job.order_class in self._waiting:
+                alike = self._waiting[job.order_class]
+                alike.discard(job)
+                if not alike:
+                    del self._waiting[job.order_class]
 
     def _work(self, wakeups: SimpleQueue[bool], running: list[_Job[object]]) -> None:
         while running is self._running and wakeups.get():
@@ -190,28 +294,32 @@ class Worker:
         if job.is_abandoned:
             return
         job.started_s = self._checked_s = self._timer_s()
+        if job.client is not None:
+            self._on_wait(job.started_s - job.queued_s)
         running.append(job)
-        is_answered = False
-        try:
-            is_answered = job.run(lambda: self._is_cancelled(job, running))
-        finally:
-            running.pop()
-            now_s = self._timer_s()
-            spent_s = now_s - job.started_s
-            if running:
-                running[-1].paused_s += spent_s
-            if running is self._running:
-                self._checked_s = now_s
-            if job.client is not None:
-                self._record(job, job.client, spent_s - job.paused_s, is_answered=is_answered)
+        is_answered = job.run(lambda: self._is_cancelled(job, running))
+        running.pop()
+        now_s = self._timer_s()
+        spent_s = now_s - job.started_s
+        if running:
+            running[-1].paused_s += spent_s
+        if running is self._running:
+            self._checked_s = now_s
+        if job.client is not None:
+            self._record(job, job.client, spent_s - job.paused_s, is_answered=is_answered)
+        job.settle()
 
     def _record(self, job: _Job[object], client: str, spent_s: float, *, is_answered: bool) -> None:
-        """Record the time of a job; waiting orders of its class whose time was a guess now have it."""
+        """Record the time of a job; waiting orders of its class from which more is expected, or less, now have it."""
         with self._lock:
             self._costs.record(client, job.order_class, spent_s, is_answered=is_answered)
-            for waiting in self._guessed.pop(job.order_class, ()) if job.order_class is not None else ():
-                self._estimate(waiting)
-                self._orders.set_cost(waiting.client, waiting, waiting.expected_s)
+            if job.order_class is None or job.order_class not in self._waiting:
+                return
+            expected_s, _ = self._costs.estimate(client, job.order_class)
+            for waiting in self._waiting[job.order_class]:
+                if waiting.is_guess or not 0.5 <= expected_s / waiting.expected_s <= 2.0:
+                    waiting.expected_s, waiting.is_guess = expected_s, False
+                    self._orders.set_cost(waiting.client, waiting, expected_s)
 
     def _is_cancelled(self, job: _Job[object], running: list[_Job[object]]) -> bool:
         if running is not self._running:
@@ -231,7 +339,7 @@ class Worker:
         # Without the lock, as this is asked every 0.1 ms: a job that comes at this moment is found the next time.
         if self._orders.cheapest_s >= allowance_s:
             return None
-        allows_guess = not any(each.is_guess for each in running[1:])
+        allows_guess = allowance_s > UNKNOWN_COST_S and not any(each.is_guess for each in running[1:])
         with self._lock:
             return self._orders.pop_cheaper(allowance_s, lambda each: allows_guess or not each.is_guess)
 
@@ -240,6 +348,8 @@ class _Job(Generic[T]):
     """Work, and the future that its caller awaits on an event loop. Times are of the worker's timer."""
 
     __slots__ = (
+        "_error",
+        "_result",
         "client",
         "expected_s",
         "future",
@@ -247,6 +357,7 @@ class _Job(Generic[T]):
         "is_guess",
         "order_class",
         "paused_s",
+        "queued_s",
         "started_s",
         "work",
     )
@@ -259,18 +370,26 @@ class _Job(Generic[T]):
         self.is_abandoned = False
         self.expected_s = 0.0
         self.is_guess = False
+        self.queued_s = 0.0
         self.started_s = 0.0
         self.paused_s = 0.0
+        self._result: T | None = None
+        self._error: BaseException | None = None
 
     def run(self, is_cancelled: IsCancelled) -> bool:
-        """Do the work and pass its result to the caller; return whether it has one and no error."""
+        """Do the work; return whether it has a result and no error. `settle` then passes either to the caller."""
         try:
-            result = self.work(is_cancelled)
+            self._result = self.work(is_cancelled)
         except BaseException as error:
-            self.fail(error)
-            return False
-        self._settle(self.future.set_result, result)
-        return True
+            self._error = error
+        return self._error is None
+
+    def settle(self) -> None:
+        """Pass the result of the work, or its error, to the caller."""
+        if self._error is None:
+            self._settle(self.future.set_result, self._result)
+        else:
+            self.fail(self._error)
 
     def fail(self, error: BaseException) -> None:
         """Raise an error in the caller."""
@@ -286,11 +405,16 @@ class _Job(Generic[T]):
             settle(outcome)
 
 
-def _overloaded() -> Overloaded:
-    return Overloaded("too many orders at once", retry_after_s=RETRY_AFTER_S, hint="retry in a moment")
+def _overloaded(wait_s: float = 0.0) -> Overloaded:
+    return Overloaded("too many orders at once", retry_after_s=_retry_after_s(wait_s), hint="retry in a moment")
 
 
-async def cancel_on_disconnect(work: asyncio.Task[T], disconnected: asyncio.Task[None]) -> T:
+def _retry_after_s(wait_s: float) -> int:
+    """Return when an order that would wait for `wait_s` now is taken, if no other one comes: whole seconds."""
+    return min(max(1, ceil(wait_s - MAX_EXPECTED_WAIT_S)), MAX_RETRY_AFTER_S)
+
+
+async def cancel_on_disconnect(work: asyncio.Future[T], disconnected: asyncio.Task[None]) -> T:
     """Return the result of `work`. If `disconnected` ends first, cancel the work and raise `Cancelled`."""
     try:
         await asyncio.wait((work, disconnected), return_when=asyncio.FIRST_COMPLETED)

@@ -206,7 +206,9 @@ class ServiceSettings(NamedTuple):
         "Do searches start from those of similar orders? Amounts vary by up to 0.01 bps.",
     )
     max_queue: int = setting(
-        128, value_types.whole_number(1, 10_000), "Orders that may wait to be solved; clients share the places fairly."
+        1_024,
+        value_types.whole_number(1, 10_000),
+        "Orders that may wait to be solved; clients share the places fairly.",
     )
     max_connections: int = setting(
         1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."

@@ -158,3 +158,46 @@ def test_a_cost_that_becomes_known_changes_only_the_turn() -> None:
     assert queue.pop(0.9) == "third"
     queue.push("a", "fourth", 0.001, 1.0)
     assert [queue.pop(1.0), queue.pop(1.0), queue.pop(1.0)] == ["first", "fourth", None]
+
+
+WAITING = st.lists(st.tuples(st.sampled_from(CLIENTS[:3]), st.sampled_from(COSTS_S[:-1]), st.floats(0, 2)), max_size=30)
+
+
+@given(waiting=WAITING, client=st.sampled_from(CLIENTS[:4]), cost_s=st.sampled_from(COSTS_S[:-1]))
+def test_an_expected_wait_is_the_wait_if_nothing_else_comes(
+    waiting: list[tuple[str, float, float]], client: str, cost_s: float
+) -> None:
+    """But for who has the turn: each other client may have one item more or less before it."""
+    queue: FairQueue[int] = FairQueue(100)
+    for number, (other, other_s, queued_s) in enumerate(sorted(waiting, key=lambda each: each[2])):
+        queue.push(other, number, other_s, queued_s)
+    now_s = 2.0
+    expected_s = queue.wait_s(client, cost_s, now_s)
+    assert expected_s <= queue.total_s * 1.000001
+    queue.push(client, -1, cost_s, now_s)
+    costs = dict(enumerate(each[1] for each in sorted(waiting, key=lambda each: each[2])))
+    time_s = now_s
+    while (item := queue.pop(time_s)) != -1:
+        assert item is not None
+        time_s += costs[item]
+    others = {other for other, _, _ in waiting} - {client}
+    own = [each for each in waiting if each[0] == client and each[1] > cost_s]
+    assert abs(expected_s - (time_s - now_s)) <= (2 * len(others) + len(own)) * max(COSTS_S[:-1]) + 1e-9
+    if not others and not own:
+        assert expected_s == pytest.approx(time_s - now_s)
+
+
+@given(waiting=WAITING, oldest_s=st.floats(0, 2))
+def test_items_that_have_waited_too_long_are_taken_out(
+    waiting: list[tuple[str, float, float]], oldest_s: float
+) -> None:
+    queue: FairQueue[int] = FairQueue(100)
+    in_order = sorted(waiting, key=lambda each: each[2])
+    for number, (client, cost_s, queued_s) in enumerate(in_order):
+        queue.push(client, number, cost_s, queued_s)
+    queue.push(None, -1, inf, 0.0)
+    old = [number for number, each in enumerate(in_order) if each[2] <= oldest_s]
+    assert sorted(queue.remove_older(oldest_s)) == old
+    assert queue.total_s == pytest.approx(sum(each[1] for each in in_order[len(old) :]))
+    assert sorted(iter(lambda: queue.pop(3.0), None)) == [-1, *range(len(old), len(in_order))]
+    assert queue.total_s == 0.0

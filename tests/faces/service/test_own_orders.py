@@ -33,12 +33,14 @@ def test_a_short_order_does_not_wait_for_long_ones_of_its_client() -> None:
         alone_s = [await ask_timed(client, QUICK) for _ in range(10)]
         assert slow_s > 10 * median(alone_s)
         others = [Client(port) for _ in range(8)]
-        slow = [asyncio.create_task(ask_timed(each, SLOW)) for each in others]
+        slow = [asyncio.create_task(each.ask(SLOW, "slow")) for each in others]
         await asyncio.sleep(slow_s / 2)
         beside_s = [await ask_timed(client, QUICK) for _ in range(20)]
         assert not all(each.done() for each in slow)
         assert median(beside_s) < slow_s / 2
-        await asyncio.gather(*slow)
+        statuses = [answer[0] for answer in await asyncio.gather(*slow) if answer]
+        assert set(statuses) <= {200, 503}
+        assert statuses.count(200) >= 3
         for each in (client, *others):
             each.close()
 
@@ -55,7 +57,41 @@ def test_many_connections_of_one_client_are_all_answered() -> None:
 
     async def work(port: int) -> None:
         queries = cycle(query for query in orders() if query.startswith("amount=1"))
+        await ask_all(port, queries)  # the first order builds what all use
         await asyncio.gather(*(ask_all(port, queries) for _ in range(64)))
+
+    with served("--networks", "base") as service:
+        asyncio.run(work(service.port))
+
+
+def test_too_many_long_orders_are_refused_at_once() -> None:
+    """Those that are taken start within 2.5 s; the others are told when to ask again, and metrics count them."""
+
+    async def work(port: int) -> None:
+        client = Client(port)
+        slow_s = [await ask_timed(client, SLOW) for _ in range(3)][-1]
+        others = [Client(port) for _ in range(24)]
+        began_s = time.perf_counter()
+
+        async def ask(other: Client) -> tuple[int, float]:
+            answer = await other.ask(SLOW, "slow")
+            assert answer is not None
+            return answer[0], time.perf_counter() - began_s
+
+        answers = await asyncio.gather(*map(ask, others))
+        taken, refused = ([spent_s for status, spent_s in answers if status == each] for each in (200, 503))
+        assert len(taken) + len(refused) == 24
+        assert len(taken) >= 2
+        assert len(refused) >= 24 - 2.6 / slow_s * 2
+        assert median(refused) < slow_s
+        answer = await client.ask(Request("GET", "/metrics"), "metrics")
+        assert answer is not None
+        metrics = dict(line.rsplit(" ", 1) for line in answer[1].decode().splitlines() if not line.startswith("#"))
+        counted = (metrics[f"swapcli_waits_{each}_total"] for each in ("refused", "expired"))
+        assert sum(map(float, counted)) == float(metrics["swapcli_overloaded_total"]) == len(refused)
+        assert metrics['swapcli_solve_wait_seconds_bucket{le="2.5"}'] == metrics["swapcli_solve_wait_seconds_count"]
+        for each in (client, *others):
+            each.close()
 
     with served("--networks", "base") as service:
         asyncio.run(work(service.port))

@@ -301,8 +301,8 @@ def ask_from(service: ServiceProcess, address: str, answers: list[int]) -> threa
 
 
 def test_a_client_has_the_places_that_others_leave_free() -> None:
-    """The queue has 128 places. One client takes all of them, and gives up the newest to others."""
-    with run_testnet_service(slow_s=1.5) as service:
+    """One client takes all places of the queue, and gives up the newest to others."""
+    with run_testnet_service(slow_s=1.5, max_queue=128) as service:
         greedy, modest = list[int](), list[int]()
         threads = [ask_from(service, "127.0.0.2", greedy) for _ in range(140)]
         time.sleep(0.4)

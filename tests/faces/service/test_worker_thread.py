@@ -17,6 +17,7 @@ from swapcli.faces.service import app
 from swapcli.faces.service.order_costs import OrderClass
 from swapcli.faces.service.worker_thread import (
     MAX_STUCK,
+    MAX_WAIT_S,
     IsCancelled,
     SearchStuck,
     Work,
@@ -302,6 +303,96 @@ def test_orders_of_equal_length_take_turns() -> None:
         gate.may_end.set()
         await asyncio.gather(first, *tasks)
         assert seen == ["a0", "b0", "a1", "b1", "a2", "b2"]
+        worker.close()
+
+    running(work)
+
+
+def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
+    """Of orders of 0.45 s, as many are taken as start within two seconds; a short one starts soon, and is taken."""
+
+    async def work() -> None:
+        timer, seen, waits_s = Time(), list[str](), list[float]()
+        worker, gate = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append), Gatekeeper()
+        await worker.run(timer.steps(3, seen, "measured"), client="another", order_class=SHORT)
+        await worker.run(timer.steps(450, seen, "measured"), client="another", order_class=LONG)
+        first = await begun(worker, gate)
+
+        def submit_long(client: str) -> asyncio.Future[str]:
+            return worker.submit(timer.steps(450, seen, client), client=client, order_class=LONG)
+
+        taken = [submit_long("one") for _ in range(5)]
+        with pytest.raises(Overloaded, match="could not start within 2 seconds") as caught:
+            submit_long("one")
+        assert caught.value.retry_after_s == 1
+        assert worker.refused_waits == 1
+        taken.append(worker.submit(timer.steps(3, seen, "short"), client="one", order_class=SHORT))
+        taken.append(submit_long("two"))
+        gate.may_end.set()
+        await asyncio.gather(first, *taken)
+        assert sorted(seen[2:]) == [*["one"] * 5, "short", "two"]
+        assert 2.2 < max(waits_s) < MAX_WAIT_S
+        assert len(waits_s) == 9
+        worker.close()
+
+    running(work)
+
+
+def test_a_retry_is_due_when_the_order_is_taken() -> None:
+    """The time comes from measured costs."""
+
+    async def work() -> None:
+        timer, seen, until_s = Time(), list[str](), [100.0]
+        worker = Worker(max_queue=64, timer_s=timer)
+        for order_class, count in ((LONG, 5_000), (SHORT, 4_000)):
+            await worker.run(timer.steps(count, seen, "measured"), client="another", order_class=order_class)
+        start_s = until_s[0] = timer()
+        long = worker.submit(
+            timer.steps(5_000, seen, "long", lambda: timer() <= until_s[0]), client="one", order_class=LONG
+        )
+        await until(lambda: worker.queue_length == 0)
+
+        def submit() -> asyncio.Future[str]:
+            return worker.submit(timer.steps(4_000, seen, "other"), client="two", order_class=SHORT)
+
+        with pytest.raises(Overloaded) as caught:
+            submit()
+        assert caught.value.retry_after_s == 3
+        until_s[0] = start_s + 2.8
+        await until(lambda: timer() > start_s + 2.8)
+        with pytest.raises(Overloaded) as caught:
+            submit()
+        assert caught.value.retry_after_s == 1
+        until_s[0] = start_s + 3.1
+        await until(lambda: timer() > start_s + 3.1)
+        other = submit()
+        until_s[0] = start_s + 100.0
+        await asyncio.gather(long, other)
+        worker.close()
+
+    running(work)
+
+
+def test_an_order_waits_for_no_longer_than_it_may() -> None:
+    """Orders ahead of it take longer than expected: it is refused then, and so are all that are as old."""
+
+    async def work() -> None:
+        timer, seen, waits_s = Time(), list[str](), list[float]()
+        worker, gate = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append), threading.Event()
+        first = worker.submit(lambda _: gate.wait(), client="one")
+        await until(lambda: len(waits_s) == 1)
+        old = [worker.submit(timer.steps(1, seen, "old"), client="one") for _ in range(3)]
+        own = worker.submit(timer.steps(1, seen, "the service's"))
+        timer.now_s += MAX_WAIT_S
+        new = worker.submit(timer.steps(1, seen, "new"), client="one")
+        for each in old:
+            with pytest.raises(Overloaded, match=r"has waited for 2\.3 seconds"):
+                await each
+        assert (worker.expired_waits, worker.queue_length) == (3, 2)
+        gate.set()
+        await asyncio.gather(first, new, own)
+        assert sorted(seen) == ["new", "the service's"]
+        assert [round(each, 1) for each in waits_s] == [0.0, *[MAX_WAIT_S] * 3, 0.0]
         worker.close()
 
     running(work)
