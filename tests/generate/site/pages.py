@@ -38,6 +38,7 @@ changelog
 architecture
 contributing
 decisions/index
+releasing
 history
 ```
 """
@@ -56,6 +57,7 @@ def documents() -> dict[str, str]:
         "CHANGELOG.md": "changelog",
         "ARCHITECTURE.md": "architecture",
         "CONTRIBUTING.md": "contributing",
+        "docs/releasing.md": "releasing",
         **{
             page.relative_to(ROOT).as_posix(): f"decisions/{'index' if page.stem == 'README' else page.stem}"
             for page in decisions
