@@ -117,6 +117,9 @@ _PUBLISHED_NAMES: Final = {
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
+_DEPRECATED_FIELDS: Final = frozenset({"market"})
+"""Fields that a later version drops."""
+
 _UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value"), ("AdvisedSlippage", "value")})
 """Fields, by type, that share a name with a format and not its meaning."""
 
@@ -256,6 +259,7 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
+    properties |= {field: {**properties[field], "deprecated": True} for field in fields if field in _DEPRECATED_FIELDS}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 

@@ -67,6 +67,10 @@ class Output(NamedTuple):
         for warning in warnings:
             self._print_note(f"warning: {printable(warning.message)}")
 
+    def defer_warnings(self, messages: Iterable[str]) -> None:
+        """Print warnings after the result, or after the first of several."""
+        self.deferred.extend(f"warning: {each}" for each in messages)
+
     def _print_note(self, line: str) -> None:
         if self.format is OutputFormat.JSON:
             if line not in self.deferred:

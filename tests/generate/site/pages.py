@@ -29,6 +29,9 @@ http
 exactness
 benchmarks
 changelog
+versions
+security
+threat-model
 ```
 
 ```{toctree}
@@ -55,6 +58,9 @@ def documents() -> dict[str, str]:
         "BENCHMARKS.md": "benchmarks",
         "bench/HISTORY.md": "history",
         "CHANGELOG.md": "changelog",
+        "docs/versions.md": "versions",
+        "SECURITY.md": "security",
+        "docs/threat-model.md": "threat-model",
         "ARCHITECTURE.md": "architecture",
         "CONTRIBUTING.md": "contributing",
         "docs/releasing.md": "releasing",
