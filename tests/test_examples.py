@@ -26,6 +26,7 @@ RUN_BY = {
     "batch_on_dask.py": __name__,
     "quotes.ipynb": __name__,
     "kubernetes.yaml": "tests/test_kubernetes.py",
+    "grafana.json": "tests/test_grafana.py",
 }
 """Which test runs each example."""
 
