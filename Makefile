@@ -4,13 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
+FOUNDRY := tests/contracts/foundry
 MINUTES ?= 10
 INSTALL ?=
 # Tests without nodes, services and browsers: of the pure packages, and of the rules that every change meets.
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
 	tests/test_layers.py tests/test_mirror.py tests/test_vocabulary.py
 
-.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts markets completions exactness snapshots clean
+.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions exactness snapshots clean
 
 # The programs come before what is installed with them.
 .NOTPARALLEL:
@@ -21,7 +22,7 @@ help: ## List the targets.
 prerequisites: ## Look for the programs that the tests need, and install them as root on Debian, unless INSTALL=no.
 	@PYTHON='$(PYTHON)' INSTALL='$(INSTALL)' scripts/prerequisites
 
-setup: $(VENV)/.installed $(VENV)/generators/requirements.txt $(CONTRACTS)/node_modules/.installed ## Install all dependencies into this folder.
+setup: $(VENV)/.installed $(VENV)/generators/requirements.txt $(CONTRACTS)/node_modules/.installed $(FOUNDRY)/node_modules/.installed ## Install all dependencies into this folder.
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +39,10 @@ $(VENV)/generators/requirements.txt: tests/faces/service/generated_clients/requi
 
 $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json
 	cd $(CONTRACTS) && npm ci
+	@touch $@
+
+$(FOUNDRY)/node_modules/.installed: $(FOUNDRY)/package-lock.json
+	cd $(FOUNDRY) && npm ci
 	@touch $@
 
 test: prerequisites lint ## Run all checks: ruff, mypy and pytest.
@@ -84,6 +89,12 @@ scale: setup ## Kill replicas, Redis and the feeder at random under load. Needs 
 contracts: setup ## Compile this project's contracts.
 	$(RUN) -m tests.contracts.build
 
+gas: setup ## Accept changed gas of the router in its snapshot.
+	$(RUN) -m tests.contracts.foundry.forge --match-contract RouterGas
+
+mutants: setup ## Change the router contract in small ways, which its tests must notice. ARGS are passed on.
+	$(RUN) -m tests.contracts.foundry.mutants $(ARGS)
+
 markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
@@ -102,5 +113,5 @@ snapshots: setup ## Accept changed output in the snapshots, the README and its p
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py
 
 clean: ## Remove everything that was installed or built in this folder.
-	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
