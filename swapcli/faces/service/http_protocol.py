@@ -5,7 +5,8 @@
 * Pipelined requests are parsed after the response to the request before them.
 * A client that closes only its sending side (a half-close) gets its responses. To recognise a client that is gone, the
   first bytes of the response, which are always the same, are sent early; its system then resets the connection.
-* There are at most `max_connections`. A new one evicts an idle one, of the address that has the most idle ones.
+* There are at most `max_connections`. A new one evicts those that have waited longest for their client, of the address
+  that has the most of them: idle ones, and those whose head or body is still on its way.
 * A connection is closed if its client does not read its responses.
 * A stream (a response that does not end by itself) has small buffers, so that a client that does not read costs little
   and is noticed soon. It ends when its client closes its sending side.
@@ -17,9 +18,9 @@ import asyncio
 import errno
 import re
 import socket
-from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import httptools
@@ -28,7 +29,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse, status_error
-from swapcli.faces.service.request_io import set_connection, set_rejection
+from swapcli.faces.service.request_io import set_connection, set_evicted, set_rejection
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -41,6 +42,9 @@ LINGER_S = 1.0
 MAX_LINGER_BYTES = 2**26
 PROBE_S = 0.005
 """First check whether a client is gone. A reset from a nearby client arrives within this time."""
+EVICTED_PART = 64
+"""One in this number of connections is evicted at once, so that one search for them makes room for several new ones:
+it takes a millisecond for a thousand connections."""
 MAX_LINGERING = 64
 """Connections beyond the limit that get an error response; further ones are reset."""
 MAX_DRAIN_RATIO = 6
@@ -106,7 +110,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_ended = False
         self._running: RequestResponseCycle | None = None
         self._unsent = _UnsentBytes(0, 0.0, 0.0)
-        self.idle_since_s = 0.0
+        self.waiting_since_s = 0.0
         self._is_stream = False
         self.is_dropped = False
 
@@ -115,22 +119,38 @@ class HttpProtocol(HttpToolsProtocol):
         """Whether no request is being processed or waiting."""
         return (self.cycle is None or self.cycle.response_complete) and not self.pipeline and not self._unparsed
 
+    @property
+    def is_evictable(self) -> bool:
+        """Whether the connection waits for its client: idle, or before the end of a head or a body."""
+        return (self.is_idle or self._is_awaiting_body) and not self._ignores_input
+
+    @property
+    def _is_awaiting_body(self) -> bool:
+        cycle = self.cycle
+        return (
+            cycle is not None
+            and cycle is self._running  # else the connection still answers the request before
+            and cycle.more_body
+            and not (cycle.response_started or cycle.disconnected)
+        )
+
     # --- connections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.idle_since_s = self.loop.time()
+        self.waiting_since_s = self.loop.time()
         if len(self.connections) > self.max_connections:
             self._make_room()
 
     def _make_room(self) -> None:
-        others = [each for each in cast("set[HttpProtocol]", self.connections) if each is not self]
-        open_ = [each for each in others if not each.transport.is_closing()]
+        connections = cast("set[HttpProtocol]", self.connections)
+        open_ = [each for each in connections if each is not self and not each.transport.is_closing()]
         if len(open_) < self.max_connections:
             return
-        idle = _longest_idle(open_)
-        if idle is not None:
-            idle.transport.close()
+        evicted = _longest_waiting(open_, max(1, self.max_connections // EVICTED_PART))
+        for each in evicted:
+            each._evict()
+        if evicted:
             return
         self._ignores_input = True
         if len(open_) >= self.max_connections + MAX_LINGERING:
@@ -138,6 +158,15 @@ class HttpProtocol(HttpToolsProtocol):
             return
         self.transport.write(_too_many_connections())
         self._linger()
+
+    def _evict(self) -> None:
+        """Close the connection, for a new one. A client that was sending a body is told why."""
+        if self._is_awaiting_body:
+            set_evicted(cast("Scope", self.scope))
+            self.transport.write(_too_many_connections())
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         # The system reports a client that acknowledged nothing in time.
@@ -265,6 +294,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._end_parsing(_BAD_HOST)
         self._is_reading_body = True
         self._silent_bytes = 0
+        self.waiting_since_s = self.loop.time()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -325,7 +355,7 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        self.idle_since_s = self.loop.time()
+        self.waiting_since_s = self.loop.time()
         if self._ignores_input and not self.pipeline:
             self.server_state.total_requests += 1
             return
@@ -389,16 +419,14 @@ def protocol_with(max_connections: int) -> type[HttpProtocol]:
     return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
 
 
-def _longest_idle(connections: Iterable[HttpProtocol]) -> HttpProtocol | None:
-    """Return the connection that has been idle longest, of the address with the most idle connections."""
-    idle = [each for each in connections if each.is_idle and not each._ignores_input]
-    if not idle:
-        return None
-    counts = Counter(each.client[0] if each.client else "" for each in idle)
-    address = counts.most_common(1)[0][0]
-    return min(
-        (each for each in idle if (each.client[0] if each.client else "") == address), key=lambda e: e.idle_since_s
-    )
+def _longest_waiting(connections: Iterable[HttpProtocol], count: int) -> list[HttpProtocol]:
+    """Return up to `count` connections that have waited longest for their client, of the address with the most."""
+    by_address: dict[str, list[HttpProtocol]] = {}
+    for each in connections:
+        if each.is_evictable:
+            by_address.setdefault(each.client[0] if each.client else "", []).append(each)
+    waiting = max(by_address.values(), key=len, default=[])
+    return nsmallest(count, waiting, key=lambda each: each.waiting_since_s)
 
 
 def _has_failed(transport: asyncio.Transport) -> bool:

@@ -108,6 +108,11 @@ class Metrics:
             "swapcli_overloaded", "Orders rejected because too many were ahead of them.", registry=registry
         )
         self._rate_limited = Counter("swapcli_rate_limited", "Requests rejected by rate limits.", registry=registry)
+        self._evicted_bodies = Counter(
+            "swapcli_bodies_evicted",
+            "Requests rejected before the end of their body, because a new connection needed the place.",
+            registry=registry,
+        )
         self._unnamed_proxy = Counter(
             "swapcli_unnamed_proxy_requests",
             "Requests of a proxy on this machine that trusted_proxies does not name, so that they have no limits.",
@@ -191,6 +196,10 @@ class Metrics:
     def record_rate_limited(self) -> None:
         """Count a request rejected by a rate limit."""
         self._rate_limited.inc()
+
+    def record_evicted_body(self) -> None:
+        """Count a request that was rejected before the end of its body, to make room for a new connection."""
+        self._evicted_bodies.inc()
 
     def record_unnamed_proxy(self) -> None:
         """Count a request of a proxy on this machine that is not trusted."""

@@ -30,6 +30,7 @@ from swapcli.faces.service.request_io import (
     get_context,
     get_header,
     get_rejection,
+    is_evicted,
     send_json,
 )
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
@@ -192,6 +193,9 @@ class AuthMiddleware:
         except SwapcliError as error:
             await _send_error(error, scope, send)
         except ClientDisconnected:
+            if is_evicted(scope):
+                context.status = 503
+                self._metrics.record_evicted_body()
             return None
         return None
 

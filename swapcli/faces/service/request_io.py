@@ -24,6 +24,7 @@ _SCOPE_KEY = "swapcli.context"
 _REJECTION_KEY = "swapcli.rejection"
 _CONNECTION_KEY = "swapcli.connection"
 _CLOSING_KEY = "swapcli.closing"
+_EVICTED_KEY = "swapcli.evicted"
 _SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -123,6 +124,16 @@ def get_rejection(scope: Scope) -> JsonResponse | None:
     """Return the response set by `set_rejection`, None for any other request."""
     rejection = scope.get(_REJECTION_KEY)
     return rejection if isinstance(rejection, JsonResponse) else None
+
+
+def set_evicted(scope: Scope) -> None:
+    """Note that the connection of a request was closed before its body was complete, to make room for a new one."""
+    scope[_EVICTED_KEY] = True
+
+
+def is_evicted(scope: Scope) -> bool:
+    """Return whether `set_evicted` was called. The client has then been told, with status 503."""
+    return _EVICTED_KEY in scope
 
 
 def set_connection(scope: Scope, connection: StreamConnection) -> None:

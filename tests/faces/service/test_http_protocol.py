@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from swapcli.faces.service import server
 from swapcli.faces.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
@@ -197,6 +198,106 @@ def test_an_idle_connection_makes_room_for_a_new_one() -> None:
         assert [answers_still(each) for each in idle].count(True) in (1, 2, 3)
         for each in idle:
             each.close()
+
+
+def begin_body(service: ServiceProcess) -> socket.socket:
+    """Open a connection whose body has begun and does not end."""
+    connection = service.connect()
+    connection.sendall(post(BODY, "Content-Type: application/json")[:-1])
+    return connection
+
+
+def test_slow_bodies_make_room_for_new_connections() -> None:
+    with run_testnet_service(max_connections=4) as service:
+        slow = []
+        for _ in range(4):
+            slow.append(begin_body(service))
+            time.sleep(0.05)
+        for number in range(3):
+            assert statuses(service.send(build_get_request("/livez", close=True))) == [200]
+            assert statuses(exchange(service, post(BODY, "Content-Type: application/json", "Connection: close"))) == [
+                200
+            ]
+            evicted = receive_all(slow[number])  # the one that has waited longest
+            assert statuses(evicted) == [503]
+            assert b"retry-after: 1" in evicted
+            assert json.loads(evicted.partition(b"\r\n\r\n")[2])["message"] == "too many connections"
+            slow.append(begin_body(service))
+            time.sleep(0.05)
+        slow[-1].sendall(BODY[-1:])
+        assert slow[-1].recv(12) == b"HTTP/1.1 200"
+        for each in slow:
+            each.close()
+        time.sleep(0.1)  # else the next connection evicts one more
+        metrics = service.send(build_get_request("/metrics", close=True)).decode()
+        assert "swapcli_bodies_evicted_total 3.0" in metrics
+        assert [line["status"] for line in service.log_lines() if line["path"] == "/{network}/calldata"].count(503) == 3
+
+
+def test_a_body_that_waits_behind_an_answer_is_not_evicted() -> None:
+    """Its connection is busy with the request before."""
+    with run_testnet_service(max_connections=1, slow_s=1.0) as service, service.connect() as connection:
+        connection.sendall(
+            build_get_request(ROUTE) + post(BODY, "Content-Type: application/json", "Connection: close")[:-1]
+        )
+        time.sleep(0.3)
+        assert statuses(exchange(service, b"")) == [503]
+        time.sleep(0.3)
+        connection.sendall(BODY[-1:])
+        assert statuses(receive_all(connection)) == [200, 200]
+
+
+def test_many_slow_bodies_keep_nobody_out() -> None:
+    with run_testnet_service(max_connections=64) as service:
+        assert statuses(service.send(build_get_request(ROUTE, close=True))) == [200]
+        slow = [begin_body(service) for _ in range(200)]
+        for _ in range(30):
+            assert statuses(exchange(service, build_get_request(ROUTE, close=True))) == [200]
+            slow.append(begin_body(service))
+        for each in slow:
+            each.close()
+
+
+def drip(address: tuple[str, int], count: int, stop: threading.Event) -> None:
+    """Hold connections with bodies that arrive byte by byte, and open new ones for those that are closed."""
+    connections: list[socket.socket] = []
+    while not stop.wait(0.5):
+        for each in list(connections):
+            try:
+                each.sendall(b" ")
+            except OSError:
+                connections.remove(each)
+                each.close()
+        while len(connections) < count:
+            connection = socket.create_connection(address)
+            connection.sendall(b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
+            connections.append(connection)
+    for each in connections:
+        each.close()
+
+
+def p99_s(service: ServiceProcess) -> float:
+    times_s = []
+    for _ in range(200):
+        started_s = time.perf_counter()
+        assert statuses(service.send(build_get_request(ROUTE, close=True))) == [200]
+        times_s.append(time.perf_counter() - started_s)
+    return sorted(times_s)[197]
+
+
+@pytest.mark.slow
+def test_1500_slow_bodies_hardly_delay_others(running: ServiceProcess) -> None:
+    server.allow_open_files(1_600)
+    alone_s, stop = p99_s(running), threading.Event()
+    attack = threading.Thread(target=drip, args=(running.address, 1_500, stop))
+    attack.start()
+    try:
+        time.sleep(3.0)
+        attacked_s = p99_s(running)
+    finally:
+        stop.set()
+        attack.join()
+    assert attacked_s <= 10 * alone_s
 
 
 def test_busy_connections_stay_beyond_the_limit() -> None:
