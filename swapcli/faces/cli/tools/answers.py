@@ -10,6 +10,7 @@ from typing import Any
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.tools.shortening import shorten
 from swapcli.faces.cli.tools.swap_check import CHECK, blocked_check, without_payload
 from swapcli.faces.cli.tools.tool_table import ToolDefinition
 from swapcli.faces.cli.tools.whole_amounts import whole_amounts
@@ -43,16 +44,17 @@ def read_answer(
     """
     lines = output.stderr.splitlines()
     error = next((each for each in map(_parse_error, reversed(lines)) if each is not None), None)
-    document = _read_document(tool, network, output, error)
+    document, left_out = shorten(tool, _read_document(tool, network, output, error))
     warnings = [*document.get("warnings", ())]
     if error is not None and output.stdout.strip():
         warnings.append({"code": error["code"], "message": error["message"]})
     said = {each["message"] for each in warnings}
+    notes = [text for line in lines if (text := _without_label(line)) and text not in said]
     first = {name: document[name] for name in _FIRST if name in document}
     return {
         "warnings": warnings,
         **first,
-        "notes": [text for line in lines if (text := _without_label(line)) and text not in said],
+        "notes": [*notes, *left_out],
         "amounts": _amounts(tool, document, find_network),
         **{name: value for name, value in document.items() if name not in first and name != "warnings"},
     }
