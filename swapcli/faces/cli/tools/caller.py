@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import Cancelled, InvalidOption
 from swapcli.faces.cli.errors import error_document, report_of
@@ -43,6 +44,9 @@ class ToolCaller:
         """Answer a call. Raises nothing but cancellation: each error is an answer."""
         tool = find_tool(name)
         try:
+            if not _is_json(arguments):
+                arguments = {}  # which an error repeats
+                raise InvalidOption("a number is too large", hint="write it as text")
             if tool is None:
                 raise _unknown_tool(name)
             return ToolAnswer(await self._run(tool, arguments))
@@ -66,6 +70,15 @@ class ToolCaller:
                 f"{tool.name} took longer than {self._timeout_s:g} seconds", hint="ask for less, or try again later"
             ) from None
         return read_answer(tool, arguments.get("network"), output, self._find_network)
+
+
+def _is_json(arguments: Mapping[str, Any]) -> bool:
+    """Return whether arguments can be written as JSON: the SDK reads 1e400 as infinity."""
+    try:
+        to_json(dict(arguments))
+    except ValueError:
+        return False
+    return True
 
 
 def _unknown_tool(name: str) -> InvalidOption:

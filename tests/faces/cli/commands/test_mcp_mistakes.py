@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator
@@ -11,7 +13,9 @@ from mcp import Client
 from swapcli.faces.cli.tools.schemas import build_error_schema
 from swapcli.faces.cli.tools.tool_table import TOOLS
 from tests.faces.cli.commands.test_schema import closed
+from tests.support.command import clean_environment
 from tests.support.mcp_client import document, with_client
+from tests.support.service_process import SWAPCLI_COMMAND
 
 WALLET = "0x1111111111111111111111111111111111111111"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -140,6 +144,7 @@ _WRONG: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("tokens", {}, {}),
 )
 MISTAKES = [(name, right | wrong) for name, right, wrong in _WRONG]
+GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 AT_ONCE = 8
 """Calls that an agent makes side by side: more than commands run at a time."""
 MARKS = ("Traceback", 'File "', "internal error", "swapcli/faces", "root:")
@@ -174,6 +179,45 @@ def test_each_mistake_is_a_plain_error_and_the_server_goes_on() -> None:
         assert answer["message"], mistake
         assert answer["next"]["tool"] in {*tools, None}
         assert answer["next"]["reason"]
+
+
+def test_messages_that_are_none_of_the_protocol_do_not_end_the_server() -> None:
+    """Lines that are no messages have no answer, and wrong messages get an error of the protocol."""
+    call = {"name": "quote", "arguments": ORDER}
+    wrong: dict[int, dict[str, Any]] = {
+        2: {"method": "no/such"},
+        3: {"method": "tools/call", "params": {"name": 5}},
+        4: {"method": "tools/call", "params": {"name": "quote", "arguments": [1]}},
+        5: {"method": "tools/call"},
+    }
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": GREETING}).encode(),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        *(b"garbage", b"[1,2", b"\xff\xfe\0", b"{}", b'{"jsonrpc": "2.0", "id": 7}', b"", b"[" * 100_000),
+        *(json.dumps({"jsonrpc": "2.0", "id": number} | each).encode() for number, each in wrong.items()),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}).encode(),
+        json.dumps({"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": call})
+        .replace('"amount": "1"', '"max_hops": 1e400')
+        .encode(),
+        b'{"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "networks"}}',
+    ]
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([*SWAPCLI_COMMAND, "mcp", "--offline"], **pipes, env=clean_environment()) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(b"".join(line + b"\n" for line in lines))
+        process.stdin.flush()
+        answers: dict[int, dict[str, Any]] = {}
+        while 8 not in answers:
+            answer = json.loads(process.stdout.readline())
+            answers[answer["id"]] = answer
+        process.stdin.close()
+        assert process.wait(timeout=20) == 0
+        assert b"Traceback" not in process.stderr.read()
+    assert all("error" in answers[number] for number in wrong)
+    assert answers[6]["result"]["structuredContent"]["message"] == "a number is too large"
+    assert not answers[8]["result"]["isError"]
 
 
 def test_a_hint_or_a_reason_says_what_to_do_about_a_misspelling() -> None:
