@@ -322,8 +322,10 @@ class UpstreamRejected(UpstreamError):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the refusal is one that passes."""
-        return self.refusal in _PASSING_REFUSALS or super().is_retryable
+        """Whether the refusal is one that passes: a node's by its meaning, a service's by its HTTP status."""
+        return (
+            self.refusal in _PASSING_REFUSALS or self.details.get("status") in _PASSING_STATUSES or super().is_retryable
+        )
 
 
 class RequestBudgetSpent(UpstreamRejected):
@@ -481,3 +483,5 @@ PASSING_ERRORS = (
 """The errors that are worth a second attempt. The others need another request, other settings, or a decision."""
 _PASSING_REFUSALS = frozenset({"transient", "rate", "timeout", "edge"})
 """The refusals of a node that are, too."""
+_PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
+"""The statuses of a service that are."""

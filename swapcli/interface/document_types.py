@@ -86,10 +86,11 @@ class WatchedRouteV2Json(RouteDocumentV2Json):
 
 
 class FailureJson(TypedDict):
-    """Why there are no figures."""
+    """Why there are no figures, and whether that may pass by itself."""
 
     code: str
     message: str
+    retryable: bool
 
 
 class FailedRefreshJson(TypedDict):

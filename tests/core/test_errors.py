@@ -63,3 +63,9 @@ def test_a_refusal_is_retryable_if_it_passes() -> None:
         by_refusal[kind] = refused.is_retryable
     passing = {Refusal.TRANSIENT, Refusal.RATE, Refusal.TIMEOUT, Refusal.EDGE}
     assert {kind for kind, is_retryable in by_refusal.items() if is_retryable} == passing
+
+
+def test_a_status_of_a_service_that_passes_is_retryable() -> None:
+    statuses = (400, 404, 429, 500, 501, 502, 503, 504)
+    rejected = {each: errors.UpstreamRejected("no", details={"status": each}).is_retryable for each in statuses}
+    assert {status for status, is_retryable in rejected.items() if is_retryable} == {429, 500, 502, 503, 504}

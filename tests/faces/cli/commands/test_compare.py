@@ -71,7 +71,9 @@ def test_a_service_that_fails_has_a_row_with_its_error(service_url: str) -> None
         broken = server.url
         ran = run_swapcli("compare", *ORDER, "--json", "--timeout", "2", "--api-url", broken, "--api-url", service_url)
     assert ran.exit_code == 0
-    assert alternative(ran.json, "service", broken)["error"]["code"].startswith("UPSTREAM")
+    failure = alternative(ran.json, "service", broken)["error"]
+    assert failure["code"].startswith("UPSTREAM")
+    assert failure["retryable"] is True
     assert alternative(ran.json, "service", service_url)["error"] is None
 
 

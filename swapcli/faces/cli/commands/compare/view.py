@@ -8,7 +8,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.number_format import format_usd
 from swapcli.core.model.token import in_tokens, whole_tokens
-from swapcli.faces.cli.errors import report_of
+from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
@@ -61,8 +61,7 @@ def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
 
 def _nested(row: dict[str, object], each: Alternative) -> dict[str, object]:
     """Return the object of a row with its error as other commands print it, and the state of a service."""
-    report = report_of(each.error) if each.error else None
-    error = {"code": report.code, "message": report.message} if report else None
+    error = failure_document(each.error) if each.error else None
     return row | {"state": render_state_source(each.state) if each.state else None, "error": error}
 
 

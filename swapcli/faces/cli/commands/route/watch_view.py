@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.token import whole_tokens
-from swapcli.faces.cli.errors import report_of
+from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.output import Output
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -45,10 +45,7 @@ class WatchLines:
             self._output.note(f"{error.message}; the last good quote is {format_age(int(age_s))}")
             self._output.flush_notes()
             return
-        report = report_of(error)
-        self._output.print_line(
-            {"error": {"code": report.code, "message": report.message}, "lastQuoteAgeS": round(age_s, 3)}
-        )
+        self._output.print_line({"error": failure_document(error), "lastQuoteAgeS": round(age_s, 3)})
 
 
 class WatchScreen:
