@@ -181,7 +181,7 @@ def test_each_mistake_is_a_plain_error_and_the_server_goes_on() -> None:
         assert answer["next"]["reason"]
 
 
-def test_messages_that_are_none_of_the_protocol_do_not_end_the_server() -> None:
+def test_lines_that_are_no_messages_do_not_end_the_server() -> None:
     """Lines that are no messages have no answer, and wrong messages get an error of the protocol."""
     call = {"name": "quote", "arguments": ORDER}
     wrong: dict[int, dict[str, Any]] = {
