@@ -1,10 +1,12 @@
 """Measure how the orders of one client wait for each other, and how the service answers over many connections.
 
-    python -m bench.fairness [--seconds 4] [--rounds 3] [--before TREE]
+    python -m bench.fairness [--seconds 4] [--rounds 4] [--overload 60] [--before TREE]
 
 *Quick beside slow*: response times of quick orders, alone and beside slow orders of the same client. *Connections*:
-good answers a second, and refusals, over 8, 64 and 256 connections of one client. `--before` names a checkout of
-another revision, whose service is measured in turn with this one.
+good answers a second, and refusals, over 8, 64 and 256 connections of one client. *Overload*: 32 connections of one
+client with slow orders, which ask again when they are told to: how often an order is refused, how wrong the time of
+`Retry-After` is (from the first refusal until the order is taken), and the longest wait. `--before` names a checkout
+of another revision, whose service is measured in turn with this one.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench.abuse import Load, end_tasks, measure_load, p99, repeat, slowest_order
 from bench.running import BenchmarkFailed
@@ -27,10 +30,11 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.faces.service.soak import Client, Service, orders, served
+from tests.faces.service.soak import Client, Request, Service, orders, served
 
 SLOW_COUNTS = (0, 2, 8)
 CONNECTIONS = (8, 64, 256)
+OVERLOADING = 32
 QUICK_S = 0.005
 """Orders that take at most this long are quick."""
 _PAUSE_S = 0.02
@@ -46,6 +50,7 @@ class FairnessFigures:
     quick_ms: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[int, list[Load]] = field(default_factory=dict)
     quick_loads: dict[int, list[Load]] = field(default_factory=dict)
+    overload: dict[str, float] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, object]:
@@ -62,6 +67,7 @@ class FairnessFigures:
             },
             "loads": {count: _mean(loads) for count, loads in self.loads.items()},
             "quick_loads": {count: _mean(loads) for count, loads in self.quick_loads.items()},
+            "overload": self.overload,
         }
 
 
@@ -104,7 +110,73 @@ async def quick_beside_slow(
     return taken_ms
 
 
-def measure(services: Mapping[str, Service], seconds: float, rounds: int) -> dict[str, FairnessFigures]:
+class TakenOrder(NamedTuple):
+    """An order that was taken: how often it was refused before, and the seconds that the first refusal said, and that
+    it took from there until it was taken. `longest_s` is the longest time until a refusal."""
+
+    refusals: int
+    told_s: float
+    taken_s: float
+    longest_s: float
+
+    @property
+    def is_told_well(self) -> bool:
+        """Whether the first time was wrong by at most a second or 30%."""
+        return abs(self.told_s - self.taken_s) <= max(1.0, 0.3 * self.taken_s)
+
+
+async def measure_overload(service: Service, slow: str, seconds: float) -> dict[str, float]:
+    """Return figures of connections that all repeat a slow order, and ask again when they are told to."""
+    taken, end_s, request = list[TakenOrder](), time.perf_counter() + seconds, route_request(slow)
+
+    async def ask(client: Client) -> None:
+        while time.perf_counter() < end_s:
+            refusals, told_s, refused_s, longest_s = 0, 0.0, 0.0, 0.0
+            while True:
+                asked_s = time.perf_counter()
+                answer = await client.ask(request, "overload")
+                if answer is None or answer[0] not in (200, 503):
+                    raise BenchmarkFailed(f"in overload the service answered with {answer}")
+                if answer[0] == 200:
+                    break
+                now_s = time.perf_counter()
+                longest_s = max(longest_s, now_s - asked_s)
+                if not refusals:
+                    told_s, refused_s = float(client.retry_after_s or 0), now_s
+                refusals += 1
+                await asyncio.sleep(float(client.retry_after_s or 0))
+            taken.append(TakenOrder(refusals, told_s, asked_s - refused_s if refusals else 0.0, longest_s))
+        client.close()
+
+    await asyncio.gather(*(ask(Client(service.port)) for _ in range(OVERLOADING)))
+    refused = [each for each in taken if each.refusals]
+    waits = await _wait_buckets(service)
+    return {
+        "taken": len(taken),
+        "refused_first": len(refused),
+        "refusals_of_these": round(sum(each.refusals for each in refused) / max(1, len(refused)), 2),
+        "told_well_percent": round(100 * sum(each.is_told_well for each in refused) / max(1, len(refused)), 1),
+        "median_told_s": median([each.told_s for each in refused] or [0.0]),
+        "median_taken_s": round(median([each.taken_s for each in refused] or [0.0]), 2),
+        "longest_until_refused_s": round(max((each.longest_s for each in taken), default=0.0), 2),
+        "waits_above_2_5_s": waits.get("+Inf", 0.0) - waits.get("2.5", 0.0),
+    }
+
+
+async def _wait_buckets(service: Service) -> dict[str, float]:
+    """Return the numbers of waits by their bound; none of a service that does not tell them."""
+    client = Client(service.port)
+    answer = await client.ask(Request("GET", "/metrics"), "metrics")
+    client.close()
+    lines = answer[1].decode().splitlines() if answer else []
+    prefix = 'swapcli_solve_wait_seconds_bucket{le="'
+    counts = (line.removeprefix(prefix).split('"} ') for line in lines if line.startswith(prefix))
+    return {bound: float(count) for bound, count in counts}
+
+
+def measure(
+    services: Mapping[str, Service], seconds: float, rounds: int, overload_s: float
+) -> dict[str, FairnessFigures]:
     """Return the figures of services by their name: each is measured in turn, in rounds."""
     figures = {name: FairnessFigures() for name in services}
     (slow, _), quick = slowest_order(), quick_orders()
@@ -123,6 +195,8 @@ def measure(services: Mapping[str, Service], seconds: float, rounds: int) -> dic
             for name in in_turn:
                 load = asyncio.run(measure_load(services[name], quick, count, seconds))
                 figures[name].quick_loads.setdefault(count, []).append(load)
+    for name, service in services.items():
+        figures[name].overload = asyncio.run(measure_overload(service, slow, overload_s))
     return figures
 
 
@@ -140,12 +214,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--overload", type=float, default=60.0)
     parser.add_argument("--before", type=Path, default=None, metavar="TREE")
     options = parser.parse_args()
     trees = {"now": None} if options.before is None else {"before": options.before, "now": None}
     with ExitStack() as stack:
         services = {name: stack.enter_context(served("--networks", NETWORK, tree=tree)) for name, tree in trees.items()}
-        figures = measure(services, options.seconds, options.rounds)
+        figures = measure(services, options.seconds, options.rounds, options.overload)
     print(json.dumps({name: found.summary for name, found in figures.items()}, indent=1))
 
 

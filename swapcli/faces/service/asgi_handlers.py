@@ -80,7 +80,7 @@ class EndpointHandler:
             if endpoint.content_type == EVENT_STREAM:
                 assert endpoint.handler is not None
                 return await self._service.events.stream(endpoint.handler, request, scope, receive, send)
-            content, response = await self._run(endpoint, request, get_context(scope).queue_client, receive)
+            content, response = await self._run(endpoint, request, scope, receive)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)
             amended = response.amend and await self._service.checker.amend(network.name, response.amend)
@@ -94,7 +94,7 @@ class EndpointHandler:
         return await send_body(send, OK, endpoint.content_type.encode(), content, response.headers)
 
     async def _run(
-        self, endpoint: Endpoint, request: EndpointRequest, client: str, receive: Receive
+        self, endpoint: Endpoint, request: EndpointRequest, scope: Scope, receive: Receive
     ) -> tuple[bytes, EndpointResponse]:
         """Run the handler of an endpoint on the worker thread, until the client disconnects."""
         worker, metrics = self._service.worker, self._service.metrics
@@ -102,8 +102,9 @@ class EndpointHandler:
         try:
             work = worker.submit(
                 lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)),
-                client=client,
+                client=get_context(scope).queue_client,
                 order_class=classify_order(endpoint.path, request.network.name, request.query, request.body),
+                connection=scope.get("client"),
             )
         except Overloaded:
             metrics.record_overloaded()

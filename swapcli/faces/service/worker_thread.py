@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from math import ceil, inf
 from queue import SimpleQueue
@@ -30,6 +30,7 @@ from typing import Generic, TypeVar
 from swapcli.core.errors import Cancelled, Overloaded
 from swapcli.faces.service.fair_queue import FairQueue, QueueFull
 from swapcli.faces.service.order_costs import OrderClass, OrderCosts
+from swapcli.faces.service.retry_times import RetryTimes
 
 T = TypeVar("T")
 IsCancelled = Callable[[], bool]
@@ -41,7 +42,12 @@ MAX_WAIT_S = 2.3
 """An order that has waited this long is refused: with `SWEEP_S` and a busy event loop, before 2.5 s."""
 SWEEP_S = 0.1
 """Between two looks for orders that have waited too long."""
-MAX_RETRY_AFTER_S = 60
+_RETRY_WAIT_S = 1.0
+"""The wait that a refused order should find when it comes again: less than it may be, since costs vary, and clients are
+told whole seconds."""
+_PRECEDED_WAIT_S = 0.5
+"""The time that an order may wait while refused ones of its client are due: little, and enough to keep the thread busy
+if they do not come."""
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
@@ -88,6 +94,7 @@ class Worker:
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
         self._urgent: deque[_Job[object]] = deque()
         self._costs = OrderCosts()
+        self._retries = RetryTimes()
         self._waiting: dict[OrderClass, set[_Job[object]]] = {}
         self._running: list[_Job[object]] = []
         self._wakeups: SimpleQueue[bool] = SimpleQueue()
@@ -127,15 +134,17 @@ class Worker:
         *,
         client: str | None = None,
         order_class: OrderClass | None = None,
+        connection: Hashable = None,
         is_urgent: bool = False,
     ) -> asyncio.Future[T]:
         """Have `work` run on the thread; return the future of its result. Cancelling that cancels the work.
 
-        `client` is the client that the work is for; None is the service itself. `order_class` is that of its order.
-        Raises `Overloaded` if the queue has no place for the client, or if its order could not start in time; the
-        future does so if another client evicts the job, or if it has waited too long.
+        `client` is the client that the work is for; None is the service itself. `order_class` is that of its order,
+        `connection` tells it from others of the client when it comes again. Raises `Overloaded` if the queue has no
+        place for the client, or if its order could not start in time; the future does so if another client evicts the
+        job, or if it has waited too long.
         """
-        job: _Job[T] = _Job(work, client, order_class)
+        job: _Job[T] = _Job(work, client, order_class, connection)
         self._add(job, is_urgent)  # type: ignore[arg-type]
         job.future.add_done_callback(lambda _: self._discard(job, is_urgent))  # type: ignore[arg-type]
         return job.future
@@ -147,14 +156,15 @@ class Worker:
             self._thread = None
 
     def _add(self, job: _Job[object], is_urgent: bool) -> None:
-        evicted = None
+        evicted, retry_after_s = None, 1
         with self._lock:
             if is_urgent:
                 self._urgent.append(job)
             else:
                 evicted = self._push(job)
+                retry_after_s = self._retry_after_s(evicted) if evicted else 1
         if evicted is not None:
-            evicted.fail(_overloaded())
+            evicted.fail(_overloaded(retry_after_s))
         if self._thread is None:
             self._start()
         self._wakeups.put(True)
@@ -170,23 +180,34 @@ class Worker:
         try:
             evicted = self._orders.push(job.client, job, job.expected_s, job.queued_s)
         except QueueFull:
-            raise _overloaded(self._expected_wait_s(job, job.client) if job.client else 0.0) from None
+            raise _overloaded(self._retry_after_s(job)) from None
         if job.order_class is not None:
             self._waiting.setdefault(job.order_class, set()).add(job)
         return evicted
 
     def _check_wait(self, job: _Job[object], client: str) -> None:
         """Raise `Overloaded` if an order of a client could not start in time."""
-        if self._orders.total_s + self._remaining_s(job.queued_s) <= MAX_EXPECTED_WAIT_S:
-            return  # without looking at each order: not even the last of them would wait longer
-        wait_s = self._expected_wait_s(job, client)
-        if wait_s > MAX_EXPECTED_WAIT_S:
-            self.refused_waits += 1
-            raise Overloaded(
-                f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many orders are ahead of it",
-                retry_after_s=_retry_after_s(wait_s),
-                hint="retry later",
-            )
+        # Without a look at each order: not even the last of them would wait longer.
+        if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
+            is_preceded = self._retries.is_preceded(client, job.connection, job.queued_s)
+            if self._expected_wait_s(job, client) > (_PRECEDED_WAIT_S if is_preceded else MAX_EXPECTED_WAIT_S):
+                self.refused_waits += 1
+                raise Overloaded(
+                    f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it",
+                    retry_after_s=self._retry_after_s(job),
+                    hint="retry later",
+                )
+        self._retries.take(client, job.connection)
+
+    def _retry_after_s(self, job: _Job[object]) -> int:
+        """Return when a refused order is due, in whole seconds."""
+        if job.client is None:
+            return 1
+        now_s = self._timer_s()
+        first_s = self._expected_wait_s(job, job.client) - _RETRY_WAIT_S
+        # Other clients have their turns in between.
+        cost_s = job.expected_s * max(1, self._orders.clients)
+        return max(1, ceil(self._retries.refuse(job.client, job.connection, max(0.0, first_s), cost_s, now_s)))
 
     def _expected_wait_s(self, job: _Job[object], client: str) -> float:
         """Return how long an order of a client will wait if no other one comes.
@@ -194,7 +215,8 @@ class Worker:
         Either for all that is ahead of it, or, if a long order runs, until it may interrupt that one, and for cheaper
         ones that may do so before, which have half of the time.
         """
-        behind_s = self._remaining_s(job.queued_s) + self._orders.wait_s(client, job.expected_s, job.queued_s)
+        now_s = self._timer_s()
+        behind_s = self._remaining_s(now_s) + self._orders.wait_s(client, job.expected_s, now_s)
         inside_s = MIN_RATIO * job.expected_s + 2.0 * self._orders.cheaper_s(client, job.expected_s)
         return min(behind_s, inside_s)
 
@@ -220,14 +242,13 @@ class Worker:
         with self._lock:
             expired = self._orders.remove_older(now_s - MAX_WAIT_S)
             self.expired_waits += len(expired)
-            # What is expected of the others is not expected to hold if these took longer than expected.
-            wait_s = self._orders.total_s + self._remaining_s(now_s)
-        for job in expired:
+            refused = [(job, self._retry_after_s(job)) for job in expired]
+        for job, retry_after_s in refused:
             self._on_wait(now_s - job.queued_s)
             job.fail(
                 Overloaded(
                     f"the order has waited for {MAX_WAIT_S:g} seconds: those ahead of it take longer than expected",
-                    retry_after_s=_retry_after_s(wait_s),
+                    retry_after_s=retry_after_s,
                     hint="retry later",
                 )
             )
@@ -262,7 +283,7 @@ class Worker:
         stuck = list(running)
         self._start()
         for job in stuck[:-1]:
-            job.fail(_overloaded())
+            job.fail(_overloaded(1))
         stuck[-1].fail(SearchStuck(f"a search has not been seen for {limit_s:g} seconds"))
         with self._lock:
             waiting = len(self._orders) + len(self._urgent)
@@ -351,6 +372,7 @@ class _Job(Generic[T]):
         "_error",
         "_result",
         "client",
+        "connection",
         "expected_s",
         "future",
         "is_abandoned",
@@ -362,8 +384,9 @@ class _Job(Generic[T]):
         "work",
     )
 
-    def __init__(self, work: Work[T], client: str | None, order_class: OrderClass | None) -> None:
+    def __init__(self, work: Work[T], client: str | None, order_class: OrderClass | None, connection: Hashable) -> None:
         self.work = work
+        self.connection = connection
         self.client = client
         self.order_class = order_class
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -405,13 +428,8 @@ class _Job(Generic[T]):
             settle(outcome)
 
 
-def _overloaded(wait_s: float = 0.0) -> Overloaded:
-    return Overloaded("too many orders at once", retry_after_s=_retry_after_s(wait_s), hint="retry in a moment")
-
-
-def _retry_after_s(wait_s: float) -> int:
-    """Return when an order that would wait for `wait_s` now is taken, if no other one comes: whole seconds."""
-    return min(max(1, ceil(wait_s - MAX_EXPECTED_WAIT_S)), MAX_RETRY_AFTER_S)
+def _overloaded(retry_after_s: int) -> Overloaded:
+    return Overloaded("too many orders at once", retry_after_s=retry_after_s, hint="retry in a moment")
 
 
 async def cancel_on_disconnect(work: asyncio.Future[T], disconnected: asyncio.Task[None]) -> T:

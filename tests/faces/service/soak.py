@@ -158,13 +158,14 @@ def mixture(route: dict[str, Any], seed: int) -> Iterator[Request]:
 class Client:
     """Asks over one connection after the other; as long as the service keeps one, it is used again.
 
-    `fresh_source` is the address of this machine that they come from.
+    `source` is the address of this machine that they come from; `retry_after_s` is what the last answer said of that.
     """
 
     def __init__(self, port: int, source: str = "127.0.0.1") -> None:
         self._port = port
         self._source = source
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.retry_after_s: int | None = None
 
     async def ask(self, request: Request, id_: str) -> tuple[int, bytes] | None:
         """Return status and body; None if the client disconnects. Raises `OSError` without a complete response."""
@@ -187,6 +188,8 @@ class Client:
     async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, bytes]:
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
+        retry_after = head.partition(b"retry-after:")[2].partition(b"\r\n")[0]
+        self.retry_after_s = int(retry_after) if retry_after else None
         body = await reader.readexactly(length)
         if b"connection: close" in head:
             self.close()

@@ -324,7 +324,7 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
         taken = [submit_long("one") for _ in range(5)]
         with pytest.raises(Overloaded, match="could not start within 2 seconds") as caught:
             submit_long("one")
-        assert caught.value.retry_after_s == 1
+        assert caught.value.retry_after_s == 2
         assert worker.refused_waits == 1
         taken.append(worker.submit(timer.steps(3, seen, "short"), client="one", order_class=SHORT))
         taken.append(submit_long("two"))
@@ -339,7 +339,7 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
 
 
 def test_a_retry_is_due_when_the_order_is_taken() -> None:
-    """The time comes from measured costs."""
+    """The time comes from measured costs, and leaves a second for costs that vary."""
 
     async def work() -> None:
         timer, seen, until_s = Time(), list[str](), [100.0]
@@ -357,12 +357,12 @@ def test_a_retry_is_due_when_the_order_is_taken() -> None:
 
         with pytest.raises(Overloaded) as caught:
             submit()
-        assert caught.value.retry_after_s == 3
+        assert caught.value.retry_after_s == 4
         until_s[0] = start_s + 2.8
         await until(lambda: timer() > start_s + 2.8)
         with pytest.raises(Overloaded) as caught:
             submit()
-        assert caught.value.retry_after_s == 1
+        assert caught.value.retry_after_s == 2
         until_s[0] = start_s + 3.1
         await until(lambda: timer() > start_s + 3.1)
         other = submit()
