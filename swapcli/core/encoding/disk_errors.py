@@ -1,9 +1,10 @@
-"""Errors of writing a file: whether the disk is at fault, or the path."""
+"""Errors of reading and writing a file: whether the disk is at fault, or the path, and what to do."""
 
 from __future__ import annotations
 
 import errno
 
+from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InputOutputError, InvalidInput, SwapcliError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -15,6 +16,15 @@ _PATH_HINTS = {
     errno.EPERM: "choose a folder that you may write to",
     errno.EROFS: "choose a folder that you may write to",
     errno.ENAMETOOLONG: "choose a shorter name",
+}
+_READING_HINTS = {
+    errno.ENOENT: "check its name and its folder; - is stdin",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EISDIR: "it is a folder: name a file in it",
+    errno.EACCES: "you may not read it: ask its owner, or copy it to where you may",
+    errno.EPERM: "you may not read it: ask its owner, or copy it to where you may",
+    errno.ENAMETOOLONG: "that is no name of a file",
+    errno.ELOOP: "it is a link that leads to itself",
 }
 _DISK = _FULL | {errno.EIO, errno.EFBIG}
 
@@ -32,3 +42,10 @@ def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
         return InputOutputError(message, hint=hint, details={"file": name})
     hint = _PATH_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
     return InvalidInput(message, hint=hint, details={"file": name})
+
+
+def read_error(name: str, error: OSError | ValueError) -> InvalidInput:
+    """Return the error of a file that cannot be read, with what to do about it."""
+    reason = getattr(error, "strerror", None) or str(error)
+    hint = _READING_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
+    return InvalidInput(f"cannot read {printable(name)}: {reason}", hint=hint, details={"file": name})

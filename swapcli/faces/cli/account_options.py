@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidInput
+from swapcli.core.errors import InvalidAddress, InvalidInput
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address, is_name
 from swapcli.faces.cli.options import ALLOW_RECIPIENT
@@ -25,7 +25,11 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
     Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
     """
     if not is_name(text):
-        return parse_address_option(text, network, label)
+        try:
+            return parse_address_option(text, network, label)
+        except InvalidAddress as error:
+            error.hint = error.hint or "copy the whole address, or give a name that a node can look up, such as me.eth"
+            raise
     from swapcli.quoting.openers.account_names import resolve_account_name
 
     try:

@@ -92,8 +92,9 @@ def _invoke_deprecated(
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     # Imported here: a command that succeeds needs none of it.
     from swapcli.faces.cli.errors import is_json_requested, print_error, report_of, requested_color
+    from swapcli.faces.cli.usage_hints import explain_usage
 
-    report = report_of(error, debug="--debug" in arguments[:1])
+    report = explain_usage(report_of(error, debug="--debug" in arguments[:1]), arguments)
     return print_error(report, as_json=is_json_requested(arguments), color=requested_color(arguments))
 
 

@@ -23,6 +23,7 @@ from swapcli.faces.cli.output import print_to_stderr
 
 if TYPE_CHECKING:
     from typer import TyperException
+    from typer._click import Context
     from typer._click.exceptions import NoSuchOption
 
     from swapcli.interface.document_types import ErrorJson, FailureJson
@@ -132,10 +133,37 @@ def _typer_report(error: TyperException) -> ErrorReport:
     if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
         return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
     context = getattr(error, "ctx", None)
+    if (option := getattr(error, "option_name", "")) and "requires an argument" in error.format_message():
+        return ErrorReport("USAGE", f"{option} needs a value", exit_codes.USAGE, _value_hint(option, context))
     message, closest = _typer_message(error), []
     if isinstance(error, NoSuchOption):
         message, closest = f'no option "{printable(error.option_name)}"', _closest_options(error)
+    if context and not closest and (way_out := _way_out(error, context)):
+        return ErrorReport("USAGE", message, exit_codes.USAGE, f"{way_out}; see {context.command_path} --help")
     return _report_with_closest(message, closest, context.command_path if context else None)
+
+
+def _value_hint(option: str, context: Context | None) -> str:
+    """Return how an option with its value is written."""
+    if context is None:
+        return f"write {option} VALUE"
+    metavars = (each.metavar for each in context.command.get_params(context) if option in each.opts)
+    return f"write {option} {next(metavars, None) or 'VALUE'}; see {context.command_path} --help"
+
+
+def _way_out(error: TyperException, context: Context) -> str:
+    """Return how a command line could be completed: with its commands, or its words in the user's own command line."""
+    if error.format_message().startswith("Missing command"):
+        commands: Sequence[str] = getattr(context.command, "commands", ())
+        return f"name one of its commands: {', '.join(commands)}"
+    arguments = [each for each in context.command.get_params(context) if each.param_type_name == "argument"]
+    metavars = [str(each.metavar) for each in arguments]
+    if error.format_message().startswith("Missing argument"):
+        given = [str(context.params.get(each.name or "") or each.metavar) for each in arguments]
+        return printable(truncate(" ".join([context.command_path, *given]), 160))
+    if _EXTRA_ARGUMENTS(error.format_message()):
+        return f"its words are {' '.join(metavars)}" if metavars else "it takes options only"
+    return ""
 
 
 def _typer_message(error: TyperException) -> str:

@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import ENOENT
 from io import UnsupportedOperation
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
-from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.disk_errors import read_error, write_error
+from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidInput
 
 STDIN = "-"
+MAX_LISTED_FILES = 2_000
+"""Of a larger folder only these are compared with a mistyped name."""
 
 
 def read_file(name: str) -> bytes:
@@ -111,5 +116,17 @@ def _read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
+        failure = read_error(name, error)
+        if isinstance(error, FileNotFoundError):
+            failure.hint = _near_files(name) or failure.hint
+        raise failure from error
+
+
+def _near_files(name: str) -> str:
+    """Return the question whether a file of the same folder is meant; empty if there is no near one."""
+    folder = os.path.dirname(name)
+    try:
+        names = [entry.name for entry in islice(os.scandir(folder or "."), MAX_LISTED_FILES)]
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(printable(os.path.join(folder, each)) for each in closest_names(os.path.basename(name), names))

@@ -52,7 +52,12 @@ class PanelCommand(TyperCommand):
     registered: RegisteredCommand | None = None
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
+        try:
+            return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
+        except typer.TyperException as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]  # the parser does not know it
+            raise
 
     def invoke(self, ctx: Context) -> Any:
         try:

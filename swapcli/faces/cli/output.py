@@ -250,7 +250,7 @@ def choose_format(
     if options.format is not None:
         requested[f"--format {options.format}"] = _parse_format(options.format, supported)
     if len(requested) > 1:
-        raise InvalidOption(" and ".join(requested) + " cannot be combined")
+        raise InvalidOption(" and ".join(requested) + " cannot be combined", hint="leave out one of them")
     if options.fields is not None:
         if not set(requested.values()) <= {OutputFormat.JSON}:
             raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")

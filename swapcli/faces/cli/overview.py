@@ -51,6 +51,9 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 """The summaries of the commands by purpose, in the order of the overview."""
 ALIASES: Mapping[str, str] = MappingProxyType({"quote": "route"})
 """Other names of commands."""
+ROUTE_COMMAND = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json"
+ROUTE_TO_EXECUTE = f"{ROUTE_COMMAND} | swapcli execute - --destination ADDRESS"
+"""How a route gets to execute."""
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "-V, --version": "Print the version.",

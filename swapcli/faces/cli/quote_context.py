@@ -195,6 +195,13 @@ def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, l
     return present[0], present[1:]
 
 
+def missing_words(session: Session, network: str, problem: str, example: str) -> UsageError:
+    """Return the error of a command without words behind NETWORK, which may be a word that is meant to follow it."""
+    if session.settings.market is None and not _is_network(session, network):
+        problem = f'"{printable(truncate(network, 60))}" is not a network: name that first'
+    return UsageError(f"{problem}, as in {example}")
+
+
 def read_order(words: Sequence[str], command: str, network: str, *, raw: bool, hint: str = "") -> OrderWords:
     """Return the three words of an order of `command` on `network`; with `raw`, its amount is in base units.
 

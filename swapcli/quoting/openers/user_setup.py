@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from swapcli.core.encoding.byte_order_mark import to_plain_utf8
-from swapcli.core.errors import InvalidInput
+from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings
 from swapcli.quoting.live_choice import NodeRules
@@ -21,8 +21,7 @@ def read_file(name: str) -> bytes:
     try:
         return to_plain_utf8(Path(name).read_bytes())
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
+        raise read_error(name, error) from error
 
 
 class UserSetup(NamedTuple):

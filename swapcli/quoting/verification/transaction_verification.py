@@ -45,6 +45,20 @@ OpenAtBlock = Callable[[BlockHeader, int], QuoteSource]
 """Opens the source that quotes on a block with a gas price in wei."""
 
 
+def check_transaction_hash(text: str) -> None:
+    """Raise `InvalidInput` for what is no hash of a transaction."""
+    if _is_hash(text):
+        return
+    digits = text.lower().removeprefix("0x")
+    hint = "copy it from the page of the transaction in an explorer"
+    if re.fullmatch(r"[0-9a-f]*", digits):
+        is_address = len(digits) == 40
+        hint = "that is an address; " + hint if is_address else f"this has {len(digits)} digits; {hint}"
+        if len(digits) == 64:
+            hint = f"write 0x in front: 0x{digits}"
+    raise InvalidInput("the hash of a transaction is 0x and 64 hex digits", hint=hint, details={"transaction": text})
+
+
 class BestRoute(NamedTuple):
     """What the best route would have paid at the parent block; `problem` says why there is no quote."""
 
@@ -97,8 +111,7 @@ def verify_transaction(
     does not have or that has no swaps, and `UpstreamError`, also if the node no longer has the state.
     """
     network = known.network
-    if not _is_hash(transaction):
-        raise InvalidInput("the hash of a transaction is 0x and 64 hex digits", details={"transaction": transaction})
+    check_transaction_hash(transaction)
     node.read_head()  # checks the chain
     receipt = _read_receipt(node, transaction)
     events = [event for event in find_swaps(receipt.logs) if not _is_other_vault(event, known)]

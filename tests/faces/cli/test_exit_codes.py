@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from errno import EACCES, ELOOP, ENAMETOOLONG
+from pathlib import Path
 
 import pytest
 
+from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.errors import InvalidAmount, NoRoute, SwapcliError
 from swapcli.faces.cli import exit_codes
 from tests.support.command import run_swapcli
@@ -39,6 +43,111 @@ def test_what_was_not_raised_on_purpose_is_a_defect() -> None:
 @pytest.mark.parametrize(("statuses", "status"), [([], 0), ([0, 0], 0), ([0, 3], 3), ([3, 2, 0], 2), ([75, 1, 2], 1)])
 def test_a_batch_ends_with_its_worst(statuses: list[int], status: int) -> None:
     assert exit_codes.worst(statuses) == status
+
+
+ACCOUNT = "0x" + "11" * 20
+HASH = "5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+
+MISTAKES = [
+    # values of options
+    ("route base ETH USDC 1 --live alwys", '--live: no value "alwys"', "did you mean --live require?"),
+    ("route --live alwys base ETH USDC 1", '--live: no value "alwys"', "did you mean --live require?"),
+    ("route base ETH USDC 1 --live off", '--live: no value "off"', "did you mean --live never?"),
+    ("pools base --live nevr", '--live: no value "nevr"', "did you mean --live never?"),
+    (f"calldata base ETH USDC 1 --destination {ACCOUNT} --check alway", '--check: no value "alway"', "--check always?"),
+    ("route base ETH USDC 1 --watch 5s", '--watch: no value "5s"', "--watch 5"),
+    ("route base ETH USDC 1 --slippage", "--slippage needs a value", "see swapcli route --help"),
+    ("serve --networks", "--networks needs a value", "see swapcli serve --help"),
+    ("route base ETH USDC 1 --format yaml", 'no format "yaml"', "json, plain, table, csv"),
+    ("route base ETH USDC 1 --slipage 1", 'no option "--slipage"', "did you mean --slippage?"),
+    ("route base ETH USDC 1 --plain --table", "cannot be combined", "leave out one of them"),
+    ("route base ETH USDC 1 --exclude-protocols uniswapv33", "no protocol uniswapv33", "uniswapV3"),
+    ("pools base --limit x", "--limit: expected a whole number from 0", ""),
+    ("serve --port abc", "--port: expected a whole number from 0 to 65535", ""),
+    ("serve --workers 0", "--workers: expected a whole number from 1 to 256", ""),
+    ("health --retries x", "--retries: expected a whole number from 0 to 100", ""),
+    ("health --api-url foo", "--api-url: expected an http or https address", ""),
+    # words between tokens
+    ("route base ETH to USDC 1", "unexpected argument", 'leave out "to": swapcli route base ETH USDC 1'),
+    ("route base 1 ETH to USDC", "unexpected argument", 'leave out "to": swapcli route base 1 ETH USDC'),
+    ("route base ETH USDC for 1", "unexpected argument", 'leave out "for": swapcli route base ETH USDC 1'),
+    ("compare base 1 ETH -> USDC", "->", 'leave out "->": swapcli compare base 1 ETH USDC'),
+    ("depth base ETH to USDC", "unexpected argument", 'leave out "to": swapcli depth base ETH USDC'),
+    ("pools base ETH to USDC", "unexpected argument", 'leave out "to": swapcli pools base ETH USDC'),
+    ("price base ETH in USDC", 'no token "in"', "write swapcli price base ETH --in USDC"),
+    # too few and too many words
+    ("route base", "TOKEN_IN, TOKEN_OUT and AMOUNT are required", "see swapcli route --help"),
+    ("compare base ETH USDC", "swapcli compare base ETH USDC 1.5", "see swapcli compare --help"),
+    ("depth base ETH", "swapcli depth base ETH USDC", "see swapcli depth --help"),
+    ("route ETH USDC 1", "no network given", "see swapcli route --help"),
+    ("price base", "swapcli price base ETH", "see swapcli price --help"),
+    ("price ETH", '"ETH" is not a network', "see swapcli price --help"),
+    (f"balance {ACCOUNT}", "is not a network", "see swapcli balance --help"),
+    ("balance base", "no account given", "see swapcli balance --help"),
+    ("balance base ETH", '"ETH" is not an EVM address', "me.eth"),
+    ("balance base 0x123", '"0x123" is not an EVM address', "copy the whole address"),
+    ("allowance", "no network given", "name one of base"),
+    ("allowance base", "OWNER and TOKEN are required, as in swapcli allowance base 0x2222", "swapcli allowance --help"),
+    (f"allowance base {ACCOUNT}", f"as in swapcli allowance base {ACCOUNT} USDC", "swapcli allowance --help"),
+    ("allowance base DAI", f"as in swapcli allowance base 0x{'22' * 20} DAI", "swapcli allowance --help"),
+    ("execute", "stdin is empty", "AMOUNT --json | swapcli execute --destination ADDRESS"),
+    (f"execute --destination {ACCOUNT}", "stdin is empty", f"--json | swapcli execute --destination {ACCOUNT}"),
+    ("execute --slippage 1", "stdin is empty", "swapcli execute --slippage 1 --destination ADDRESS"),
+    ("market import", "missing argument 'FILE'", "swapcli market import FILE"),
+    ("config set slippage", "missing argument 'VALUE'", "swapcli config set slippage VALUE"),
+    ("keys revoke", "missing argument 'ID|NAME'", "swapcli keys revoke ID|NAME"),
+    ("verify base", "missing argument 'TX'", "swapcli verify base TX"),
+    ("market", "missing command", "import, export, info, remove"),
+    ("config", "missing command", "show, get, set"),
+    ("pools base ETH USDC DAI", 'unexpected argument "DAI"', "its words are [NETWORK] [TOKEN] [TOKEN]"),
+    ("config path x", 'unexpected argument "x"', "it takes options only"),
+    # names
+    ("rout base ETH USDC 1", 'no command "rout"', "did you mean route"),
+    ("router deploy", 'no command "deploy"', "did you mean deploy-payload?"),
+    ("tokens bse", 'no network "bse"', "did you mean base?"),
+    ("tokens base zzzzzzzz", "no token of base matches", "lists all 62"),
+    ("price base ETHH", 'no token "ETHH"', "did you mean ETH?"),
+    ("price base ETH --in USDD", 'no token "USDD"', "USDC"),
+    ("pools base ETH ETH", "cannot be the same", "name two different tokens"),
+    ("schema rout", 'no document "rout"', "did you mean route"),
+    ("help rout", 'no topic "rout"', "did you mean route"),
+    ("completion bsh", "did you mean bash?", "see swapcli completion --help"),
+    ("config set slipage 1", 'no setting "slipage"', "did you mean slippage?"),
+    ("networks base", "NETWORK requires --probe", "swapcli networks lists all networks"),
+    # files, hashes and calldata
+    ("execute nofile.json", "cannot read nofile.json: No such file", "check its name and its folder"),
+    ("route base ETH USDC 1 --market /nonexistent", "cannot read /nonexistent", "check its name and its folder"),
+    ("route base ETH USDC 1 --market /", "cannot read /: Is a directory", "name a file in it"),
+    ("verify base 0x12", "0x and 64 hex digits", "this has 2 digits"),
+    (f"verify base {ACCOUNT}", "0x and 64 hex digits", "that is an address"),
+    (f"verify base {HASH}", "0x and 64 hex digits", f"write 0x in front: 0x{HASH}"),
+    ("decode 0x12", "a selector of 4 bytes", "copy all of it"),
+    ("decode hello", "is not calldata", "give 0x and hexadecimal digits"),
+]
+"""Command lines with one mistake each, and what is said of it; where the message says the way out, there is no hint."""
+
+
+@pytest.mark.parametrize(("line", "message", "hint"), MISTAKES)
+def test_a_mistake_of_any_command_is_explained(line: str, message: str, hint: str) -> None:
+    ran = run_swapcli(*line.split())
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    said, _, advice = ran.stderr.partition("hint:")
+    assert said.startswith("error: ")  # and no note before it
+    assert message in said
+    assert hint in advice
+
+
+def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    for number, hint in ((EACCES, "you may not read it"), (ELOOP, "leads to itself"), (ENAMETOOLONG, "no name")):
+        error = read_error("market.json", OSError(number, os.strerror(number)))
+        assert error.hint is not None
+        assert hint in error.hint
+    link = tmp_path / "loop"
+    link.symlink_to(link)
+    assert "leads to itself" in run_swapcli("market", "import", str(link), "--store", str(tmp_path)).stderr
+    (tmp_path / "market.json").write_text("{}")
+    mistyped = run_swapcli("market", "import", str(tmp_path / "maket.json"), "--store", str(tmp_path))
+    assert f"did you mean {tmp_path}/market.json?" in mistyped.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.encoding.text import printable
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.router_dialect import PermitKind
@@ -25,6 +25,8 @@ from swapcli.faces.cli.session import open_session
 if TYPE_CHECKING:
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.quoting.account_holdings import Allowance
+
+EXAMPLE_OWNER = "0x2222222222222222222222222222222222222222"
 
 app = CommandApp()
 
@@ -57,7 +59,7 @@ def allowance(
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url)
     name, words = split_network(session, [network, owner, token, spender])
     if len(words) not in (2, 3):
-        raise UsageError("OWNER and TOKEN are required")
+        raise UsageError(f"OWNER and TOKEN are required, as in {_example(name, words)}")
     from swapcli.faces.cli.render.detail_view import DetailView
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest
@@ -100,6 +102,13 @@ def allowance(
     facts = (*_facts(found, sold), Fact("Block", *describe_newest(found.block)))
     parties = (("Owner", shown_owner), ("Spender", shown_spender))
     session.output.print_details(DetailView(f"{printable(sold.symbol)} on {where.name}", facts, copyable=parties))
+
+
+def _example(network: str, words: Sequence[str]) -> str:
+    """Return how the command could be written, with the words that are there."""
+    owner = next((word for word in words if word.startswith("0x") or "." in word), EXAMPLE_OWNER)
+    token = next((word for word in words if word != owner), "USDC")
+    return printable(truncate(f"swapcli allowance {network} {owner} {token}", 160))
 
 
 def _facts(found: "Allowance", token: Token) -> Iterator["Fact"]:

@@ -11,10 +11,10 @@ from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.account_options import parse_account_option
-from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.quote_context import split_network
+from swapcli.faces.cli.quote_context import missing_words, split_network
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 
@@ -45,9 +45,8 @@ def balance(
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url, formats=LIST_FORMATS)
     name, words = split_network(session, [network, *(account or [])])
     if not words:
-        raise UsageError(
-            "no account given: name it, as in swapcli balance base 0x2222222222222222222222222222222222222222"
-        )
+        example = "swapcli balance base 0x2222222222222222222222222222222222222222"
+        raise missing_words(session, name, "no account given: name it", example)
     from swapcli.faces.cli.render.detail_view import DetailView
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest

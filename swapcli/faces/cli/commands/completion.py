@@ -4,6 +4,7 @@
 
 from typing import Annotated
 
+from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.completion.shell_scripts import SHELLS, completion_script
 from swapcli.faces.cli.options import argument
@@ -22,5 +23,7 @@ def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELL
     completion fish | source`. Commands, options, networks, tokens, protocols and the names of keys are completed.
     """
     if shell not in SHELLS:
-        raise UsageError(f"invalid value for SHELL: {shell!r} is not one of {', '.join(SHELLS)}")
+        meant = did_you_mean(closest_names(shell, SHELLS, limit=1))
+        problem = f"invalid value for SHELL: {shell!r} is not one of {', '.join(SHELLS)}"
+        raise UsageError(f"{problem}: {meant}" if meant else problem)
     print(completion_script(shell), end="")

@@ -13,7 +13,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import RECIPIENT, check_recipient_option, parse_account_option
-from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.faces.cli.options import (
     MAX_IMPACT,
@@ -26,6 +26,7 @@ from swapcli.faces.cli.options import (
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
+from swapcli.faces.cli.overview import ROUTE_TO_EXECUTE
 from swapcli.faces.cli.payload_checker import open_checker
 from swapcli.faces.cli.payload_output import (
     PreparedPayload,
@@ -52,8 +53,6 @@ from swapcli.quoting.review.presign_checker import (
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
 from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
-
-PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
 
 app = CommandApp()
 
@@ -164,17 +163,18 @@ def _parse_route(
 
 
 def _read(file: str) -> dict[str, object]:
-    """Read the JSON of a route. Raises `UsageError` instead of waiting for a terminal, and `InvalidInput`."""
+    """Read the JSON of a route. Raises `InvalidInput`, also instead of waiting for a terminal."""
     if file == STDIN and is_stdin_terminal():
-        raise UsageError("no route given: name its file, or pipe it in")
+        raise InvalidInput("no route given: name its file, or pipe it in", hint=ROUTE_TO_EXECUTE)
     name = "stdin" if file == STDIN else file
+    content = read_file(file)
     try:
-        document = parse_json(read_file(file), name)
+        document = parse_json(content, name)
     except InvalidInput as error:
-        error.hint = PIPE
+        error.hint = ROUTE_TO_EXECUTE
         raise
     if not isinstance(document, dict):
-        raise InvalidInput(f"{name} does not contain a route", hint=PIPE)
+        raise InvalidInput(f"{name} does not contain a route", hint=ROUTE_TO_EXECUTE)
     return document
 
 

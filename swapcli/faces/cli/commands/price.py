@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
-from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.quote_context import split_network
+from swapcli.faces.cli.quote_context import missing_words, split_network
 from swapcli.faces.cli.session import open_session
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.quoting.token_prices import PriceList, TokenPrice
@@ -49,7 +49,7 @@ def price(
     )
     network_name, names = split_network(session, [network, *(tokens or [])])
     if not names:
-        raise UsageError("no token given: name one or more, as in swapcli price base ETH")
+        raise missing_words(session, network_name, "no token given: name one or more", "swapcli price base ETH")
     market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
     found = market.prices(*names, unit=unit)
     documents = [_document(each, found, market.network) for each in found.prices]

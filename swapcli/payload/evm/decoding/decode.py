@@ -54,7 +54,10 @@ def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None
     """
     raw = parse_hex(calldata, "calldata")
     if len(raw) < _SELECTOR_BYTES:
-        raise InvalidInput(f"calldata begins with a selector of {_SELECTOR_BYTES} bytes, and this has {len(raw)}")
+        raise InvalidInput(
+            f"calldata begins with a selector of {_SELECTOR_BYTES} bytes, and this has {len(raw)}",
+            hint="copy all of it, from 0x to its end",
+        )
     selector, arguments = raw[:_SELECTOR_BYTES].hex(), raw[_SELECTOR_BYTES:]
     decode = DECODERS.get(selector)
     if decode is None:

@@ -247,6 +247,7 @@ def test_execute_does_not_wait_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -
     ran = run_swapcli("execute", *TO_WALLET)
     assert ran.exit_code == 2
     assert ran.stderr.startswith("error: no route given: name its file, or pipe it in\n")
+    assert f"| swapcli execute {' '.join(TO_WALLET)}" in ran.stderr
 
 
 def changed(route: bytes, **values: Any) -> bytes:

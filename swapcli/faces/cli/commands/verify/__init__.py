@@ -40,8 +40,14 @@ def verify(
     """
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
+    from swapcli.quoting.verification.transaction_verification import (
+        check_transaction_hash,
+        quote_at_block,
+        verify_transaction,
+    )
+
+    check_transaction_hash(transaction)  # before a node is looked for, which prints notes
     session.start_waiting(network)
-    from swapcli.quoting.verification.transaction_verification import quote_at_block, verify_transaction
     from swapcli.state.mined.swap_verification import Outcome
 
     where = session.networks.find(network)

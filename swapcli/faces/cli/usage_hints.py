@@ -1,0 +1,94 @@
+"""Mistakes that only the whole command line shows: a misspelled value that may be absent, a word between two tokens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.networks.definition_files import packaged_networks
+from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.command_app import OptionText, load_app
+from swapcli.faces.cli.overview import ALIASES, PROGRAM, ROUTE_COMMAND, ROUTE_TO_EXECUTE, command_module, command_names
+
+if TYPE_CHECKING:
+    from swapcli.faces.cli.errors import ErrorReport
+
+_CONNECTING_WORDS = frozenset({"to", "for", "into", "in", "from", "->", "=>", "→"})
+_ON, _OFF = ("always", "on", "yes", "true"), ("off", "false")
+_TIME = re.compile(r"\d+(\.\d+)?(ms|s|sec|seconds|m|min)", re.IGNORECASE)
+MAX_SHOWN = 160
+"""Characters of a command line in a hint."""
+
+
+def explain_usage(report: ErrorReport, arguments: Sequence[str]) -> ErrorReport:
+    """Return the report of a mistake with its cause, if the command line shows one; else the report itself.
+
+    Such a word is read as an argument, so that the error is about another word, or about their number.
+    """
+    if report.exit_code != exit_codes.USAGE:
+        return report
+    for option, value, hint in _misspelled_values(arguments):
+        return replace(report, message=f'{option}: no value "{printable(truncate(value, 40))}"', hint=hint)
+    if report.hint == ROUTE_TO_EXECUTE:
+        return replace(report, hint=_complete_execute(arguments))
+    for word, others in _without_connecting_word(arguments):
+        command = printable(truncate(f"{PROGRAM} {shlex.join(others)}", MAX_SHOWN))
+        shown = f"write {command}" if "--in" in others else f'leave out "{word}": {command}'
+        return replace(report, hint=shown)
+    return report
+
+
+def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield options, whose values may be absent, with words behind them that look like their values, and a hint."""
+    for note in _optional_values(arguments):
+        metavar = (note.metavar or "").strip("[]")
+        assert note.optional_value is not None
+        for option, word in pairwise(arguments):
+            if option != note.name or note.optional_value.fits(word) or word.lower() in packaged_networks():
+                continue
+            if "|" not in metavar:
+                if _TIME.fullmatch(word):
+                    yield option, word, f"write a number of {metavar.lower()}, such as {option} 5"
+            elif meant := _meant_value(word, metavar.split("|"), note.optional_value.if_absent):
+                yield option, word, did_you_mean([f"{option} {meant}"])
+
+
+def _meant_value(word: str, values: Sequence[str], if_absent: str) -> str | None:
+    """Return the value that a word is near to, or means: an option without a value is on."""
+    others = {**dict.fromkeys(_ON, if_absent), **dict.fromkeys(_OFF, "never")}
+    meanings = {**others, **{value: value for value in values}}
+    closest = closest_names(word, meanings, limit=1)
+    return meanings[closest[0]] if closest else None
+
+
+def _optional_values(arguments: Sequence[str]) -> Iterator[OptionText]:
+    """Yield the options of the command whose values may be absent."""
+    name = arguments[0] if arguments else ""
+    original = ALIASES.get(name, name)
+    command = load_app(command_module(original)).only_command if original in command_names() else None
+    for parameter in command.parameters() if command else ():
+        note = parameter.annotation.__metadata__[0]
+        if isinstance(note, OptionText) and note.optional_value is not None:
+            yield note
+
+
+def _complete_execute(arguments: Sequence[str]) -> str:
+    """Return the command line of execute with a route before it, and with a recipient."""
+    words = [] if "--destination" in arguments else ["--destination", "ADDRESS"]
+    return printable(truncate(f"{ROUTE_COMMAND} | {PROGRAM} {shlex.join(arguments)} {' '.join(words)}", 240).rstrip())
+
+
+def _without_connecting_word(arguments: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield a word that people write between two tokens, and the command line without it; `price` has --in."""
+    for index, word in enumerate(arguments[1:-1], start=1):
+        if word.lower() in _CONNECTING_WORDS and not any(
+            arguments[other].startswith("-") for other in (index - 1, index + 1)
+        ):
+            unit = ["--in"] if arguments[0] == "price" and word.lower() == "in" else []
+            yield word, [*arguments[:index], *unit, *arguments[index + 1 :]]
