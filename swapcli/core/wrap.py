@@ -75,7 +75,9 @@ def wrap_quote(
 def _one_to_one_certificate(amount: int) -> Certificate:
     """Return the certificate of a wrap: the contract pays one unit for one unit, so no route can pay more."""
     bound = float(amount) if float(amount) >= amount else nextafter(float(amount), inf)
-    return Certificate(bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1)
+    return Certificate(
+        bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1
+    )  # net is unknown
 
 
 def wrapper_pool(wrapped: Token) -> Pool:

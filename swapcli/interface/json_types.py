@@ -122,10 +122,21 @@ class PoolLimitJson(TypedDict):
     costBps: float
 
 
+class ProofScopeJson(TypedDict):
+    """The routes that a proof net of gas covers: those that pass each token once, over at most `maxHops` hops and some
+    pools, without those that are dust to the order.
+    """
+
+    pools: int
+    maxHops: int
+
+
 class CertificateJson(TypedDict):
     """Proven upper bounds on the output of any router, and the gaps to the quote in basis points; null without a bound.
 
-    `acyclicBound` leaves out arbitrage.
+    `acyclicBound` leaves out arbitrage. `netOfGasBound` is on the output net of gas of any route in `scope`; null too
+    for a quote that is worth no more than its gas. `proofComplete` says that the proof has ended, and not reached its
+    limit of work.
     """
 
     bound: str | None
@@ -134,6 +145,10 @@ class CertificateJson(TypedDict):
     acyclicGapBps: float | None
     poolsChecked: int
     searchComplete: bool
+    netOfGasBound: str | None
+    netOfGasGapBps: float | None
+    scope: ProofScopeJson | None
+    proofComplete: bool
 
 
 class QuoteFieldsJson(TypedDict):

@@ -103,6 +103,8 @@ def _render_certificate(certificate: Certificate, *, is_complete: bool) -> Certi
     """Render the bounds with their gaps, null if no useful bound was found."""
     bound, gap_bps = _bound(certificate.bound, certificate.gap_bps)
     acyclic_bound, acyclic_gap_bps = _bound(certificate.acyclic_bound, certificate.acyclic_gap_bps)
+    net = certificate.net_of_gas
+    net_bound, net_gap_bps = _bound(net.bound, net.gap_bps) if net else (None, None)
     return {
         "bound": bound,
         "gapBps": gap_bps,
@@ -110,6 +112,10 @@ def _render_certificate(certificate: Certificate, *, is_complete: bool) -> Certi
         "acyclicGapBps": acyclic_gap_bps,
         "poolsChecked": certificate.pools_checked,
         "searchComplete": is_complete,
+        "netOfGasBound": net_bound,
+        "netOfGasGapBps": net_gap_bps,
+        "scope": {"pools": net.pools, "maxHops": net.max_hops} if net else None,
+        "proofComplete": net is not None and net.is_complete,
     }
 
 

@@ -189,11 +189,11 @@ class _Crew(Generic[T, R]):
         return 0
 
     def close(self) -> None:
-        """End the workers that were started here."""
+        """End the workers that were started here, and wait for them unless one still has work."""
         for future in self._sent:
             future.cancel()
         if self._make is not None and self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor.shutdown(wait=not self._sent, cancel_futures=True)
 
     def _replace(self, lost: Sequence[_Chunk[T, R]]) -> None:
         """Send these and all chunks under way to new workers, or answer them here: all workers have gone."""

@@ -11,7 +11,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
-from swapcli.core.model.quote import Certificate, Quote, Route, Segment, Swap
+from swapcli.core.model.quote import Certificate, NetBound, Quote, Route, Segment, Swap
 from swapcli.core.model.route_result import build_result
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator
@@ -141,7 +141,14 @@ def build_quote(
         price_impact=0.0123,
         best_single_path_out=done.amount_out * 99 // 100,
         time_s=0.0042,
-        certificate=Certificate(done.amount_out * 1.0001, 1.0, done.amount_out * 1.00003, 0.3, 5)
+        certificate=Certificate(
+            done.amount_out * 1.0001,
+            1.0,
+            done.amount_out * 1.00003,
+            0.3,
+            5,
+            NetBound(float(done.amount_out), 0.2, 5, 8, is_complete=True),
+        )
         if certified
         else None,
     )

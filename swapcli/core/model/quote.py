@@ -56,12 +56,28 @@ NO_PROOF_BPS = 1e6
 """A bound of a hundred times the output says nothing about a route."""
 
 
+class NetBound(NamedTuple):
+    """A proven upper bound on what any acyclic route of one order pays net of gas, in base units of the output token.
+
+    It covers routes of at most `max_hops` hops over `pools` pools; pools that are dust to the order are left out. The
+    gap is relative to what the quote pays net of gas. `is_complete` says that the branching ended: what is left of the
+    gap is due to shares, rounding or the relaxation. Otherwise it has reached its limit of work.
+    """
+
+    bound: float
+    gap_bps: float
+    pools: int
+    max_hops: int
+    is_complete: bool
+
+
 class Certificate(NamedTuple):
     """How far any router could still go.
 
     `bound` is a proven upper bound on the output of any routing over all pools of the market, in base units of the
     output token; `acyclic_bound` is the same over the directions that the route may use, where the market holds
-    arbitrage. Gaps are relative to the quote's output in basis points.
+    arbitrage. Gaps are relative to the quote's output in basis points. `net_of_gas` counts gas as well; None where the
+    quote is worth no more than its gas.
     """
 
     bound: float
@@ -69,6 +85,7 @@ class Certificate(NamedTuple):
     acyclic_bound: float
     acyclic_gap_bps: float
     pools_checked: int
+    net_of_gas: NetBound | None = None
 
     @property
     def is_proof(self) -> bool:

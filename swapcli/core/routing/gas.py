@@ -56,6 +56,16 @@ def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN
     return router.base + swaps + router.token_between * (len(tokens) - 2)
 
 
+def least_swap_gas(pool: Pool, router: RouterGas = OWN_ROUTER_GAS) -> int:
+    """Return gas units that a swap in one direction of `pool` adds to `route_gas` at least.
+
+    A pool of several tokens may trade two pairs of them in one route, of which the second finds its storage warm.
+    """
+    warm = min(0, router.repeated_swap) if len(pool.tokens) > 2 else 0
+    kind = V4 if len(pool.key) == _POOL_ID_CHARACTERS else pool.family
+    return pool.gas_units(pool) + router.each_swap + router.by_kind.get(kind, 0) + warm
+
+
 def gas_of_terms(
     pools: Mapping[str, Pool],
     steps: Sequence[Step],

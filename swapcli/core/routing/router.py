@@ -14,7 +14,7 @@ from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
+from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, NetBound, Quote
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
@@ -332,7 +332,16 @@ def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
     def usable(arc: Arc) -> bool:
         return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
 
-    return build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
+    found = build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
+    return found._replace(net_of_gas=_prove_net_output(result)) if best.net > 0.0 else found
+
+
+def _prove_net_output(result: SearchResult) -> NetBound:
+    from swapcli.core.routing.gas_proof.proof import prove_net_output
+
+    best, index = result.best, result.problem.graph.token_index
+    tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
+    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
 
 
 def _check_liquidity(order: Order, graph: MarketGraph, path: Sequence[int], max_hops: int, check: CancelCheck) -> None:

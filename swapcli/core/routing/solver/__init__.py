@@ -1,1 +1,1 @@
-PUBLIC = ("constants", "laplacian", "newton", "parallel_pools", "roots")
+PUBLIC = ("constants", "laplacian", "newton", "parallel_pools", "quasi_newton", "roots")

@@ -1,0 +1,194 @@
+"""The dual problem of an order in which each used direction of a pool costs gas, and each token between as well.
+
+At prices v, in units of the output token, with g the least gas of a pool's swap and h that of a token between,
+
+    D(v) = amount * v_source - base + sum over tokens t of max(0, sum over arcs from t of max(0, s - g) - h)
+
+bounds what any acyclic route pays net of gas: weak duality, with the gas of a pool that is not used at zero. Here
+s = max of v_out * f(x) - v_in * x over 0 <= x <= c is the surplus of an arc's best trade, where c is the most of the
+sold token that the order can bring there (`token_limits`): without it, gas would cost a small order next to nothing,
+since a line through the origin and the best trade charges it only in proportion. h is not charged for the source.
+
+Fixing some arcs as used or as unused gives the problems of a branching: the bound of a branch is that of its routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from math import exp
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+from swapcli.core.routing.gas import least_swap_gas
+from swapcli.core.routing.graph.market_graph import Arc, Prices
+from swapcli.core.routing.search.problem import SwapSpec
+
+PRICE_TRIALS: Final = 16
+"""Of the price of a token outside: each two narrow it to two thirds, in all to a twenty-fifth of the range."""
+
+
+class PricedArc(NamedTuple):
+    """An arc with the least gas of its swap, in base units of the output token, and the most that it can be sold, in
+    those of the sold token."""
+
+    arc: Arc
+    gas: float
+    limit: float
+
+    def surplus(self, price_in: float, price_out: float) -> float:
+        """Return the surplus of the best trade at prices of its tokens, before gas; 0 if none has any."""
+        return self.best_trade(price_in, price_out)[0] if price_out * self.arc.rate > price_in else 0.0
+
+    def best_trade(self, price_in: float, price_out: float) -> tuple[float, float, float, float]:
+        """Return the surplus, the amounts in and out, and the change of the former per logarithm of the rate."""
+        amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(price_in / price_out)
+        if amount_in > self.limit:
+            amount_in, amount_out, slope = self.limit, self.arc.curve.amount_out(self.limit), 0.0
+        return price_out * amount_out - price_in * amount_in, amount_in, amount_out, slope
+
+
+class Fixed(NamedTuple):
+    """Which arcs, by their number, a branch uses in any case, and which it does not."""
+
+    used: frozenset[int] = frozenset()
+    unused: frozenset[int] = frozenset()
+
+
+class GasDual:
+    """The dual over some arcs of one order; `tokens` have prices to choose, the target's is 1."""
+
+    def __init__(self, spec: SwapSpec, amount: float, arcs: Sequence[PricedArc]) -> None:
+        self._source, self._target = spec.endpoints
+        self._amount = amount
+        self._base = spec.gas_value * spec.router_gas.base
+        self._token_gas = spec.gas_value * spec.router_gas.token_between
+        self.arcs = arcs
+        tokens = {self._source}.union(*((each.arc.token_in, each.arc.token_out) for each in arcs))
+        self.tokens = sorted(tokens - {self._target})
+        self._number = {token: number for number, token in enumerate(self.tokens)}
+        self._by_token: dict[int, list[tuple[int, PricedArc]]] = {}
+        for number, each in enumerate(arcs):
+            self._by_token.setdefault(each.arc.token_in, []).append((number, each))
+
+    def prices(self, logarithms: Sequence[float]) -> Prices:
+        """Return prices from their logarithms, which are in the order of `tokens`."""
+        return dict(zip(self.tokens, map(exp, logarithms), strict=True)) | {self._target: 1.0}
+
+    def evaluate(self, logarithms: Sequence[float], fixed: Fixed) -> tuple[float, list[float]]:
+        """Return the bound at prices, and its gradient by their logarithms (a subgradient where it has a kink)."""
+        prices, number, flows = self.prices(logarithms), self._number, dict.fromkeys(self.tokens, 0.0)
+        flows[self._target] = 0.0
+        flows[self._source] = self._amount
+        bound = self._amount * prices[self._source] - self._base
+        for token, leaving in self._by_token.items():
+            value, trades, is_used = 0.0, [], False
+            price_in = prices[token]
+            for arc_number, each in leaving:
+                arc, must_trade = each.arc, arc_number in fixed.used
+                price_out = prices[arc.token_out]
+                if arc_number in fixed.unused or (price_out * arc.rate <= price_in and not must_trade):
+                    continue
+                surplus, amount_in, amount_out, _ = each.best_trade(price_in, price_out)
+                if surplus > each.gas or must_trade:
+                    value += surplus - each.gas
+                    trades.append((arc.token_out, amount_in, amount_out))
+                    is_used |= must_trade
+            if token != self._source:
+                value -= self._token_gas
+            if value > 0.0 or is_used:
+                bound += value
+                for token_out, amount_in, amount_out in trades:
+                    flows[token] -= amount_in
+                    flows[token_out] += amount_out
+        gradient = [0.0] * len(number)
+        for token, position in number.items():
+            gradient[position] = flows[token] * prices[token]
+        return bound, gradient
+
+    def curvatures(self, prices: Prices) -> list[float]:
+        """Return rough second derivatives by the logarithms of the prices, for the scale of a first step."""
+        found = dict.fromkeys((*self.tokens, self._target), 0.0)
+        for each in self.arcs:
+            arc = each.arc
+            price_in, price_out = prices[arc.token_in], prices[arc.token_out]
+            if price_out * arc.rate > price_in:
+                surplus, amount_in, _, slope = each.best_trade(price_in, price_out)
+                if surplus > each.gas:
+                    change = price_in * max(slope, amount_in)
+                    found[arc.token_in] += change
+                    found[arc.token_out] += change
+        return [found[token] for token in self.tokens]
+
+    def nearest_kink(self, prices: Prices, fixed: Fixed) -> int | None:
+        """Return the number of the arc whose use costs most among those whose surplus is about their gas; None if there
+        is none: fixing it changes the bound most."""
+        found, most = None, 0.0
+        for number, each in enumerate(self.arcs):
+            if number in fixed.used or number in fixed.unused:
+                continue
+            surplus = each.surplus(prices[each.arc.token_in], prices[each.arc.token_out])
+            weight = each.gas - 2.0 * abs(surplus - each.gas)
+            if weight > most:
+                found, most = number, weight
+        return found
+
+
+def price_arcs(arcs: Sequence[Arc], spec: SwapSpec, limits: Mapping[int, float]) -> list[PricedArc]:
+    """Return the arcs that can be part of an acyclic route, with their gas and limits."""
+    source, target = spec.endpoints
+    router, gas_of = spec.router_gas, dict[str, float]()
+    priced: list[PricedArc] = []
+    for arc in arcs:
+        limit = limits.get(arc.token_in, 0.0)
+        if arc.token_out == source or arc.token_in == target or limit <= 0.0:
+            continue
+        gas = gas_of.get(arc.pool.key)
+        if gas is None:
+            gas = gas_of[arc.pool.key] = spec.gas_value * least_swap_gas(arc.pool, router)
+        priced.append(PricedArc(arc, gas, limit))
+    return priced
+
+
+def least_gain_price(arcs: Sequence[PricedArc], prices: Prices, token: int, highest: float) -> float:
+    """Return the price of `token`, from its present one to `highest`, at which its `arcs` gain least together.
+
+    The gain is convex in it. `highest` must be above the present one.
+    """
+
+    def gain(price: float) -> float:
+        total = 0.0
+        for each in arcs:
+            arc = each.arc
+            price_in = price if arc.token_in == token else prices.get(arc.token_in, 0.0)
+            price_out = price if arc.token_out == token else prices.get(arc.token_out, 0.0)
+            if price_out * arc.rate > price_in > 0.0:
+                total += max(0.0, each.surplus(price_in, price_out) - each.gas)
+        return total
+
+    low, high = prices[token], highest
+    best = min((gain(low), low), (gain(high), high))
+    for _ in range(PRICE_TRIALS // 2):
+        lower, upper = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        gains = gain(lower), gain(upper)
+        best = min(best, (gains[0], lower), (gains[1], upper))
+        if gains[0] <= gains[1]:
+            high = upper
+        else:
+            low = lower
+    return best[1]
+
+
+def outside_gains(arcs: Sequence[PricedArc], prices: Prices, tokens: Set[int]) -> list[tuple[float, Arc]]:
+    """Return what each arc that does not join two of `tokens` adds to the bound at `prices`, if it adds anything.
+
+    The gas of tokens between is not charged, which can only raise the bound.
+    """
+    found: list[tuple[float, Arc]] = []
+    for each in arcs:
+        arc = each.arc
+        price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
+        if price_out * arc.rate > price_in > 0.0 and not (arc.token_in in tokens and arc.token_out in tokens):
+            gain = each.surplus(price_in, price_out) - each.gas
+            if gain > 0.0:
+                found.append((gain, arc))
+    return found
