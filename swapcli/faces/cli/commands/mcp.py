@@ -95,6 +95,9 @@ def mcp(
 
     try:
         return serve(build_http_app(server), host=LOOPBACK, port=port, on_ready=print_ready)
+    except InvalidOption as error:  # the hint of swapcli serve names its own options
+        error.hint = "--http 0 takes a free port"
+        raise
     finally:
         caller.stop()
 

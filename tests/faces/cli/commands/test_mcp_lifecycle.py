@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -158,6 +159,14 @@ def test_a_port_that_is_none_is_refused(port: str) -> None:
     ran = run_swapcli("mcp", f"--http={port}")
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "--http: expected a port from 0 to 65535" in ran.stderr
+
+
+def test_a_port_in_use_is_a_plain_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ran = run_swapcli("mcp", "--offline", "--http", str(other.getsockname()[1]))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "cannot listen on 127.0.0.1" in ran.stderr
+    assert "--http 0 takes a free port" in ran.stderr
 
 
 def test_modelled_prices_become_no_transaction_unasked() -> None:
