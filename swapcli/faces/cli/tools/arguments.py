@@ -37,6 +37,9 @@ class ServerOptions(NamedTuple):
     values: Mapping[str, object] = MappingProxyType({})
 
 
+NO_SERVER_OPTIONS = ServerOptions()
+
+
 def json_types(parameter: CommandParameter) -> tuple[str, ...]:
     """Return the JSON types of an argument; numbers are also taken as text, as on a command line."""
     note, kind = parameter.annotation.__metadata__[0], parameter.annotation.__origin__

@@ -8,7 +8,7 @@ from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandParameter
-from swapcli.faces.cli.tools.arguments import ServerOptions, allowed_parameters, choices, json_types
+from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, ServerOptions, allowed_parameters, choices, json_types
 from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
 
@@ -44,7 +44,7 @@ def build_schema(document: str) -> dict[str, Any]:
     raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)
 
 
-def build_input_schema(tool: ToolDefinition, server: ServerOptions = ServerOptions()) -> dict[str, Any]:  # noqa: B008
+def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
     """Return the schema of a tool's arguments on a server."""
     properties = {name: _argument_schema(each) for name, each in allowed_parameters(tool, server).items()}
     if tool.stdin:

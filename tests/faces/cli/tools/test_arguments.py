@@ -19,7 +19,7 @@ NONE = ServerOptions()
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
 DANGEROUS = ("svg", "run", "notify", "batch", "results", "config", "market", "store", "api_key_file", "rpc_url",
-             "api_url", "keys_file", "mermaid", "watch")  # fmt: skip
+             "api_url", "keys_file", "output", "mermaid", "watch")  # fmt: skip
 """Options that name files, hosts or programs, or that do not end."""
 
 
