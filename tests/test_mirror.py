@@ -229,7 +229,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "quoting/sources": (
         "the tests of the sources that share them, each against the chain",
         "freshness in_memory live_reading market_prices probed_transfers public quote_source "
-        "requote_sampled_pools sampled_markets searchable_market",
+        "requote_sampled_pools sampled_markets",
     ),
     "quoting/verification": (
         "tests/state/mined/test_swap_verification.py on a node",

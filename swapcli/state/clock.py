@@ -9,10 +9,15 @@ from swapcli.core.records import NamedTuple
 
 
 class Clock(NamedTuple):
-    """The two clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations."""
+    """The clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations.
+
+    `work_s` is the time that a processor has spent on the present thread, which other work on the machine does not
+    make longer; None where only durations are known.
+    """
 
     now_s: Callable[[], float]
     monotonic_s: Callable[[], float]
+    work_s: Callable[[], float] | None = None
 
 
-SYSTEM_CLOCK = Clock(time.time, time.perf_counter)
+SYSTEM_CLOCK = Clock(time.time, time.perf_counter, time.thread_time)

@@ -355,7 +355,7 @@ class Settings(NamedTuple):
     solve_time_s: float = setting(
         2.0,
         value_types.seconds(_DAY_S, allow_zero=True),
-        "Seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
+        "CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
     )
     exclude_protocols: tuple[str, ...] = setting(
         (), value_types.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Cancelled = Callable[[], bool]
 
+_MAX_DELAY = 3.0
+"""Times the limit of a search that it may take on a busy machine. People wait for seconds, not for tens of seconds."""
 _SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the current step, the replay and prices
 
 
@@ -157,9 +159,17 @@ class SearchableMarket:
         return Router(market, self.execution, calldata_limit(self.network), memory)
 
     def _time_limit(self, solve_time_s: float | None) -> Callable[[], bool] | None:
-        """Return a function that says whether the time of a search that starts now is up; None without a limit."""
+        """Return a function that says whether the time of a search that starts now is up; None without a limit.
+
+        It is the processor's time, so that a busy machine gives the same answer as an idle one, only later. It must be
+        asked in the thread that searches.
+        """
         if not solve_time_s:
             return None
-        timer_s = self.clock.monotonic_s
-        end_s = timer_s() + solve_time_s * _SEARCH_TIME_SHARE
-        return lambda: timer_s() >= end_s
+        timer_s, limit_s = self.clock.monotonic_s, solve_time_s * _SEARCH_TIME_SHARE
+        work_s = self.clock.work_s
+        if work_s is None:
+            end_s = timer_s() + limit_s
+            return lambda: timer_s() >= end_s
+        work_end_s, last_s = work_s() + limit_s, timer_s() + limit_s * _MAX_DELAY
+        return lambda: work_s() >= work_end_s or timer_s() >= last_s
