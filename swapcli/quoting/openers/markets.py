@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from swapcli.state.store import Store
 
 STDIN = "-"
+_LARGE_BYTES = 4 << 20  # about 4,000 pools, whose JSON takes ten times as long as the start of Python
 """The name of a market file that is read from the standard input."""
 
 
@@ -70,8 +71,14 @@ class MarketOpener:
 
     def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> MarketState:
         file = str(self.setup.settings.market)
+        content = self.setup.read(file)
+        if len(content) >= _LARGE_BYTES and file != STDIN:
+            self.setup.warn(
+                f"every command parses the {len(content) >> 20} MiB of {file}; swapcli market import {file} stores its"
+                " pools once, and quotes then start at once"
+            )
         try:
-            parsed = parse(self.setup.read(file))
+            parsed = parse(content)
         except MarketError as error:
             error.place = "stdin" if file == STDIN else file
             if isinstance(error, InvalidPoolState):
