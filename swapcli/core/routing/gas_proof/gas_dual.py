@@ -15,14 +15,15 @@ Fixing some arcs as used or as unused gives the problems of a branching: the bou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from math import exp
+from math import exp, log
 from typing import Final
 
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import least_swap_gas
-from swapcli.core.routing.graph.market_graph import Arc, Prices
+from swapcli.core.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MIN_PRICE_RATIO, Arc, Prices
 from swapcli.core.routing.search.problem import SwapSpec
 
+_LOWEST, _HIGHEST = log(MIN_PRICE), log(MAX_PRICE)
 PRICE_TRIALS: Final = 16
 """Of the price of a token outside: each two narrow it to two thirds, in all to a twenty-fifth of the range."""
 
@@ -41,7 +42,7 @@ class PricedArc(NamedTuple):
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float, float, float]:
         """Return the surplus, the amounts in and out, and the change of the former per logarithm of the rate."""
-        amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(price_in / price_out)
+        amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         if amount_in > self.limit:
             amount_in, amount_out, slope = self.limit, self.arc.curve.amount_out(self.limit), 0.0
         return price_out * amount_out - price_in * amount_in, amount_in, amount_out, slope
@@ -72,7 +73,8 @@ class GasDual:
 
     def prices(self, logarithms: Sequence[float]) -> Prices:
         """Return prices from their logarithms, which are in the order of `tokens`."""
-        return dict(zip(self.tokens, map(exp, logarithms), strict=True)) | {self._target: 1.0}
+        within = (exp(max(_LOWEST, min(_HIGHEST, each))) for each in logarithms)
+        return dict(zip(self.tokens, within, strict=True)) | {self._target: 1.0}
 
     def evaluate(self, logarithms: Sequence[float], fixed: Fixed) -> tuple[float, list[float]]:
         """Return the bound at prices, and its gradient by their logarithms (a subgradient where it has a kink)."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from math import log
+from math import inf, isnan, log
 from typing import Final
 
 from swapcli.core.model.quote import NetBound
@@ -70,7 +70,7 @@ def prove_net_output(problem: RoutingProblem, prices: Prices, amount_in: int, ne
     branch, is_complete = prover.branch(prover.grow(tokens))
     graph, spec = problem.graph, problem.spec
     pools = {arc.pool.key for arc in graph.arcs()}
-    bound = max(branch.bound, net)
+    bound = inf if isnan(branch.bound) else max(branch.bound, net)
     return NetBound(bound, (bound / net - 1.0) * 1e4, len(pools), spec.max_hops, is_complete)
 
 

@@ -23,7 +23,7 @@ MIN_PRICE, MAX_PRICE = 1e-120, 1e120
 MIN_RATE, MAX_RATE = MIN_PRICE, MAX_PRICE
 """A pool outside of these spot rates is left out: it has nothing worth selling for. Products of such rates overflow."""
 
-_MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
+MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
 _JUST_BELOW = 1 - 1e-9  # a relative step that floats resolve and that no pool's rate is constant over
 _DEPTH_ARCS = 5  # empirical: beyond the best five, pools add little to the depth of a pair
 
@@ -43,7 +43,7 @@ class Arc:
 
     def best_trade(self, price_in: float, price_out: float) -> tuple[float, float]:
         """Return (amount_in, amount_out) of the best trade at prices (> 0) of its tokens, both in the same unit."""
-        amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, _MIN_PRICE_RATIO))
+        amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, MIN_PRICE_RATIO))
         return amount_in, amount_out
 
     @property
