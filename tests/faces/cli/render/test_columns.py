@@ -85,6 +85,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "market remove": (Row(("nosuch", "--store", "{stores}"), exit_code=2),),
     "serve": (Row(("--networks", "nosuch"), exit_code=2),),
+    "mcp": (
+        Row(("--http", "nosuch"), exit_code=2),
+        Row(("--market", MISSING, "--offline", "--http", "nosuch"), exit_code=2),
+    ),
     "health": (Row(("--table",)), Row(("base", "nosuch"), exit_code=2)),
     "keys create": (Row(("A name of an integrator", "--keys-file", "{folder}/keys.json")),),
     "keys list": (Row(("--keys-file", "{stores}/keys.json", "--table")),),
