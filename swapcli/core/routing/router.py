@@ -17,6 +17,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, NetBound, Quote
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
+from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
@@ -196,6 +197,8 @@ class Router:
             # Known routes are evaluated also after the time is up: they may be all that was found.
             search_known = partial(search_for, check=without_time_limit(check))
             answer = best_of(order, result, known_routes, search_known) or answer
+        if not isinstance(answer, SearchResult) and not order.reverse:
+            answer = self._last_resort(order, graph, (source, target), search_for) or answer
         if isinstance(answer, SearchResult):
             return self._fit(order, answer, find_best)
         from swapcli.core.routing.no_route import no_route_found, search_timed_out
@@ -204,6 +207,18 @@ class Router:
         with suppress(SearchTimeUp):
             raise no_route_found(order, graph, (source, target), max_hops, check, answer.amount_out if answer else 0)
         raise search_timed_out(order)
+
+    @staticmethod
+    def _last_resort(
+        order: Order, graph: MarketGraph, endpoints: TokenPair, search_for: Callable[[int], RouteSearch]
+    ) -> SearchResult | None:
+        """Return the best single path by exact swaps, where curves say that none takes the order; None without one."""
+        from swapcli.core.routing.competing_routes import KnownRoute, best_of
+        from swapcli.core.routing.search.exact_paths import exact_paths
+
+        spec = search_for(order.amount).spec
+        routes = exact_paths(graph, endpoints, order.amount, spec.max_hops, spec.check)
+        return best_of(order, None, (KnownRoute(route, order.amount) for route in routes), search_for)
 
     def _fit(
         self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]

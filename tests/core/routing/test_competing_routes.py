@@ -76,6 +76,8 @@ def test_a_candidate_is_the_result_if_the_search_finds_none(monkeypatch: pytest.
     requested = build_order(here.market, 0, 1, UNIT)
     found = here.search(requested).best
     monkeypatch.setattr("swapcli.core.routing.search.route_search.RouteSearch.run", lambda _: None)
+    assert here.search(requested).best.replay.amount_out > 0  # the last resort: the best path by exact swaps
+    monkeypatch.setattr("swapcli.core.routing.search.exact_paths.exact_paths", lambda *_: iter(()))
     with pytest.raises(NoRoute):
         here.search(requested)
     outcome = here.search(requested, known_routes=[KnownRoute(found.route, found.amount_in)])

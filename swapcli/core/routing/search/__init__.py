@@ -1,1 +1,1 @@
-PUBLIC = ("problem", "route_search", "scored_route", "warm_search")
+PUBLIC = ("exact_paths", "problem", "route_search", "scored_route", "warm_search")
