@@ -200,19 +200,21 @@ def test_an_idle_connection_makes_room_for_a_new_one() -> None:
             each.close()
 
 
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
 def begin_body(service: ServiceProcess) -> socket.socket:
-    """Open a connection whose body has begun and does not end."""
+    """Open a connection whose body has begun and does not end; return it once the service waits for the rest."""
     connection = service.connect()
-    connection.sendall(post(BODY, "Content-Type: application/json")[:-1])
+    connection.sendall(post(BODY, "Content-Type: application/json", "Expect: 100-continue")[:-1])
+    assert connection.recv(len(CONTINUE)) == CONTINUE
+    time.sleep(0.005)  # the clock of the event loop counts milliseconds
     return connection
 
 
 def test_slow_bodies_make_room_for_new_connections() -> None:
-    with run_testnet_service(max_connections=4) as service:
-        slow = []
-        for _ in range(4):
-            slow.append(begin_body(service))
-            time.sleep(0.05)
+    with run_testnet_service(max_connections=4, timeout_s=120.0) as service:
+        slow = [begin_body(service) for _ in range(4)]
         for number in range(3):
             assert statuses(service.send(build_get_request("/livez", close=True))) == [200]
             assert statuses(exchange(service, post(BODY, "Content-Type: application/json", "Connection: close"))) == [
@@ -223,7 +225,6 @@ def test_slow_bodies_make_room_for_new_connections() -> None:
             assert b"retry-after: 1" in evicted
             assert json.loads(evicted.partition(b"\r\n\r\n")[2])["message"] == "too many connections"
             slow.append(begin_body(service))
-            time.sleep(0.05)
         slow[-1].sendall(BODY[-1:])
         assert slow[-1].recv(12) == b"HTTP/1.1 200"
         for each in slow:
@@ -248,7 +249,7 @@ def test_a_body_that_waits_behind_an_answer_is_not_evicted() -> None:
 
 
 def test_many_slow_bodies_keep_nobody_out() -> None:
-    with run_testnet_service(max_connections=64) as service:
+    with run_testnet_service(max_connections=64, timeout_s=120.0) as service:
         assert statuses(service.send(build_get_request(ROUTE, close=True))) == [200]
         slow = [begin_body(service) for _ in range(200)]
         for _ in range(30):
