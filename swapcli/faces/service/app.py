@@ -86,7 +86,7 @@ def create_app(
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
     events = RouteEvents(registry, worker, metrics, policy, share_of(max(1, settings.max_connections // 2), member))
     metrics.watch_streams(lambda: events.open_streams)
-    proxy_watch = UnnamedProxyWatch(policy, metrics, log)
+    proxy_watch = UnnamedProxyWatch(policy, metrics, log, member)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(

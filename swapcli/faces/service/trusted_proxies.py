@@ -17,6 +17,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 MAX_FORWARDED_CHARACTERS = 1_024
 """Part of `Forwarded` that is read, from its right end: a dozen hops, and cheap to parse."""
 
+_LOOPBACK = IPv4Address("127.0.0.1")
 _X_FORWARDED_FOR = b"x-forwarded-for"
 _FORWARDED = b"forwarded"
 _MAX_NODE_CHARACTERS = 64
@@ -32,6 +33,11 @@ class TrustedProxies:
 
     def __init__(self, networks: Iterable[str] = ()) -> None:
         self._networks: tuple[IPv4Network | IPv6Network, ...] = tuple(ip_network(each) for each in networks)
+
+    @property
+    def trusts_loopback(self) -> bool:
+        """Whether proxies on this machine, at its usual address, are trusted."""
+        return self._is_trusted(_LOOPBACK)
 
     def client_address(self, peer: str | None, headers: Headers) -> str | None:
         """Return the address of the client of a request that arrived from `peer` (None: no IP connection).

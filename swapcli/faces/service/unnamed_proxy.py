@@ -7,10 +7,11 @@ same; the log, a metric and the readiness page say so, and the clients take turn
 from __future__ import annotations
 
 from swapcli.faces.service.access_log import AccessLog
-from swapcli.faces.service.access_policy import AccessPolicy
+from swapcli.faces.service.access_policy import AccessPolicy, PolicyRules
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.rate_limits import address_client
 from swapcli.faces.service.trusted_proxies import Headers, TrustedProxies
+from swapcli.faces.service.worker_group import GroupMember
 
 UNNAMED_PROXY = "UNNAMED_PROXY"
 """The warning of the readiness page."""
@@ -19,16 +20,23 @@ _LOOPBACK = TrustedProxies(("127.0.0.0/8", "::1/128"))
 
 
 class UnnamedProxyWatch:
-    """Finds requests of such a proxy. It looks again from the start after a reload of the policy."""
+    """Finds requests of such a proxy. It looks again from the start after a reload of the policy.
 
-    def __init__(self, policy: AccessPolicy, metrics: Metrics, log: AccessLog | None) -> None:
-        self._policy, self._metrics, self._log = policy, metrics, log
-        self._seen_under: object = None
+    The workers of a group tell each other, so that one of them logs it, and all of them show it.
+    """
+
+    def __init__(
+        self, policy: AccessPolicy, metrics: Metrics, log: AccessLog | None, member: GroupMember | None = None
+    ) -> None:
+        self._policy, self._metrics, self._log, self._member = policy, metrics, log, member
+        self._seen_under: PolicyRules | None = None
 
     @property
     def warnings(self) -> list[str]:
         """What the readiness page shows: that there is such a proxy under the rules in force."""
-        return [UNNAMED_PROXY] if self._seen_under is self._policy.rules else []
+        self._forget_after_reload()
+        is_seen = self._seen_under is not None or self._is_seen_by_others()
+        return [UNNAMED_PROXY] if is_seen and not self._policy.rules.proxies.trusts_loopback else []
 
     def queue_client(self, peer: str | None, headers: Headers, now_s: float) -> str | None:
         """Return the client that a request of such a proxy is queued for; None for any other request.
@@ -36,12 +44,25 @@ class UnnamedProxyWatch:
         It is the last address that the proxy gives, which may be forged by clients on this machine. It is never one
         that is limited, so that nobody uses up the requests of another client.
         """
+        self._forget_after_reload()
         rules = self._policy.rules
         if not rules.proxies.is_unnamed_proxy(peer, headers):
             return None
         self._metrics.record_unnamed_proxy()
-        if self._seen_under is not rules:
-            self._seen_under = rules
-            if self._log is not None:
+        if self._seen_under is None:
+            if self._log is not None and not self._is_seen_by_others():
                 self._log.log_unnamed_proxy(now_s)
+            self._seen_under = rules
+            if self._member is not None:
+                self._member.group.unnamed_proxies.set(self._member.slot, 1)
         return f"forwarded {address_client(_LOOPBACK.client_address(peer, headers))}"
+
+    def _forget_after_reload(self) -> None:
+        if self._seen_under is not None and self._seen_under is not self._policy.rules:
+            self._seen_under = None
+            if self._member is not None:
+                self._member.group.unnamed_proxies.clear(self._member.slot)
+
+    def _is_seen_by_others(self) -> bool:
+        member = self._member
+        return member is not None and member.group.unnamed_proxies.minimum_of_others(member.slot) == 1

@@ -35,6 +35,8 @@ class WorkerGroup:
     def __init__(self, size: int, helpers: int = 0) -> None:
         self.size = size
         self.connections = SharedCounts(size)
+        self.unnamed_proxies = SharedCounts(size)
+        """1 for each worker that has found one; no count for the others."""
         self.buckets = {each: SharedBuckets() for each in RequestClass}
         self.route_times = SharedRouteTimes()
         self._status = SharedDocument(_STATUS_BYTES)
@@ -70,6 +72,7 @@ class WorkerGroup:
         """Record that a member has ended: its counters stay in the sums, its gauges do not."""
         if slot < self.size:
             self.connections.clear(slot)
+            self.unnamed_proxies.clear(slot)
         with self._lock:
             published = [each for each in (self._metrics[slot].read(), self._past_metrics.read()) if each]
             if published:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,6 +83,27 @@ def test_naming_it_ends_the_warning() -> None:
         served.get("/testnet/tokens", headers=dict(FORWARDED[:1]))
         assert served.get("/readyz").json()["warnings"] == [UNNAMED_PROXY]
         assert len([line for line in served.log_lines() if "proxy" in line]) == 2
+
+
+def test_workers_log_it_once_and_all_of_them_show_it(tmp_path: Path) -> None:
+    settings = tmp_path / "config.yaml"
+    settings.write_text("{}")
+    words = ("--networks", "base", "--offline", "--workers", "3", "--config", str(settings))
+    with run_service(*words) as service:
+
+        def warnings() -> list[object]:
+            """Ask twelve times, each time on a new connection, which any worker may accept."""
+            return [httpx.get(service.url + "/readyz").json().get("warnings") for _ in range(12)]
+
+        assert warnings() == [None] * 12
+        httpx.get(service.url + "/base/tokens", headers={"X-Forwarded-For": USER})
+        assert warnings() == [[UNNAMED_PROXY]] * 12
+        for _ in range(12):
+            httpx.get(service.url + "/base/tokens", headers={"X-Forwarded-For": USER})
+        assert len([line for line in service.log_lines() if "proxy" in line]) == 1
+        settings.write_text("service: {trusted_proxies: [127.0.0.1]}")
+        service.send_signal(signal.SIGHUP)
+        until(lambda: warnings() == [None] * 12)
 
 
 def test_no_limit_counts_by_a_forwarded_address() -> None:
