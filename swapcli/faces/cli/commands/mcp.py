@@ -29,6 +29,9 @@ SERVER = "Server"
 LOOPBACK, DEFAULT_PORT, MAX_PORT = "127.0.0.1", 8001, 65_535
 """The port after that of `swapcli serve`."""
 
+_AGAIN_S = 0.01
+"""Time after which a command that was starting may be ended: a process starts in some milliseconds."""
+
 app = CommandApp()
 
 
@@ -121,8 +124,11 @@ async def _serve_stdio(serving: "Awaitable[None]", caller: "ToolCaller") -> None
 
 def _end(caller: "ToolCaller") -> None:
     """End the process. Cancelling the server would wait for the next line on stdin, which a thread reads."""
-    caller.stop()
-    os._exit(exit_codes.OK)
+    if caller.stop():
+        os._exit(exit_codes.OK)
+    from asyncio import get_running_loop
+
+    get_running_loop().call_later(_AGAIN_S, _end, caller)
 
 
 def _tools(server: ServerOptions) -> "list[Tool]":

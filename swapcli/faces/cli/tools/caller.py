@@ -56,9 +56,9 @@ class ToolCaller:
             error = error_document(report_of(raised))
         return ToolAnswer(dict(tool_error(tool, arguments, error)), is_error=True)
 
-    def stop(self) -> None:
-        """End all commands that run, for a server that ends."""
-        self._processes.kill_all()
+    def stop(self) -> bool:
+        """End all commands that run, for a server that ends. Return whether none is left."""
+        return self._processes.kill_all()
 
     async def _run(self, tool: ToolDefinition, arguments: Mapping[str, Any]) -> dict[str, Any]:
         line = build_command_line(tool, arguments, self._options)

@@ -25,17 +25,11 @@ class CommandProcesses:
 
     def __init__(self) -> None:
         self._running: set[asyncio.subprocess.Process] = set()
+        self._starting = 0
 
     async def run(self, line: CommandLine) -> CommandOutput:
         """Run a command line and return its output. Cancelling it kills the process. Raises `OSError`."""
-        process = await asyncio.create_subprocess_exec(
-            *PROGRAM,
-            *line.words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        self._running.add(process)
+        process = await self._start(line)
         try:
             stdout, stderr = await process.communicate(line.stdin.encode())
         finally:
@@ -44,10 +38,26 @@ class CommandProcesses:
                 await asyncio.wait_for(process.wait(), REAP_S)
         return CommandOutput(stdout.decode(), stderr.decode(errors="replace"), process.returncode or 0)
 
-    def kill_all(self) -> None:
-        """Kill the processes that run."""
+    def kill_all(self) -> bool:
+        """Kill the processes that run, and return whether none is left: one that is just starting has to be awaited."""
         for process in list(self._running):
             self._kill(process)
+        return self._starting == 0
+
+    async def _start(self, line: CommandLine) -> asyncio.subprocess.Process:
+        self._starting += 1
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *PROGRAM,
+                *line.words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            self._running.add(process)
+        finally:
+            self._starting -= 1
+        return process
 
     def _kill(self, process: asyncio.subprocess.Process) -> None:
         self._running.discard(process)
