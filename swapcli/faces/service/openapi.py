@@ -57,7 +57,7 @@ _ERRORS = {
     413: "The body is larger than 1 MiB.",
     429: "Too many requests or open streams; `Retry-After` gives the seconds to wait.",
     500: "A defect of the service; `requestId` identifies it in the log.",
-    503: "The pool state is not loaded or too old, or too many orders are waiting.",
+    503: "The pool state is not loaded or too old, or too many orders are waiting: `Retry-After` then says how long.",
 }
 _READY_ERRORS = {
     200: "Every network has been tried and at least one can be quoted; or the requested network can be quoted.",

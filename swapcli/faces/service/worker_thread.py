@@ -46,8 +46,8 @@ _RETRY_WAIT_S = 1.0
 """The wait that a refused order should find when it comes again: less than it may be, since costs vary, and clients are
 told whole seconds."""
 _PRECEDED_WAIT_S = 0.5
-"""The time that an order may wait while refused ones of its client are due: little, and enough to keep the thread busy
-if they do not come."""
+"""The time that an order may wait however many refused ones of its client go before it: little, and enough to keep the
+thread busy if they do not come."""
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
@@ -189,8 +189,8 @@ class Worker:
         """Raise `Overloaded` if an order of a client could not start in time."""
         # Without a look at each order: not even the last of them would wait longer.
         if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
-            is_preceded = self._retries.is_preceded(client, job.connection, job.queued_s)
-            if self._expected_wait_s(job, client) > (_PRECEDED_WAIT_S if is_preceded else MAX_EXPECTED_WAIT_S):
+            preceding_s = self._retries.preceding_s(client, job.connection, job.queued_s)
+            if self._expected_wait_s(job, client) > max(MAX_EXPECTED_WAIT_S - preceding_s, _PRECEDED_WAIT_S):
                 self.refused_waits += 1
                 raise Overloaded(
                     f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it",

@@ -35,7 +35,7 @@ def test_a_connection_that_comes_early_keeps_its_time(number: int, gaps_s: list[
         now_s += gap_s
         if now_s + EARLY_S < due_s[number]:
             assert now_s + retries.refuse("a", number, 0.0, 0.5, now_s) == pytest.approx(due_s[number])
-            assert retries.is_preceded("a", number, now_s)
+            assert retries.preceding_s("a", number, now_s) == pytest.approx(9 * 0.5)
     assert 1.0 + retries.refuse("a", "new", 0.5, 0.5, 1.0) == pytest.approx(max(due_s.values()) + 0.5)
 
 
@@ -43,25 +43,25 @@ def test_one_whose_time_has_come_goes_before_others() -> None:
     retries = RetryTimes()
     for connection in range(10):
         retries.refuse("a", connection, 1.0, 1.0, 0.0)
-    assert not retries.is_preceded("a", 0, 1.0)
-    assert retries.is_preceded("a", 5, 1.0)
-    assert retries.is_preceded("a", "new", 1.0)
-    assert not retries.is_preceded("b", "new", 1.0)
+    assert retries.preceding_s("a", 0, 1.0) == 0.0
+    assert retries.preceding_s("a", 5, 1.0) == 9.0
+    assert retries.preceding_s("a", "new", 1.0) == 10.0
+    assert retries.preceding_s("b", "new", 1.0) == 0.0
     # Refused all the same, it is next, and not the last.
     assert retries.refuse("a", 0, 0.3, 1.0, 1.0) == pytest.approx(0.3)
     for connection in range(1, 10):
         retries.take("a", connection)
-    assert not retries.is_preceded("a", 0, 0.0), "nothing but itself"
+    assert retries.preceding_s("a", 0, 0.0) == 0.0, "nothing but itself"
     retries.take("a", 0)
     retries.take("a", 0)
-    assert not retries.is_preceded("a", "new", 1.0)
+    assert retries.preceding_s("a", "new", 1.0) == 0.0
 
 
 def test_orders_that_do_not_come_again_are_forgotten() -> None:
     retries = RetryTimes()
     retries.refuse("a", 0, 1.0, 1.0, 0.0)
-    assert retries.is_preceded("a", "new", 1.0 + GRACE_S)
-    assert not retries.is_preceded("a", "new", 1.1 + GRACE_S)
+    assert retries.preceding_s("a", "new", 1.0 + GRACE_S) == 1.0
+    assert retries.preceding_s("a", "new", 1.1 + GRACE_S) == 0.0
     assert retries.refuse("a", "new", 0.5, 1.0, 1.1 + GRACE_S) == pytest.approx(0.5)
 
 
@@ -69,10 +69,10 @@ def test_what_is_kept_is_bounded() -> None:
     retries = RetryTimes()
     told_s = [retries.refuse("a", number, 0.0, 1.0, 0.0) for number in range(2 * MAX_ORDERS)]
     assert max(told_s) == MAX_DELAY_S
-    assert len(retries._due_s["a"]) == MAX_ORDERS
+    assert len(retries._refused["a"]) == MAX_ORDERS
     for number in range(10_100):
         retries.refuse(f"client {number}", 0, 0.0, 1.0, 0.0)
-    assert len(retries._due_s) == 10_000
+    assert len(retries._refused) == 10_000
 
 
 @given(cost_s=st.floats(0.2, 0.8), connections=st.integers(8, 40))
@@ -86,8 +86,7 @@ def test_connections_that_ask_again_when_told_are_served_then(cost_s: float, con
         events.sort()
         now_s, number = events.pop(0)
         wait_s = max(0.0, free_s - now_s)
-        is_preceded = retries.is_preceded("a", number, now_s)
-        if wait_s > (0.5 if is_preceded else 2.0):
+        if wait_s > max(0.5, 2.0 - retries.preceding_s("a", number, now_s)):
             retry_s = float(max(1, ceil(retries.refuse("a", number, max(0.0, wait_s - 1.0), cost_s, now_s))))
             told.setdefault(number, (now_s, retry_s))
             events.append((now_s + retry_s, number))

@@ -84,7 +84,7 @@ def serve(
 
     If the settings name a node of a network, the service follows its newest block; with --live it follows public
     nodes where none is set, as often as they allow. Requests on state that is too old
-    are answered with 503. `swapcli help service` says more.
+    are answered with 503, and so are orders that could not start within two seconds. `swapcli help service` says more.
     """
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import refuse_stream
