@@ -45,7 +45,7 @@ def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) ->
         times,
         exactness_of(all_score),
         _judged(case, results_of(everything), results_of(everything), by_id(all_score["rows"]), {}, {}),
-        all(amount_out(results[key]) == amount_out(proofs[key]) for key in results),
+        all((amount_out(results[key]) or 0) <= (amount_out(proofs[key]) or 0) for key in results),
         exactness_of(fine_score),
         _judged(case, results_of(fine), proofs, by_id(score["rows"]), {}, bounds),
     )

@@ -64,7 +64,8 @@ def prove(router: Router, orders: Sequence[Order], gas_price_wei: int) -> Iterat
         if best.net <= 0.0:
             continue
         tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-        bound = prove_net_output(found.problem, found.prices, best.amount_in, best.net, tokens)
+        proof = prove_net_output(found.problem, found.prices, best.amount_in, best.net, tokens)
+        bound = proof.against(found.problem, best.net)
         yield Proof(bound.gap_bps, bound.is_complete, searched - started, time.perf_counter() - searched)
 
 

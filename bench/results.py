@@ -120,8 +120,8 @@ class Measured:
     times: Times
     all_exactness: Exactness | None = None
     all_orders: tuple[Judged, ...] = ()
-    is_unchanged_by_proof: bool = True
-    """Whether the certificate changed no amount."""
+    is_no_worse_with_proof: bool = True
+    """Whether asking for the certificate lowered no amount; its proof may find a better route."""
 
     fine_exactness: Exactness | None = None
     """Of the same orders with fine shares."""

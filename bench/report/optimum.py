@@ -97,14 +97,14 @@ def _add_bounds(section: Section, cases: Cases) -> None:
     loose = sum(not judged.converged for judged in orders)
     tighter = sum(judged.is_own_tighter for judged in orders)
     refuted = sum(judged.is_bound_refuted for judged in orders)
-    changed = sum(not measured.is_unchanged_by_proof for measured in cases)
+    lowered = sum(not measured.is_no_worse_with_proof for measured in cases)
     marked_refuted = section.check(str(refuted), Check("certificates below a known route", refuted, 0))
-    marked_changed = section.check(str(changed), Check("markets where a certificate changes amounts", changed, 0))
+    marked_lowered = section.check(str(lowered), Check("markets where a certificate lowers amounts", lowered, 0))
     section.add_paragraph(
         f"`dual_bound.py` stopped before it converged on {loose} of {len(orders)} orders: its bound is valid there, "
         f"but loose. The certificate is tighter by more than 0.01 bps on {tighter}. Certificates below a route known "
         f"to `dual_bound.py` or Tines: {marked_refuted} (there must be none). Markets on which asking for the "
-        f"certificate changed an amount: {marked_changed}."
+        f"certificate lowered an amount: {marked_lowered}."
     )
 
 

@@ -14,7 +14,7 @@ from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, NetBound, Quote
+from swapcli.core.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.core.model.token import Token
 from swapcli.core.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation, without_time_limit
 from swapcli.core.routing.graph.digraph import TokenPair
@@ -29,6 +29,7 @@ from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 if TYPE_CHECKING:
     from swapcli.core.routing.competing_routes import KnownRoute
     from swapcli.core.routing.exact_output import Shortfall
+    from swapcli.core.routing.gas_proof.proof import NetProof
     from swapcli.core.routing.route_limits import FitsCalldata
     from swapcli.core.routing.search_memory import SearchMemory
 
@@ -135,10 +136,34 @@ class Router:
         """Build the quote of a search result for `order` on this market. Raises nothing."""
 
         def build() -> Quote:
-            certificate = _certificate(self.index.graph(order.excluded_protocols), result) if certify else None
-            return self._quote(order, result, self._gas_price(gas_price_wei), certificate)
+            found, certificate = self._certify(order, result) if certify else (result, None)
+            return self._quote(order, found, self._gas_price(gas_price_wei), certificate)
 
         return self.index.without_broken_pools(build)
+
+    def _certify(self, order: Order, result: SearchResult) -> tuple[SearchResult, Certificate]:
+        """Return the certificate of a result, which has a better route if the proof has found one."""
+        spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search is not one of its proof
+        result = result._replace(problem=result.problem._replace(spec=spec))
+        proof = _prove_net_output(result) if result.best.net > 0.0 else None
+        if proof is not None and not order.reverse:
+            result = self._improve(order, result, proof)
+        certificate = _certificate(self.index.graph(order.excluded_protocols), result)
+        if proof is None:
+            return result, certificate
+        return result, certificate._replace(net_of_gas=proof.against(result.problem, result.best.net))
+
+    def _improve(self, order: Order, result: SearchResult, proof: NetProof) -> SearchResult:
+        """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
+        from swapcli.core.routing.route_limits import RouteLimits
+
+        search = RouteSearch(result.problem, self.market.pools, self._execution)
+        limits = RouteLimits(self.market, order, self._fits_calldata)
+        for choice in proof.choices:
+            better = search.best_route_over(list(choice.arcs), choice.prices) if choice.arcs else None
+            if better and better.net > result.best.net and limits.allow(better):
+                result = result._replace(best=better)
+        return result
 
     def _gas_price(self, gas_price_wei: int | None) -> int:
         return self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
@@ -337,8 +362,6 @@ def _for_output(
 def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
     from swapcli.core.routing.certificate import build_certificate
 
-    spec = result.problem.spec._replace(check=no_cancellation)  # the time limit of a search does not apply to its proof
-    result = result._replace(problem=result.problem._replace(spec=spec))
     problem, best = result.problem, result.best
     order = (*problem.spec.endpoints, float(best.amount_in))
 
@@ -347,11 +370,10 @@ def _certificate(graph: MarketGraph, result: SearchResult) -> Certificate:
     def usable(arc: Arc) -> bool:
         return problem.is_usable(arc, result.exclusions) or (arc.pool.key, arc.token_in) in used
 
-    found = build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
-    return found._replace(net_of_gas=_prove_net_output(result)) if best.net > 0.0 else found
+    return build_certificate(graph, problem.graph, result.bounding_prices(), order, best.replay.amount_out, usable)
 
 
-def _prove_net_output(result: SearchResult) -> NetBound:
+def _prove_net_output(result: SearchResult) -> NetProof:
     from swapcli.core.routing.gas_proof.proof import prove_net_output
 
     best, index = result.best, result.problem.graph.token_index

@@ -121,6 +121,18 @@ class GasDual:
                     found[arc.token_out] += change
         return [found[token] for token in self.tokens]
 
+    def used_arcs(self, prices: Prices, fixed: Fixed) -> list[Arc]:
+        """Return the arcs that pay for their gas at `prices`, or are fixed as used."""
+        return [
+            each.arc
+            for number, each in enumerate(self.arcs)
+            if number in fixed.used
+            or (
+                number not in fixed.unused
+                and each.surplus(prices[each.arc.token_in], prices[each.arc.token_out]) > each.gas
+            )
+        ]
+
     def nearest_kink(self, prices: Prices, fixed: Fixed) -> int | None:
         """Return the number of the arc whose use costs most among those whose surplus is about their gas; None if there
         is none: fixing it changes the bound most."""

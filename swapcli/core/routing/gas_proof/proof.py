@@ -61,17 +61,40 @@ class _Branch(NamedTuple):
     outside: float
 
 
-def prove_net_output(problem: RoutingProblem, prices: Prices, amount_in: int, net: float, tokens: Set[int]) -> NetBound:
-    """Return the bound for `amount_in`, of which a known route over `tokens` pays `net`, which must be above 0.
+class PoolChoice(NamedTuple):
+    """Arcs that pay for their gas at some prices: a route over them may be better than the known one."""
 
-    `prices` are those of the search's solution. No bound is below `net`, which floats might miss by a unit.
+    arcs: Sequence[Arc]
+    prices: Prices
+
+
+class NetProof(NamedTuple):
+    """The bound of an order, whether the branching ended, and the pools that are worth their gas at its prices."""
+
+    bound: float
+    is_complete: bool
+    choices: Sequence[PoolChoice]
+
+    def against(self, problem: RoutingProblem, net: float) -> NetBound:
+        """Return the bound beside a route that pays `net`, which must be above 0.
+
+        No bound is below it, which floats might miss by a unit.
+        """
+        pools = {arc.pool.key for arc in problem.graph.arcs()}
+        bound = inf if isnan(self.bound) else max(self.bound, net)
+        return NetBound(bound, (bound / net - 1.0) * 1e4, len(pools), problem.spec.max_hops, self.is_complete)
+
+
+def prove_net_output(problem: RoutingProblem, prices: Prices, amount_in: int, net: float, tokens: Set[int]) -> NetProof:
+    """Return the proof for `amount_in`, of which a known route over `tokens` pays `net`.
+
+    `prices` are those of the search's solution. There are no choices where the gap is too small to matter.
     """
     prover = _Prover(problem, prices, float(amount_in), net)
-    branch, is_complete = prover.branch(prover.grow(tokens))
-    graph, spec = problem.graph, problem.spec
-    pools = {arc.pool.key for arc in graph.arcs()}
-    bound = inf if isnan(branch.bound) else max(branch.bound, net)
-    return NetBound(bound, (bound / net - 1.0) * 1e4, len(pools), spec.max_hops, is_complete)
+    root = prover.grow(tokens)
+    branch, is_complete = prover.branch(root)
+    has_gap = branch.bound > net + abs(net) * _ENOUGH
+    return NetProof(branch.bound, is_complete, [prover.choice(each) for each in (root, branch)] if has_gap else [])
 
 
 def _gain(gain: tuple[float, Arc]) -> float:
@@ -128,6 +151,10 @@ class _Prover:
                 found, _ = self._solve(self._dual, self._near, largest._replace(fixed=fixed), _BRANCH_EVALUATIONS)
                 found = found._replace(bound=min(found.bound, largest.bound))
                 heappush(opened, (-found.bound, next(number), found))
+
+    def choice(self, branch: _Branch) -> PoolChoice:
+        """Return the arcs that a branch uses at its prices."""
+        return PoolChoice(self._dual.used_arcs(branch.prices, branch.fixed), branch.prices)
 
     def _inside(self, tokens: Set[int]) -> list[PricedArc]:
         return [each for each in self._arcs if each.arc.token_in in tokens and each.arc.token_out in tokens]

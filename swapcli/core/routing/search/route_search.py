@@ -331,6 +331,12 @@ class RouteSearch:
         path = best_single_path(self.problem, arcs)
         return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
+    def best_route_over(self, arcs: list[Arc], prices: Prices) -> ScoredRoute | None:
+        """Return the best route over some arcs, solved from `prices`; None if no route carries the order."""
+        solved = CandidateSolution(self.problem.solve(arcs, prices), arcs)
+        found = (route for each in acyclic_candidates(self.problem, solved) for route in self.routes(each) if route)
+        return max(found, key=lambda each: each.net, default=None)
+
     def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
 

@@ -43,7 +43,8 @@ def search(router: Router, order: Order, gas_price_wei: int) -> SearchResult | N
 def prove(result: SearchResult) -> NetBound:
     best, index = result.best, result.problem.graph.token_index
     tokens = {index[token] for step in best.replay.steps for token in (step.token_in, step.token_out)}
-    return prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
+    proof = prove_net_output(result.problem, result.prices, best.amount_in, best.net, tokens)
+    return proof.against(result.problem, best.net)
 
 
 def is_covered(result: SearchResult, done: Replay) -> bool:
@@ -123,6 +124,26 @@ def test_the_best_over_any_set_of_pools_pays_no_more(seed: int, noise: float, po
             if other is not None and is_covered(result, other.best.replay):
                 gas = route_gas(market.pools, other.best.replay, spec.router_gas) * spec.gas_value
                 assert other.best.replay.amount_out - gas <= most
+
+
+@given(markets(), amounts, gas_prices)
+def test_a_certified_quote_pays_no_less_and_within_its_bound(
+    market: MarketState, amount: int, gas_price_wei: int
+) -> None:
+    """The proof may find a better route, which is replayed as any other."""
+    router, order = Router(market), build_order(market, 0, 1, amount)
+    result = search(router, order, gas_price_wei)
+    assume(result is not None)
+    assert result is not None
+    plain = router.build_quote(order, result, gas_price_wei=gas_price_wei)
+    proven = router.build_quote(order, result, gas_price_wei=gas_price_wei, certify=True)
+    value = result.problem.spec.gas_value
+    assert proven.amount_out - proven.gas_units * value >= plain.amount_out - plain.gas_units * value
+    assert replay(market.pools, proven.route, amount).amount_out == proven.amount_out
+    assert proven.certificate is not None
+    bound = proven.certificate.net_of_gas
+    assert (bound is not None) == (result.best.net > 0.0)
+    assert bound is None or bound.gap_bps >= 0.0
 
 
 @pytest.mark.parametrize("amount", [10**15, 10**19, 10**23])
