@@ -38,7 +38,7 @@ def run_checks(sources: Path = ROUTER.folder, match: str = "check_") -> dict[str
         path = os.pathsep.join([str(folder / "bin"), str(python.parent), os.environ["PATH"]])
         command = [str(python.parent / "halmos"), "--root", str(folder), "--solver-timeout-assertion", SOLVER_TIMEOUT]
         ran = subprocess.run(
-            [*command, "--function", match],
+            [*command, "--early-exit", "--function", match],
             env=os.environ | {"PATH": path, "FOUNDRY_SOLC": str(COMPILER)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -42,6 +42,12 @@ def test_a_sample_of_random_calls_keeps_the_invariants() -> None:
     check_invariants(SAMPLE, 8 * 40)
 
 
+def test_two_units_may_stay_behind_and_no_third() -> None:
+    ran = run_forge("--match-contract", "RouterRounding")
+    assert ran.returncode == 0, ran.stdout
+    assert ran.stdout.count("[PASS]") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_many_random_calls_keep_the_invariants(seed: str) -> None:

@@ -43,6 +43,8 @@ contract Handler is World {
     uint8 private constant TOKEN_TO_NATIVE = 1;
     uint8 private constant TOKEN_TO_TOKEN = 2;
 
+    address private constant SWEEPER = address(0x53EE9);
+
     string[] public faults;
     uint256 public swapsDone;
     uint256 public swapsRefused;
@@ -136,6 +138,38 @@ contract Handler is World {
         }
         vm.deal(address(this), 1);
         if (accomplice.act{value: form == 0 ? 1 : 0}(address(router), input)) faults.push("an intruder was let in");
+    }
+
+    /// Somebody asks for what others left in the router, by a route that brings nothing, or not that token.
+    function sweep(uint256 seed) external {
+        _random = seed;
+        (uint256 paid, uint256 wanted) = (_next(_coins.length), _next(_coins.length));
+        uint256 other = (paid + 1) % _coins.length == wanted ? (paid + 2) % _coins.length : (paid + 1) % _coins.length;
+        uint256 form = paid == wanted ? 0 : _next(4);
+        SwapParams[] memory swaps = new SwapParams[](form < 2 ? 0 : form - 1);
+        bool sellsBought = form == 2 || _next(2) == 1;
+        if (form >= 2) {
+            address bought = address(_coins[sellsBought ? other : wanted]);
+            swaps[0] = _step(0, BRIDGE, address(_coins[paid]), bought, RATE_SCALE).params;
+        }
+        if (form == 3) {
+            // What lies in the router is sold: of the token that is wanted, or of a third one.
+            (uint256 left, uint256 got) = sellsBought ? (wanted, other) : (other, wanted);
+            swaps[1] = _step(1, BRIDGE, address(_coins[left]), address(_coins[got]), RATE_SCALE).params;
+        }
+        RouteParam memory route = RouteParam(
+            address(_coins[paid]), address(_coins[wanted]), form == 0 ? 0 : 1e6, 0, 0, SWEEPER, TOKEN_TO_TOKEN
+        );
+        if (route.token_out == address(wrapped) && _next(2) == 1) route.swap_type = TOKEN_TO_NATIVE;
+        _coins[paid].mint(SWEEPER, 1e6);
+        vm.startPrank(SWEEPER);
+        IApproving(route.token_in).approve(address(router), 0);
+        IApproving(route.token_in).approve(address(router), 1e6);
+        uint256 before = _coins[wanted].balanceOf(SWEEPER);
+        (bool done,) = address(router).call(abi.encodeCall(IRouter.swap, (route, swaps)));
+        vm.stopPrank();
+        if (_coins[wanted].balanceOf(SWEEPER) > before || SWEEPER.balance != 0) faults.push("what others left was taken");
+        if (done && form != 0) faults.push("a route went on with what it does not have, or left something");
     }
 
     // ---- Calls
