@@ -176,18 +176,18 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
     if not certificate.is_proof:
         yield Fact("Optimality", "unknown", f"no bound was found on the output of any router; {checked}")
         return
-    bounds = [f"{_within(certificate.gap_bps)} with arbitrage"]
+    bounds = f"{_within(certificate.gap_bps, ' bps')} with arbitrage"
     if certificate.net_of_gas is not None:
-        bounds.append(f"{_within(certificate.net_of_gas.gap_bps)} net of gas")
+        bounds += f", {_within(certificate.net_of_gas.gap_bps)} net of gas"
     yield Fact(
         "Optimality",
         f"within {format_bps_rounded_up(certificate.acyclic_gap_bps)} bps",
-        f"of the best any router could do; {', '.join(bounds)}; {checked}",
+        f"of the best any router could do; {bounds}; {checked}",
     )
 
 
-def _within(gap_bps: float) -> str:
-    return f"{format_bps_rounded_up(gap_bps)} bps" if gap_bps < NO_PROOF_BPS else "no bound"
+def _within(gap_bps: float, unit: str = "") -> str:
+    return format_bps_rounded_up(gap_bps) + unit if gap_bps < NO_PROOF_BPS else "no bound"
 
 
 def _changing_note(figures: QuoteFigures) -> str:
