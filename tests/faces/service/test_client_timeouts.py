@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -283,7 +282,6 @@ http {{
 """
 
 
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
 def test_a_proxy_loses_no_post(patient: ServiceProcess, tmp_path: Path) -> None:
     """Its connections are idle for up to the whole time for which it keeps them."""
     (port,) = free_ports(1)
@@ -297,7 +295,7 @@ def test_a_proxy_loses_no_post(patient: ServiceProcess, tmp_path: Path) -> None:
     with subprocess.Popen(["nginx", *options, "-g", f"daemon off; pid {tmp_path}/nginx.pid;"]) as proxy:
         try:
             until(lambda: accepts_connections(port))
-            for pause_s in (0.0, 0.5, 1.0, 1.5, 2.0, 2.4, 2.6, 2.9, 3.0, 3.1):
+            for pause_s in (0.0, 1.5, 2.4, 2.6, 3.0):
                 time.sleep(pause_s)
                 answer = httpx.post(
                     f"http://127.0.0.1:{port}/testnet/calldata",
