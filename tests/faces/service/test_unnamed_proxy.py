@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -158,10 +157,6 @@ def deployed_nginx(service: ServiceProcess, folder: Path) -> Iterator[str]:
             proxy.terminate()
 
 
-needs_nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
-
-
-@needs_nginx
 def test_the_documented_proxy_and_settings_limit_each_client(tmp_path: Path) -> None:
     settings = tmp_path / "config.yaml"
     settings.write_text(topic_example("deploy", "service:").replace("base:", "monad:"))
@@ -180,7 +175,6 @@ def test_the_documented_proxy_and_settings_limit_each_client(tmp_path: Path) -> 
         assert "warnings" not in httpx.get(service.url + "/readyz").json()
 
 
-@needs_nginx
 def test_behind_an_unnamed_proxy_clients_take_turns(tmp_path: Path) -> None:
     """One client asks for more than the queue holds; another one takes a place of it, and is answered."""
     order = build_order_query("testnet")
