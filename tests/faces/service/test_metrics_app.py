@@ -88,11 +88,16 @@ def test_the_process_is_measured(running: ServiceProcess) -> None:
     pids = child_ids(running.process.pid) or [running.process.pid]
     status = "".join(Path(f"/proc/{pid}/status").read_text() for pid in pids)
     resident_kb = sum(map(int, re.findall(r"VmRSS:\s+([0-9]+)", status)))
-    open_files = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids)
     time.sleep(1.2)  # workers publish every half second
     found = samples(httpx.get(metrics_url(running)).text)
     assert found["process_resident_memory_bytes"] == pytest.approx(1024 * resident_kb, rel=0.3)
-    assert found["process_open_fds"] == pytest.approx(open_files, abs=8)
+
+    def shows_open_files() -> bool:
+        open_files = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids)
+        shown = samples(httpx.get(metrics_url(running)).text)["process_open_fds"]
+        return abs(shown - open_files) <= 8
+
+    until(shows_open_files)  # connections of tests before may be closing
     assert 0 < found["process_cpu_seconds_total"] < 600
     assert time.time() - 600 < found["process_start_time_seconds"] < time.time()
     assert found["process_max_fds"] >= 1_000
