@@ -66,7 +66,6 @@ class GasDual:
         self.arcs = arcs
         tokens = {self._source}.union(*((each.arc.token_in, each.arc.token_out) for each in arcs))
         self.tokens = sorted(tokens - {self._target})
-        self._number = {token: number for number, token in enumerate(self.tokens)}
         self._by_token: dict[int, list[tuple[int, PricedArc]]] = {}
         for number, each in enumerate(arcs):
             self._by_token.setdefault(each.arc.token_in, []).append((number, each))
@@ -78,8 +77,7 @@ class GasDual:
 
     def evaluate(self, logarithms: Sequence[float], fixed: Fixed) -> tuple[float, list[float]]:
         """Return the bound at prices, and its gradient by their logarithms (a subgradient where it has a kink)."""
-        prices, number, flows = self.prices(logarithms), self._number, dict.fromkeys(self.tokens, 0.0)
-        flows[self._target] = 0.0
+        prices, flows = self.prices(logarithms), dict.fromkeys((*self.tokens, self._target), 0.0)
         flows[self._source] = self._amount
         bound = self._amount * prices[self._source] - self._base
         for token, leaving in self._by_token.items():
@@ -102,10 +100,7 @@ class GasDual:
                 for token_out, amount_in, amount_out in trades:
                     flows[token] -= amount_in
                     flows[token_out] += amount_out
-        gradient = [0.0] * len(number)
-        for token, position in number.items():
-            gradient[position] = flows[token] * prices[token]
-        return bound, gradient
+        return bound, [flows[token] * prices[token] for token in self.tokens]
 
     def curvatures(self, prices: Prices) -> list[float]:
         """Return rough second derivatives by the logarithms of the prices, for the scale of a first step."""

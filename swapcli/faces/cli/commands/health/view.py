@@ -48,7 +48,7 @@ def build_health_list(
 
 
 def health_columns(*, has_messages: bool, has_nodes: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the list; those of nodes become a list of their own where they do not fit."""
+    """Return the columns of the table; where the columns about nodes do not fit, they get a table of their own."""
     nodes = [column._replace(goes_below=True) for column in NODE_COLUMNS] if has_nodes else []
     return (*COLUMNS, *[Column("message")] * has_messages, *nodes)
 
