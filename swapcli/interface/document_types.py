@@ -367,7 +367,8 @@ class TokenDocumentJson(TypedDict):
 
 
 class ProtocolDocumentJson(TypedDict):
-    """A protocol; `family` is its pool math, null if it is not supported. `pools` is null without a store.
+    """A protocol; `family` is its pool math, null if it is not supported. `extended` says that the interface does not
+    list it. `pools` is null without a store.
 
     `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
     `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible.
@@ -377,6 +378,7 @@ class ProtocolDocumentJson(TypedDict):
     amm_name: str
     display_name: str
     family: str | None
+    extended: bool
     confirmed: bool
     pools: int | None
     quotes: Literal["exact", "sampled", "not supported"]

@@ -502,6 +502,7 @@ class CalldataRequestJson(TypedDict):
     direct: NotRequired[bool]
     shares: NotRequired[str]
     details: NotRequired[bool]
+    protocols: NotRequired[str]
 
 
 class CalldataRequestV2Json(PostedRouteRequestJson):

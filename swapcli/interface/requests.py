@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from swapcli.interface.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
 
 
+LISTED, EXTENDED = PROTOCOL_LISTS = "listed", "extended"
+"""Which protocols a route may use: those of the interface's list, or also others."""
 _SHARES = tuple(each.value for each in SharePrecision)
 
 Query = Sequence[tuple[str, str]]
@@ -42,9 +44,9 @@ class OrderRequest(NamedTuple):
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
-    may each be absent; the API key decides whether they are allowed. `shares` is an extension of the interface, which
-    has whole percents only; so are `details`, which adds the figures of the quote to its route, and in V2 `dialect`,
-    the router dialect that the client expects.
+    may each be absent; the API key decides whether they are allowed. Extensions of the interface are `shares`, which
+    has whole percents only; `details`, which adds the figures of the quote to its route; `extended`, which adds
+    protocols that the interface does not list; and in V2 `dialect`, the router dialect that the client expects.
     """
 
     amount: int
@@ -61,6 +63,7 @@ class OrderRequest(NamedTuple):
     shares: SharePrecision = SharePrecision.WHOLE
     dialect: str | None = None
     details: bool = False
+    extended: bool = False
 
     @property
     def has_integrator(self) -> bool:
@@ -123,6 +126,15 @@ def parse_text(name: str, query: Query, network: Network) -> str | None:
     return RequestParameters.from_query(query, network.kind).text(name)
 
 
+def parse_protocol_list(query: Query, network: Network) -> str:
+    """Parse which protocols a query is about, one of `PROTOCOL_LISTS`. Raises `InvalidOption`."""
+    return _read_protocol_list(RequestParameters.from_query(query, network.kind))
+
+
+def _read_protocol_list(parameters: RequestParameters) -> str:
+    return parameters.choice("protocols", PROTOCOL_LISTS, default=LISTED)
+
+
 def render_order(order: OrderRequest, network: Network, parameters: OrderParameters) -> list[tuple[str, str]]:
     """Render an order as a query; the inverse of `parse_order`."""
     query = [
@@ -137,6 +149,8 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
         query.append(("shares", order.shares.value))
     if order.details:
         query.append(("details", "true"))
+    if order.extended:
+        query.append(("protocols", EXTENDED))
     if parameters.slippage:
         query += _render_terms(order, network)
     if parameters.api_version is ApiVersion.V2:
@@ -171,6 +185,8 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
         body["shares"] = order.shares.value
     if order.details:
         body["details"] = True
+    if order.extended:
+        body["protocols"] = EXTENDED
     return body
 
 
@@ -230,6 +246,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         shares=SharePrecision(parameters.choice("shares", _SHARES, default=SharePrecision.WHOLE)),
         details=parameters.flag("details"),
+        extended=_read_protocol_list(parameters) == EXTENDED,
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options
 

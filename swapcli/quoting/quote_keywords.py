@@ -16,6 +16,7 @@ class QuoteKeywords(TypedDict, total=False):
     """The options of a quote. Without one, the user's settings apply, then the defaults of the command line.
 
     `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
+    `extended_protocols` adds those that the interface does not list;
     `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
     `max_pools` limits the pools of the route, and `simple` makes it one path of single pools; the quote says what that
     costs.
@@ -25,6 +26,7 @@ class QuoteKeywords(TypedDict, total=False):
     max_hops: int
     direct: bool
     exclude_protocols: Sequence[str]
+    extended_protocols: bool
     shares: Literal["fine", "whole"]
     gas_price: int | str
     solve_time_s: float

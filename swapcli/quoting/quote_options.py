@@ -15,7 +15,7 @@ from swapcli.core.networks.address import is_native, parse_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.quoting.config import Secret, Settings
-from swapcli.quoting.resolve import find_protocols
+from swapcli.quoting.resolve import excluded_protocols
 
 
 class QuoteOptions(NamedTuple):
@@ -91,7 +91,9 @@ def resolve_options(
             impact_warning_ppm=settings.impact_warning_ppm,
             slippage_warning_ppm=settings.slippage_warning_ppm,
         ),
-        excluded_protocols=find_protocols(settings.exclude_protocols, network),
+        excluded_protocols=excluded_protocols(
+            settings.exclude_protocols, network, extended=settings.extended_protocols
+        ),
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,
         reverse=reverse,

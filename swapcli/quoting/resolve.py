@@ -96,6 +96,15 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     return frozenset(known[name.lower()].amm_name for name in requested)
 
 
+def excluded_protocols(names: Iterable[str], network: Network, *, extended: bool) -> frozenset[str]:
+    """Return the protocols that an order does not use: those named, and without `extended` those of no interface list.
+
+    Raises `UnknownProtocol` as `find_protocols`.
+    """
+    named = find_protocols(names, network)
+    return named if extended else named | network.extended_protocols
+
+
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:
     by_id = {str(protocol.id): protocol for protocol in network.protocols}
     return by_id | {protocol.amm_name.lower(): protocol for protocol in network.protocols}

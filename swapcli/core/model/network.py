@@ -90,6 +90,8 @@ class ProtocolInfo(NamedTuple):
     `family` is a pool family of swapcli, None where its pools cannot be quoted; `unsupported` then says why, as a
     sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
     `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family is not enough.
+    `is_extended` says that the interface does not list it: its id is this project's, and only documents of requests for
+    extended protocols have it.
     """
 
     id: int
@@ -100,6 +102,7 @@ class ProtocolInfo(NamedTuple):
     confirmed: bool = False
     contracts: tuple[str, ...] = ()
     unsupported: str | None = None
+    is_extended: bool = False
 
     @property
     def is_wrapper(self) -> bool:
@@ -227,6 +230,11 @@ class Network(NamedTuple):
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""
         return next((p for p in self.protocols if p.amm_name == amm_name), None)
+
+    @property
+    def extended_protocols(self) -> frozenset[str]:
+        """The `amm_name`s of the protocols that the interface does not list."""
+        return frozenset([protocol.amm_name for protocol in self.protocols if protocol.is_extended])
 
     @property
     def dialect_router(self) -> DialectRouter:

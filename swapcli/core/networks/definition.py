@@ -7,7 +7,7 @@
 | `wrapped_native` | the native token's ERC-20: an address (described in `tokens`, else named after the native token), a token, or null |
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
-| `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported}]` |
+| `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported, extended}]`; extended are those that the interface does not list |
 | `deployments` | `[{protocols, name, addresses: {role: address, see `ROLES`}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
 | `router`, `multicall`, `explorer` | as named; absent or null where unknown |
 | `rpc_urls` | addresses of nodes; a public one is `{url, requests_per_s, batch_requests, log_blocks, latest_only, quote_requests, source, date}`, see `PublicNode` |
@@ -78,6 +78,7 @@ ROLES = (
 _TOKEN_KEYS = ("address", "symbol", "name", "decimals")
 _PROTOCOL_KEYS = (
     "id", "amm_name", "display_name", "family", "extra_keys", "confirmed", "contracts", "unsupported",
+    "extended",
 )  # fmt: skip
 _DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed", "hooks",
@@ -314,6 +315,7 @@ def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
             confirmed=protocol.boolean("confirmed", default=False),
             contracts=contracts,
             unsupported=protocol.optional_text("unsupported"),
+            is_extended=protocol.boolean("extended", default=False),
         )
 
 

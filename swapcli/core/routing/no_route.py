@@ -65,11 +65,15 @@ def search_timed_out(order: Order) -> NoRoute:
     return _no_route(order, "the search ran out of time", "allow more time with the setting solve_time_s")
 
 
-def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
-    """Return the error for an order whose tokens no path connects within its limits."""
+def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[str]) -> NoRoute:
+    """Return the error for an order whose tokens no path connects within its limits.
+
+    `extended` are the protocols of the network that most orders exclude without naming them.
+    """
     few_hops = order.direct or order.max_hops < DEFAULT_MAX_HOPS
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
-    without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
+    named = sorted(order.excluded_protocols - extended)
+    without = f" without {', '.join(named)}" if named else ""
     hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or "no pools of this market join them"

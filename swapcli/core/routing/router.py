@@ -189,7 +189,7 @@ class Router:
         if not path:
             from swapcli.core.routing.no_route import tokens_not_connected
 
-            raise tokens_not_connected(order, graph)
+            raise tokens_not_connected(order, graph, self.market.network.extended_protocols)
         gas_value = self._evm_gas_price(gas_price_wei) * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
         def search_for(amount: int, gas_value: float = gas_value, check: CancelCheck = check) -> RouteSearch:

@@ -63,6 +63,9 @@ ExcludedProtocols = Annotated[
     list[str] | None,
     option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
 ]
+ExtendedProtocols = Annotated[
+    bool, option("--extended-protocols", "Also use protocols that the interface does not list.", ROUTING)
+]
 GasPrice = Annotated[
     str | None,
     option("--gas-price", "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", ROUTING, "PRICE"),
@@ -137,6 +140,7 @@ class OrderOptions(NamedTuple):
         bool, option("--simple", "One path with one pool per hop; the quote says what that costs.", ROUTING)
     ] = False
     exclude_protocols: ExcludedProtocols = None
+    extended_protocols: ExtendedProtocols = False
     shares: Annotated[
         str | None,
         option("--shares", "Steps of 0.01% or 1% for the shares of paths.  [default: fine]", ROUTING, "fine|whole"),
@@ -184,6 +188,7 @@ class LimitOptions(NamedTuple):
     raw: Annotated[bool, option("--raw", "Amounts are in the token's smallest unit, integers.", ROUTING)] = False
     max_hops: MaxHops = None
     exclude_protocols: ExcludedProtocols = None
+    extended_protocols: ExtendedProtocols = False
     gas_price: GasPrice = None
 
 
@@ -297,19 +302,20 @@ _KEYS = {
 }
 """The keys of options that are settings of another name."""
 _SETTINGS = frozenset(_KEYS) | {
-    "max_hops", "exclude_protocols", "shares", "gas_price", "slippage", "router_dialect", "api_version", "market",
-    "state", "live", "api_url", "api_key_file", "max_impact", "max_slippage", "check",
+    "max_hops", "exclude_protocols", "extended_protocols", "shares", "gas_price", "slippage", "router_dialect",
+    "api_version", "market", "state", "live", "api_url", "api_key_file", "max_impact", "max_slippage", "check",
 }  # fmt: skip
 """The options that are settings."""
 
 
 def settings_of(
-    *groups: OrderOptions | SourceOptions | LimitOptions | LocalSourceOptions | PayloadOptions, **options: str | None
+    *groups: OrderOptions | SourceOptions | LimitOptions | LocalSourceOptions | PayloadOptions,
+    **options: str | bool | None,
 ) -> dict[str, object]:
     """Return the settings that a command line gives, by key: those among the options of `groups`, and `options`."""
     given: dict[str, object] = {name: value for group in groups for name, value in group._asdict().items()}
     return {
-        _KEYS.get(name, name): None if value == [] else flag(f"--{name.replace('_', '-')}", value)
+        _KEYS.get(name, name): None if value in ([], False) else flag(f"--{name.replace('_', '-')}", value)
         for name, value in (given | options).items()
         if name in _SETTINGS
     }

@@ -17,6 +17,7 @@ from swapcli.faces.service.parameter_descriptions import (
     describe_batch,
     describe_order,
     describe_picture,
+    describe_protocol_list,
     describe_token,
     no_parameters,
 )
@@ -275,7 +276,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "protocols", "GET", "/{network}/protocols", DISCOVERY, "List the protocols of a network",
-        (list[json_types.ListedProtocolJson],), endpoints.protocols, all_networks,
+        (list[json_types.ListedProtocolJson],), endpoints.protocols, all_networks, describe_protocol_list,
     ),
 )  # fmt: skip
 

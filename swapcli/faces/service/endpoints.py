@@ -26,7 +26,7 @@ from swapcli.interface.integrators import build_integrator
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
-from swapcli.interface.requests import OrderParameters, OrderRequest, PostedRoute
+from swapcli.interface.requests import EXTENDED, OrderParameters, OrderRequest, PostedRoute, parse_protocol_list
 from swapcli.interface.route import render_result
 from swapcli.interface.router_call import render_call
 from swapcli.interface.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
@@ -48,7 +48,7 @@ from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
-from swapcli.quoting.resolve import find_protocols
+from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
 
@@ -241,7 +241,10 @@ def token(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespons
 
 def protocols(_registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/protocols."""
-    return EndpointResponse(render_protocols(request.network.protocols))
+    listed = request.network.protocols
+    if parse_protocol_list(request.query_pairs(), request.network) != EXTENDED:
+        listed = tuple(protocol for protocol in listed if not protocol.is_extended)
+    return EndpointResponse(render_protocols(listed))
 
 
 def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[str, ListedToken]:
@@ -378,7 +381,7 @@ def _quote_request(
 def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
     """Return the names of the excluded protocols. Raises `UnknownProtocol` with the name of the parameter."""
     try:
-        return find_protocols(order.excluded, network)
+        return excluded_protocols(order.excluded, network, extended=order.extended)
     except UnknownProtocol as error:
         error.details["field"] = "excludeProtocols"
         error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"

@@ -29,7 +29,7 @@ _MAX_TOKEN_BYTES = 80
 """An address has at most 66 characters."""
 _MAX_AMOUNT_DIGITS = 80
 """An amount has 256 bits."""
-_OPTIONS = (b"reverse", b"direct", b"excludeProtocols", b"shares", b"details")
+_OPTIONS = (b"reverse", b"direct", b"excludeProtocols", b"shares", b"details", b"protocols")
 """Parameters that change what a search does."""
 _MAX_OPTIONS_BYTES = 200
 

@@ -8,7 +8,7 @@ from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX
 from swapcli.core.records import NamedTuple
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
-from swapcli.interface.requests import ROUTE_V1, OrderParameters
+from swapcli.interface.requests import LISTED, PROTOCOL_LISTS, ROUTE_V1, OrderParameters
 from swapcli.interface.slippage import SlippageRange
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 
@@ -33,7 +33,7 @@ def no_parameters(_network: Network) -> tuple[Parameter, ...]:
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
-    return (*order, _shares(), _details(), *_terms(accepted, network))
+    return (*order, _shares(), _details(), *describe_protocol_list(network), *_terms(accepted, network))
 
 
 def describe_picture(network: Network) -> tuple[Parameter, ...]:
@@ -53,8 +53,15 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
         _excluded_protocols(network),
         _direct(),
         _shares(),
+        *describe_protocol_list(network),
         *_terms(accepted, network),
     )
+
+
+def describe_protocol_list(_network: Network) -> tuple[Parameter, ...]:
+    """Return the parameter that adds protocols which the interface does not list."""
+    schema = {"type": "string", "enum": list(PROTOCOL_LISTS), "default": LISTED}
+    return (Parameter("protocols", schema, "Which protocols: those of the interface's list, or also this program's."),)
 
 
 def describe_token(network: Network) -> tuple[Parameter, ...]:

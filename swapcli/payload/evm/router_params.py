@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.core.errors import ConfigError, InvalidRoute
-from swapcli.core.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
+from swapcli.core.model.network import FIBROUS, WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
@@ -74,6 +74,12 @@ def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) ->
         raise ConfigError(
             f'{network.name} has no protocol "{pool.protocol}", so a router cannot use pool {pool.key}',
             hint=f"add it with its id under networks.{network.name}.protocols, or exclude it from the route",
+            details={"protocol": pool.protocol, "pool": pool.key},
+        )
+    if protocol.is_extended and network.router_dialect == FIBROUS:
+        raise InvalidRoute(
+            f"the public router cannot execute pool {pool.key}: it does not know the protocol {pool.protocol}",
+            hint="use the router dialect own, or routes of the listed protocols only",
             details={"protocol": pool.protocol, "pool": pool.key},
         )
     return protocol.id

@@ -360,6 +360,9 @@ class Settings(NamedTuple):
     exclude_protocols: tuple[str, ...] = setting(
         (), value_types.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
     )
+    extended_protocols: bool = setting(
+        False, value_types.FLAG, "Whether routes and sync use protocols that the interface does not list."
+    )
     gas_price_wei: int | None = setting(
         None,
         value_types.GAS_PRICE,

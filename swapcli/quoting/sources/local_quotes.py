@@ -135,8 +135,10 @@ def _amounts_by_protocol(
     searchable: SearchableMarket, request: QuoteRequest, is_cancelled: Cancelled | None
 ) -> tuple[int, ...]:
     """Return what each protocol alone would pay, in the order of ids; 0 without a route."""
-    protocols = sorted(searchable.network.protocols, key=lambda each: each.id)
-    names = [protocol.amm_name for protocol in protocols]
+    network = searchable.network
+    protocols = sorted(network.protocols, key=lambda each: each.id)
+    unused = network.extended_protocols & request.order.excluded_protocols
+    names = [protocol.amm_name for protocol in protocols if protocol.amm_name not in unused]
 
     def amount_of(name: str) -> int:
         others = frozenset(names) - {name} | request.order.excluded_protocols

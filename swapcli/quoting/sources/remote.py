@@ -217,10 +217,17 @@ class RemoteSource:
             fee_bps=integrator.fee_bps if integrator else 0,
             surplus_bps=integrator.surplus_bps if integrator else 0,
             shares=request.shares or SharePrecision.WHOLE,
+            extended=self._uses_extended(order),
         )
 
+    def _uses_extended(self, order: Order) -> bool:
+        return not self._network.extended_protocols <= order.excluded_protocols
+
     def _excluded(self, request: QuoteRequest) -> tuple[str, ...]:
+        """Return the excluded protocols to name: others than those of the interface's list only if some are used."""
         excluded = [info for info in self._network.protocols if info.amm_name in request.order.excluded_protocols]
+        if not self._uses_extended(request.order):
+            excluded = [info for info in excluded if not info.is_extended]
         by_name = request.api_version is ApiVersion.V1 and network_variant(self._network.name).excludes_by_name
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 

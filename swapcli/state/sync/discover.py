@@ -107,7 +107,7 @@ class _BatchDiscovery:
     def __init__(self, store: Store, reader: BlockReader, discovery: Discovery, size: int) -> None:
         self._store, self._reader, self._discovery, self._room = store, reader, discovery, size
         self._without_output_before = frozenset(reader.contracts_without_output)
-        sources = _sources(store.network, discovery.cursor.sync_filter.protocols)
+        sources = _sources(store.network, discovery.cursor.sync_filter.protocols_on(store.network))
         self._event_only = [source for source in sources if not source.factory.is_enumerable]
         enumerable = [source for source in sources if source.factory.is_enumerable]
         lists = read_pool_lists(reader, [source.factory for source in enumerable]) if enumerable else []
@@ -324,7 +324,8 @@ class _BatchDiscovery:
         cursor, block = self._discovery.cursor, self._reader.block
         if not self._store.network.quoters or block < cursor.list_positions.get(_SAMPLED_LIST, 0):
             return True
-        self._take_unproven(find_sampled_pools(self._reader, self._store.network, cursor.sync_filter.protocols))
+        network = self._store.network
+        self._take_unproven(find_sampled_pools(self._reader, network, cursor.sync_filter.protocols_on(network)))
         self._move(list_positions={**cursor.list_positions, _SAMPLED_LIST: block + _SAMPLED_BLOCKS})
         return True
 

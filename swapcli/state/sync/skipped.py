@@ -45,7 +45,7 @@ def count_skipped(store: Store) -> tuple[SkipReason, ...]:
 def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
     cursor = read_cursor(store)
     if cursor:
-        protocols = cursor.sync_filter.protocols
+        protocols = cursor.sync_filter.protocols_on(store.network)
         _, without_factory = find_factories(store.network, None if protocols is None else sorted(protocols))
         yield from without_factory
         reason = f"the node did not return events of the creation of its pools: {cursor.event_error}"

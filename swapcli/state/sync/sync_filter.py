@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.pool_ref import PoolRef
 
 
 class SyncFilter(NamedTuple):
-    """Which pools of a network to store: those of `protocols` whose tokens are all in `tokens`; None means all.
+    """Which pools of a network to store: those of `protocols` whose tokens are all in `tokens`. None means all tokens,
+    and all protocols that the interface lists.
 
     `min_liquidity_usd` is compared with the depth by which the store ranks a pool; it needs one of the network's
     stablecoins among the tokens. `from_block` is the first block of creation events that the first sync reads. With
@@ -18,6 +20,12 @@ class SyncFilter(NamedTuple):
     tokens: frozenset[str] | None = None
     min_liquidity_usd: float = 0.0
     from_block: int = 0
+
+    def protocols_on(self, network: Network) -> frozenset[str] | None:
+        """Return the names of the protocols; None if they are all of the network's."""
+        if self.protocols is not None or not network.extended_protocols:
+            return self.protocols
+        return frozenset(each.amm_name for each in network.protocols if not each.is_extended)
 
     def admits(self, ref: PoolRef) -> bool:
         """Return whether to store a pool. The own token of a pool of several others need not be among `tokens`."""

@@ -34,6 +34,7 @@ VALUES: dict[str, dict[str, object]] = {
     "router_dialect": {"own": "own", "universal-router": "universal-router"},
     "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
+    "extended_protocols": {"true": True, "false": False},
     "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
     "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
     "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},

@@ -27,6 +27,7 @@ WRONG: dict[str, list[object]] = {
     "shares": ["coarse", "FINE", 1, True, []],
     "router_dialect": ["public", "OWN", 1, True, []],
     "exclude_protocols": [True, {"a": 1}, [["a"]], ["a", 0.5], ["a\nb"]],
+    "extended_protocols": ["yes", 1, 0, []],
     "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],
     "market": [5, True, ["m.json"], "a\0b"],
     "store_dir": [5, True, ["stores"], "a\0b"],

@@ -41,8 +41,9 @@ def protocols(
 
     The list says how the pools of each are quoted, and whether they can be synced. Quotes are exact, from the maths of
     the pools, or sampled, from the answers of their contracts. If one of the two is not possible, the reason says which
-    fact is missing. If the network has a store, the list shows the number of pools of each protocol, and names those
-    of an unknown version: they changed without an event of their kind, so that they are read at every block.
+    fact is missing. Protocols that the interface does not list have ids from 100 on, and are used only with
+    --extended-protocols. If the network has a store, the list shows the number of pools of each protocol, and names
+    those of an unknown version: they changed without an event of their kind, so that they are read at every block.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     listed, pools, unexplained = _load_protocols(session, session.network_name(network))
@@ -97,6 +98,7 @@ def _document(
         "amm_name": protocol.amm_name,
         "display_name": protocol.display_name,
         "family": protocol.family,
+        "extended": protocol.is_extended,
         "confirmed": protocol.confirmed,
         "pools": None if pools is None else pools[protocol.amm_name],
         "quotes": support.quotes.value,

@@ -55,7 +55,7 @@ class ToolDefinition(NamedTuple):
 
 _ORDER = ("network", "token_in", "token_out", "amount")
 _PAID = (*_ORDER, "destination")
-_ROUTING = ("raw", "max_hops", "exclude_protocols", "gas_price")
+_ROUTING = ("raw", "max_hops", "exclude_protocols", "extended_protocols", "gas_price")
 _STATE = ("state", "live", "offline", "max_age")
 
 TOOLS: tuple[ToolDefinition, ...] = (

@@ -73,6 +73,9 @@ def sync(
             "LIST",
         ),
     ] = None,
+    extended_protocols: Annotated[
+        bool, option("--extended-protocols", "Also pools of protocols that the interface does not list.", FILTER)
+    ] = False,
     min_liquidity: Annotated[
         str | None, option("--min-liquidity", "Leave out pools with less depth in USD.  [default: 0]", FILTER, "USD")
     ] = None,
@@ -115,7 +118,7 @@ def sync(
         from swapcli.faces.cli.output_file import refuse_stream
 
         refuse_stream("--watch")
-    flags = settings_of(store=store, publish=publish, timeout=timeout)
+    flags = settings_of(store=store, publish=publish, timeout=timeout, extended_protocols=extended_protocols)
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.networks.find(session.network_name(network))
     names, listed_decimals = tokens, dict[str, int]()
@@ -123,7 +126,9 @@ def sync(
         names, listed_decimals, notes = read_token_lists(tokens, target_network, session.settings.timeout_s)
         for note in notes:
             session.output.note(note)
-    sync_filter = parse_sync_filter(target_network, protocols, names, min_liquidity, from_block)
+    sync_filter = parse_sync_filter(
+        target_network, protocols, names, min_liquidity, from_block, extended=session.settings.extended_protocols
+    )
     if watch and session.settings.publish_url is not None:
         from swapcli.state.feed.redis_client import require_redis
 

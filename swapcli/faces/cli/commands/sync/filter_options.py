@@ -37,18 +37,31 @@ def parse_sync_filter(
     tokens: Sequence[str] | None,
     min_liquidity: str | None,
     from_block: str | None,
+    *,
+    extended: bool = False,
 ) -> SyncFilter:
-    """Parse the filter of a sync. Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`."""
+    """Parse the filter of a sync; `extended` adds protocols that the interface does not list.
+
+    Raises `UnknownProtocol`, `UnknownToken`, `InvalidAddress`, `InvalidOption`.
+    """
     return SyncFilter(
-        protocols=_parse_protocols(network, protocols),
+        protocols=_parse_protocols(network, protocols, extended=extended),
         tokens=None if tokens is None else _parse_tokens(network, tokens),
         min_liquidity_usd=_parse_usd(min_liquidity),
         from_block=_parse_block(from_block),
     )
 
 
-def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset[str] | None:
-    selected = None if names is None else find_protocols(split_lists(names), network)
+def _all_protocols(network: Network) -> frozenset[str] | None:
+    """Return the names of all protocols; None, which is those of the interface's list, if there are no others."""
+    is_longer = network.extended_protocols
+    return frozenset(protocol.amm_name for protocol in network.protocols) if is_longer else None
+
+
+def _parse_protocols(network: Network, names: Sequence[str] | None, *, extended: bool) -> frozenset[str] | None:
+    selected = _all_protocols(network) if extended else None
+    if names is not None:
+        selected = find_protocols(split_lists(names), network)
     found, skipped = find_factories(network, None if selected is None else sorted(selected))
     if found:
         return selected
