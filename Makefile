@@ -11,7 +11,7 @@ INSTALL ?=
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
 	tests/test_layers.py tests/test_mirror.py tests/test_vocabulary.py
 
-.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions exactness snapshots clean
+.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions exactness snapshots family clean
 
 # The programs come before what is installed with them.
 .NOTPARALLEL:
@@ -111,6 +111,10 @@ exactness: setup ## Replay the recorded swaps of contracts, and write docs/exact
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py
+
+family: setup ## Add the skeleton of the pool family NAME, in FOLDER: docs/families.md.
+	$(RUN) -m tests.generate.family $(NAME) $(if $(FOLDER),--folder $(FOLDER))
+	$(RUN) -m ruff format --quiet swapcli tests
 
 clean: ## Remove everything that was installed or built in this folder.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from random import Random
 
 import swapcli
-from swapcli.core.errors import PoolError
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
@@ -22,21 +20,18 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools import FAMILIES, family
 from swapcli.faces.cli.app import run
 from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
-from swapcli.state.readers import pool_reader, ref_of_pool
+from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.contract_kinds import contract_kinds
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import run_batched
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
+from tests.support.differential import ContractPool, compare_swaps, read_pool
 
 NAME = "constant_sum"
 PROTOCOL = ProtocolInfo(1, "sums", "Sums", NAME)
 SWAPS = 40
 
 
-class PoolChain:
-    """A chain with one pool of the family, and a reader of it."""
+class SumContract(ContractPool):
+    """A contract of the family on a chain."""
 
     def __init__(self, fee_ppm: int) -> None:
         self.chain = Chain()
@@ -50,43 +45,17 @@ class PoolChain:
             coin.send("mint", DEPLOYER, 10**30)
 
     def read(self) -> Pool:
-        """Read the pool as from a node: its reference by a factory, then its state."""
-        kind = ContractKind(NAME)
-        address = self.pool.address.lower()
-        factory, reader = Factory(address, kind, (PROTOCOL,)), pool_reader(kind)
-        (ref,) = run_batched([(address, reader.read_constants(factory, address))], self._send)
-        assert isinstance(ref, PoolRef)
-        (pool,) = run_batched([(address, reader.load(ref._replace(decimals=(18, 18))))], self._send)
-        assert isinstance(pool, Pool), pool
-        return pool
+        return read_pool(self.chain, ContractKind(NAME), self.pool.address.lower(), (18, 18))
 
-    def sell(self, first: bool, amount_in: int) -> int | None:
+    def sell(self, token_in: str, token_out: str, amount_in: int) -> int | None:
+        del token_out
+        first = token_in == self.coins[0].address.lower()
         try:
             (paid,) = self.pool.call("swap", first, amount_in)
             self.pool.send("swap", first, amount_in)
         except RevertedError:
             return None
         return int(paid)
-
-    def _send(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        return [self.chain.call(call.to, call.calldata) for call in calls]
-
-
-def compare_swaps(chain: PoolChain, seed: int) -> int:
-    """Swap on the chain and in the read pool, and return how many were paid; amounts and states must be equal."""
-    rng, pool, paid = Random(seed), chain.read(), 0
-    for _ in range(SWAPS):
-        first, amount_in = rng.random() < 0.5, int(10 ** rng.uniform(0, 25))
-        tokens = pool.tokens if first else pool.tokens[::-1]
-        try:
-            amount_out, pool = pool.swap(tokens[0], tokens[1], amount_in)
-        except PoolError:
-            assert chain.sell(first, amount_in) is None
-            continue
-        assert chain.sell(first, amount_in) == amount_out
-        assert chain.read() == pool
-        paid += 1
-    return paid
 
 
 def output_of(*arguments: str) -> str:
@@ -120,8 +89,8 @@ def market_of(pool: Pool) -> dict[str, object]:
 
 def main(folder: Path) -> dict[str, object]:
     """Ask every part of the program about the family."""
-    chain = PoolChain(fee_ppm=2_500)
-    pool = chain.read()
+    contract = SumContract(fee_ppm=2_500)
+    pool = contract.read()
     file = folder / "market.json"
     file.write_text(json.dumps(market_of(pool)))
     order = ("sums", "ONE", "TWO", "1000", "--market", str(file), "--json")
@@ -133,7 +102,7 @@ def main(folder: Path) -> dict[str, object]:
         "is known": NAME in FAMILIES and family(NAME) is type(pool),
         "kinds": [str(kind) for kind in contract_kinds(PROTOCOL, network)],
         "kind of a pool": ref and str(ref.kind),
-        "swaps like the contract": compare_swaps(chain, seed=1),
+        "swaps like the contract": compare_swaps(contract, Random(1), SWAPS),
         "route": json.loads(output_of("route", *order)),
         "transaction": json.loads(output_of("calldata", *order, "--destination", f"0x{'11' * 20}")),
         "pools": json.loads(output_of("pools", "sums", "--market", str(file), "--json")),

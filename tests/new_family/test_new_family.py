@@ -1,6 +1,7 @@
 """A pool family is added by two source files, its tests, and a row in each table: nothing else knows it.
 
-The files and rows below go into a copy of the program, which then reads, trades, encodes and describes the family.
+The files below, and the rows that `make family` writes, go into a copy of the program, which then reads, trades,
+encodes and describes the family.
 """
 
 from __future__ import annotations
@@ -18,37 +19,19 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 import swapcli
+from tests.generate.family import Family, add_family, rows_of
 
 HERE: Final = Path(__file__).parent
 PACKAGE: Final = Path(swapcli.__file__).parent
+FAMILY: Final = Family("constant_sum", "fixed_rate")
 SOURCES: Final = {
     "core/pools/fixed_rate/constant_sum.py": HERE / "constant_sum.py",
     "state/readers/fixed_rate/constant_sum.py": HERE / "constant_sum_reader.py",
 }
-ROWS: Final = {
-    "core/pools/__init__.py": (
-        "_CLASSES: dict[str, tuple[str, str]] = {",
-        """    "constant_sum": ("fixed_rate", "ConstantSum"),""",
-    ),
-    "core/model/contract_kind.py": (
-        """    BRIDGE = "bridge\"""",
-        """    CONSTANT_SUM = "constant_sum\"""",
-    ),
-    "state/readers/contract_kinds.py": (
-        "KINDS: Final[Mapping[ContractKind, KindTraits]] = {",
-        """    ContractKind.CONSTANT_SUM: KindTraits(("constant_sum",), "fixed_rate.constant_sum"),""",
-    ),
-    # The router calls it as a pair of Liquidity Book: `swap(bool, address)`.
-    "payload/evm/extra_data.py": (
-        """        "wrapper": RouterFamily(RouterPoolKind.WRAPPER, _nothing),""",
-        """        "constant_sum": RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold),""",
-    ),
-    "faces/cli/topics/pools.txt": (
-        "  wrapper                   nothing",
-        "  constant_sum              reserves",
-    ),
-}
-"""By file of the program, the line after which the family's row stands, and the row."""
+ROWS: Final = {row.file.removeprefix("swapcli/") for row in rows_of(FAMILY)}
+"""The files of the program in which a family has a row."""
+# The router calls it as a pair of Liquidity Book: `swap(bool, address)`.
+CALL: Final = ("RouterFamily(None, _nothing)", "RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold)")
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +39,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """What the copy answers: see `in_the_copy`."""
     folder = tmp_path_factory.mktemp("program")
     shutil.copytree(PACKAGE, folder / "swapcli")
+    assert {Path(path).relative_to("swapcli") for path in add_family(FAMILY, folder) if path.startswith("swapcli")} == {
+        Path(path) for path in {*SOURCES, *ROWS}
+    }
     for name, source in SOURCES.items():
         shutil.copy(source, folder / "swapcli" / name)
-    for name, (line, row) in ROWS.items():
-        file = folder / "swapcli" / name
-        text = file.read_text()
-        assert text.count(f"\n{line}\n") == 1, f"{name} has no line {line!r}"
-        file.write_text(text.replace(f"\n{line}\n", f"\n{line}\n{row}\n"))
+    calls = folder / "swapcli/payload/evm/extra_data.py"
+    row = f'"{FAMILY.name}": '
+    calls.write_text(calls.read_text().replace(row + CALL[0], row + CALL[1]))
     process = subprocess.run(
         [sys.executable, "-m", "tests.new_family.in_the_copy", str(folder)],
         cwd=folder,

@@ -104,6 +104,8 @@ class KindTraits(NamedTuple):
     """The record of what never changes about a pool, besides its tokens and fee."""
     is_pool_itself: bool = False
     """Whether the contracts in the deployments are the pools, which nothing lists or announces."""
+    unannounced: str = ""
+    """What changes the swaps of a pool without an event, for kinds without `events`."""
 
 
 _PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
@@ -305,7 +307,11 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
     ),
     ContractKind.STABLESWAP: KindTraits(
-        ("stableswap", "curve_meta"), "curve.stableswap", list_functions=_CURVE_LISTS, constants=MetapoolConstants
+        ("stableswap", "curve_meta"),
+        "curve.stableswap",
+        list_functions=_CURVE_LISTS,
+        constants=MetapoolConstants,
+        unannounced="rates of its tokens, and versions whose events differ",
     ),
     ContractKind.CRYPTOSWAP: KindTraits(
         ("cryptoswap",), "curve.cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS, constants=CryptoSwapConstants
@@ -356,11 +362,34 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=BalancerV3Constants,
     ),
     ContractKind.FLUID_T1: KindTraits(
-        ("fluid_t1",), "fluid.fluid_t1", roles=("reserves_resolver",), has_whole_list=True, constants=FluidConstants
+        ("fluid_t1",),
+        "fluid.fluid_t1",
+        roles=("reserves_resolver",),
+        has_whole_list=True,
+        constants=FluidConstants,
+        unannounced="interest and limits that grow in another contract",
     ),
-    ContractKind.PSM: KindTraits(("psm",), "fixed_rate.psm", roles=("psm",), is_pool_itself=True),
-    ContractKind.VAULT: KindTraits(("vault",), "fixed_rate.vault", roles=("share_vault",), is_pool_itself=True),
-    ContractKind.BRIDGE: KindTraits(("bridge",), "fixed_rate.bridge", roles=("bridge",), is_pool_itself=True),
+    ContractKind.PSM: KindTraits(
+        ("psm",),
+        "fixed_rate.psm",
+        roles=("psm",),
+        is_pool_itself=True,
+        unannounced="a rate that grows with time",
+    ),
+    ContractKind.VAULT: KindTraits(
+        ("vault",),
+        "fixed_rate.vault",
+        roles=("share_vault",),
+        is_pool_itself=True,
+        unannounced="the price of shares",
+    ),
+    ContractKind.BRIDGE: KindTraits(
+        ("bridge",),
+        "fixed_rate.bridge",
+        roles=("bridge",),
+        is_pool_itself=True,
+        unannounced="limits and the balances of another contract",
+    ),
     ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="uniswap.jediswap", has_constant_fee=True),
     ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="uniswap.tenkswap", has_constant_fee=True),
     ContractKind.SITHSWAP: _STARKNET_PAIR._replace(
@@ -389,7 +418,12 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=EkuboConstants,
     ),
     ContractKind.SAMPLED: KindTraits(
-        ("sampled",), "sampled.sampled", roles=(), has_stored_state=False, constants=SampledConstants
+        ("sampled",),
+        "sampled.sampled",
+        roles=(),
+        has_stored_state=False,
+        constants=SampledConstants,
+        unannounced="prices of the protocol's own",
     ),
 }
 

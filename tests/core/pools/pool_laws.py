@@ -61,3 +61,35 @@ def check_concave(curve: RateCurve, a: float, b: float) -> None:
     assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
     rates = [curve.start_rate, *(curve.rate(amount) for amount in (low, middle, high))]
     assert all(more * (1 + 1e-9) >= less for more, less in pairwise(rates))
+
+
+def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int = 2, tolerance: float = 0.0) -> None:
+    """Require that more is paid for more, and that neither parts of an order nor the way back gain anything.
+
+    `dust` is what the contract's rounding may be worth, in base units of either token; `tolerance` is a part of the
+    output for contracts whose fee is rounded to coarse steps. Rejects examples that the pool refuses.
+    """
+    whole, after = swap_or_skip(pool, way, amount_in)
+    less = swap_or_skip(pool, way, max(1, amount_in // 2))[0]
+    assert less <= whole * (1 + tolerance) + dust
+    if amount_in > 1:
+        first, between = swap_or_skip(pool, way, amount_in // 2)
+        second = swap_or_skip(between, way, amount_in - amount_in // 2)[0]
+        assert first + second <= whole * (1 + tolerance) + dust
+    back = swap_or_skip(after, (way[1], way[0]), whole)[0]
+    assert back <= amount_in * (1 + tolerance) + dust
+
+
+def check_curve_follows(pool: Pool, way: tuple[str, str], amount_in: int, relative: float = 1e-9) -> None:
+    """Require that the curve says what the exact swap pays, and that it is increasing and concave up to there."""
+    exact = swap_or_skip(pool, way, amount_in)[0]
+    curve = pool.curve(*way)
+    assert curve.start_rate > 0
+    assert curve.amount_out(float(amount_in)) == pytest.approx(exact, rel=relative, abs=3 * (1 + curve.start_rate))
+    parts = [curve.amount_out(amount_in * part) for part in (0.25, 0.5, 1.0)]
+    assert parts[0] <= parts[1] <= parts[2]
+    assert parts[1] * 2 >= parts[2] * (1 - 1e-12)
+    rates = [curve.start_rate, curve.rate(amount_in * 0.5), curve.rate(float(amount_in))]
+    assert all(more * (1 + 1e-9) >= less for more, less in pairwise(rates))
+    bought, paid, _ = curve.trade_to_marginal_rate(curve.start_rate * 0.999)
+    assert paid == pytest.approx(curve.amount_out(bought), rel=1e-9)

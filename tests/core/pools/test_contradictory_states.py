@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 from math import inf, isfinite, isnan
 from random import Random
@@ -31,6 +31,7 @@ from tests.core.pools.curve.test_cryptoswap import as_recorded as recorded_crypt
 from tests.core.pools.curve.test_curve_meta import liquid_pool
 from tests.core.pools.ekubo.random_ekubo import FEE_30_BPS, pool_of
 from tests.core.pools.ekubo.test_ekubo import model_of_four_ticks
+from tests.core.pools.family_tests import reserve_of, valid_pool_of
 from tests.core.pools.fluid.test_fluid_t1 import as_recorded as recorded_fluid
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
@@ -92,6 +93,9 @@ def valid_pool(name: str) -> Pool:
         return family(name).from_state(*FIXED[name])
     if name in VALID:
         return VALID[name]()
+    own = valid_pool_of(name)
+    if own:
+        return own
     if name in BALANCER_VARIANTS["solidly_stable"]:
         return build_pair_in_vault(name, 1, PAIR, [1.0, 1.0], 1e6, 0.1, 100)
     return build_balancer(name, 1, PAIR, [1.0, 1.0], 1e6, 100, 100)
@@ -207,8 +211,7 @@ def reserve(pool: Pool, k: int) -> float:
             return inf if k == 0 else pool.reserve
         case Sampled(balances=balances):
             return inf if balances is None else balances[k]
-    reserves: Sequence[int] | None = getattr(pool, "reserves", None)
-    return inf if reserves is None else reserves[k]
+    return reserve_of(pool, k)
 
 
 def check_pool(pool: Pool) -> None:

@@ -27,6 +27,7 @@ from tests.core.pools.curve import test_cryptoswap, test_curve_meta, test_stable
 from tests.core.pools.fluid import test_fluid_t1
 from tests.core.pools.random_pools import TOKENS
 from tests.core.pools.recorded import VECTORS, read_vectors
+from tests.core.pools.recorded_swaps import names_of_recorded_swaps, replay_recorded_swaps
 from tests.core.pools.solidly import test_solidly_v1
 from tests.core.pools.uniswap import test_infinity_vectors
 
@@ -143,8 +144,14 @@ def _stableswap(name: str) -> Iterator[RecordedAnswer]:
             pool = test_stableswap.with_reserves(pool, balances_after)
 
 
+def _recorded_swaps(name: str) -> Iterator[RecordedAnswer]:
+    for swap in replay_recorded_swaps(name):
+        yield RecordedAnswer(swap.pool.family, swap.expected, swap.amount_out)
+
+
 REPLAYS: Final[Mapping[str, Replay]] = MappingProxyType(
     {
+        **dict.fromkeys(names_of_recorded_swaps(), _recorded_swaps),
         "balancer_v2_composable": _stable_v2,
         "balancer_v2_stable": _stable_v2,
         "balancer_v3_gyro_2clp": _of_vault_v3(test_balancer_v3_gyro.build_2clp),
@@ -167,7 +174,7 @@ REPLAYS: Final[Mapping[str, Replay]] = MappingProxyType(
         "twocrypto": _cryptoswap,
     }
 )
-"""How the swaps of each file are replayed, by its name."""
+"""How the swaps of each file are replayed, by its name: those in the common form without a row."""
 
 
 def replay_vectors(name: str) -> Iterator[RecordedAnswer]:

@@ -40,6 +40,7 @@ threat-model
 
 architecture
 contributing
+families
 decisions/index
 releasing
 history
@@ -63,6 +64,7 @@ def documents() -> dict[str, str]:
         "docs/threat-model.md": "threat-model",
         "ARCHITECTURE.md": "architecture",
         "CONTRIBUTING.md": "contributing",
+        "docs/families.md": "families",
         "docs/releasing.md": "releasing",
         **{
             page.relative_to(ROOT).as_posix(): f"decisions/{'index' if page.stem == 'README' else page.stem}"

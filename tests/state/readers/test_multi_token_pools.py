@@ -104,7 +104,8 @@ def test_the_catalogue_uses_every_kind_of_contracts() -> None:
     used = {
         kind for network in networks for protocol in network.protocols for kind in contract_kinds(protocol, network)
     }
-    assert used == set(KINDS)
+    unused = ", ".join(sorted(set(KINDS) - used))
+    assert used == set(KINDS), f"TODO {unused}: a protocol with its contracts, in core/networks/definitions"
 
 
 def test_every_family_but_the_wrapper_has_a_contract_kind() -> None:

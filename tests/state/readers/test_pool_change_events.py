@@ -62,15 +62,8 @@ IGNORED_BY_KIND = {
 }
 """Those of a pair come with a Sync; that of a manager announces a new pool; pools with rates are read at each block."""
 
-WITHOUT_EVENTS = {
-    ContractKind.STABLESWAP: "rates of its tokens, and versions whose events differ",
-    ContractKind.FLUID_T1: "interest and limits that grow in another contract",
-    ContractKind.PSM: "a rate that grows with time",
-    ContractKind.VAULT: "the price of shares",
-    ContractKind.BRIDGE: "limits and the balances of another contract",
-    ContractKind.SAMPLED: "prices of the protocol's own",
-}
-"""What changes the swaps of a pool of the kind unannounced."""
+WITHOUT_EVENTS = {kind for kind, traits in KINDS.items() if traits.unannounced}
+"""Kinds whose table says what changes the swaps of a pool unannounced."""
 
 
 def test_every_kind_has_a_row_of_events() -> None:
@@ -148,9 +141,9 @@ def test_only_events_of_the_families_are_requested() -> None:
 
 
 def test_a_family_emits_events_if_all_its_kinds_do() -> None:
-    assert {kind for kind in KINDS if not EVENTS[kind]} == WITHOUT_EVENTS.keys()
+    assert {kind for kind in KINDS if not EVENTS[kind]} == WITHOUT_EVENTS
     stored = {kind for kind in WITHOUT_EVENTS if KINDS[kind].has_stored_state}
-    assert stored == WITHOUT_EVENTS.keys() - {ContractKind.SAMPLED}, "a store has no state of sampled pools to change"
+    assert stored == WITHOUT_EVENTS - {ContractKind.SAMPLED}, "a store has no state of sampled pools to change"
     for network_kind in Kind:
         for name in FAMILIES:
             assert emits_events(name, network_kind) == stored.isdisjoint(kinds_of_family(name, network_kind)), name

@@ -62,7 +62,9 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_supports_pools_of_every_exact_family(family: str) -> None:
     net = find_network("citrea")._replace(protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
-    assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" or family in NOT_EXECUTED else 2)
+    is_executed = len(pool_kinds_by_protocol(net)) == 2
+    expected = family != "wrapper" and family not in NOT_EXECUTED
+    assert is_executed == expected, f"TODO {family}: a kind of call in BY_FAMILY, or its name in NOT_EXECUTED"
 
 
 def test_the_source_and_the_program_number_kinds_alike() -> None:
