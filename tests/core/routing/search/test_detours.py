@@ -14,7 +14,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.routing.graph.digraph import edge_distances
 from swapcli.core.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
-from swapcli.core.routing.search.detours import DetourSearch, HopBudget
+from swapcli.core.routing.search.detours import Detour, DetourSearch, HopBudget
 from swapcli.core.routing.search.problem import RoutingProblem
 from tests.core.routing.build import graph_of, problem_of
 from tests.core.routing.random_routes import simple_paths
@@ -30,6 +30,20 @@ def inside(problem: RoutingProblem, tokens: set[int]) -> Prices | None:
     arcs = problem.arcs_between(start)
     found = problem.solve(arcs, start | {1: 1.0}, 1e-6) if arcs else None
     return found.prices if found and found.residual < 1e-4 else None
+
+
+def find_every_and_few(
+    seed: int, amount: int, outside: int, count: int
+) -> tuple[dict[int, Detour], dict[int, Detour]] | None:
+    """Return all detours of a random market by token, and at least `count` of them; None if it has no prices."""
+    problem = problem_of(build_random_market(seed, tokens=12, pools=30), amount)
+    prices = inside(problem, {0, 1})
+    if prices is None:
+        return None
+    order = problem.graph, prices, (0, 1), problem.order_value(prices)
+    every, few = DetourSearch(*order).find(outside), DetourSearch(*order).find(outside, count)
+    assert few.max_gain == every.max_gain
+    return every.by_token, few.by_token
 
 
 @given(seeds, st.sets(st.integers(2, 6)), amounts, st.integers(1, 3))
@@ -49,18 +63,27 @@ def test_a_token_that_gains_is_sold_for_more_than_it_costs(
             assert value > cost
 
 
-@given(seeds, amounts, st.integers(1, 3), st.integers(1, 6))
-def test_of_few_detours_none_gains_less_than_one_left_out(seed: int, amount: int, outside: int, count: int) -> None:
-    problem = problem_of(build_random_market(seed, tokens=12, pools=30), amount)
-    prices = inside(problem, {0, 1})
-    if prices is None:
+@given(seeds, amounts, st.integers(1, 6))
+def test_of_few_detours_none_gains_less_than_one_left_out(seed: int, amount: int, count: int) -> None:
+    """Over one outside token, whose value over cost bounds the gain."""
+    found = find_every_and_few(seed, amount, 1, count)
+    if found is None:
         return
-    order = problem.graph, prices, (0, 1), problem.order_value(prices)
-    every, few = DetourSearch(*order).find(outside), DetourSearch(*order).find(outside, count)
-    gains = sorted((offer.gain for offer in every.by_token.values()), reverse=True)
-    assert sorted((offer.gain for offer in few.by_token.values()), reverse=True)[:count] == gains[:count]
-    assert few.max_gain == every.max_gain
-    assert few.by_token.items() <= every.by_token.items() or outside > 1
+    every, few = found
+    gains, few_gains = (sorted((each.gain for each in all_.values()), reverse=True) for all_ in (every, few))
+    assert few_gains[:count] == gains[:count]
+    assert few.items() <= every.items()
+
+
+@given(seeds, amounts, st.integers(2, 3), st.integers(1, 6))
+def test_few_long_detours_are_among_all_of_them(seed: int, amount: int, outside: int, count: int) -> None:
+    """Over more outside tokens one left out may gain more: a neighbour outside may have the better offer."""
+    found = find_every_and_few(seed, amount, outside, count)
+    if found is None:
+        return
+    every, few = ({token: detour for token, detour in each.items() if detour.gain > 0.0} for each in found)
+    assert few.items() <= every.items()
+    assert len(few) >= min(count, len(every))
 
 
 def chains(graph: MarketGraph, prices: Prices, source: int, target: int, outside: int) -> Iterator[list[float]]:
