@@ -70,7 +70,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "core/routing/search": (
         "test_router.py and the properties beside it, by the certificate and the replay",
-        "candidate_rounding problem warm_search",
+        "candidate_rounding candidate_routes problem scored_route warm_search",
     ),
     "core/routing/solver": (
         "the other tests of the solver",

@@ -46,7 +46,7 @@ def best_of(
     """Return `result` with the best of its route and the `known_routes` whose pools are all in the market."""
     for candidate in known_routes:
         search = search_for(candidate.amount_in if order.reverse else order.amount)
-        found = _score(order, candidate, search) if candidate.pools <= search.pools.keys() else None
+        found = _score(order, candidate, search) if candidate.pools <= search.scorer.pools.keys() else None
         if found and is_better(order, found, result.best if result else None):
             result = result._replace(best=found) if result else _new_result(search, found)
     return result
@@ -54,11 +54,11 @@ def best_of(
 
 def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRoute | None:
     if not order.reverse:
-        return search.score_route(candidate.route, order.amount)
+        return search.scorer.score_if_accepted(candidate.route, order.amount)
     from swapcli.core.routing.least_input import least_input
 
-    least = least_input(search, candidate.route, order.amount, candidate.amount_in)
-    return search.score_replay(candidate.route, *least) if least else None
+    least = least_input(search.scorer, candidate.route, order.amount, candidate.amount_in)
+    return search.scorer.score_replay(candidate.route, *least) if least else None
 
 
 def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:

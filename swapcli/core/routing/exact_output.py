@@ -266,9 +266,9 @@ def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
     best, single = result.best, result.best_single_path
     slope = result.prices.get(result.problem.spec.source, 0.0)
-    found = least_input(search, best.route, amount_out, best.amount_in, best.replay, slope)
+    found = least_input(search.scorer, best.route, amount_out, best.amount_in, best.replay, slope)
     if found is None:
         return None
     amount, replay = found
-    single = search.score_route(single.route, amount) if single else None
-    return result._replace(best=search.score_replay(best.route, amount, replay), best_single_path=single)
+    single = search.scorer.score_if_accepted(single.route, amount) if single else None
+    return result._replace(best=search.scorer.score_replay(best.route, amount, replay), best_single_path=single)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from swapcli.core.errors import PoolError
 from swapcli.core.model.quote import Route
 from swapcli.core.routing.replay import KnownSwaps, Replay, execute, flatten
-from swapcli.core.routing.search.route_search import RouteSearch
+from swapcli.core.routing.search.scored_route import RouteScorer
 from swapcli.core.routing.solver.roots import least_integer
 
 AMOUNT_LIMIT = 1 << 256
 
 
 def least_input(
-    search: RouteSearch,
+    scorer: RouteScorer,
     route: Route,
     amount_out: int,
     first_guess: int,
@@ -21,10 +21,10 @@ def least_input(
 ) -> tuple[int, Replay] | None:
     """Return the least input for which `route` replays to at least `amount_out`, and its replay; None if there is none.
 
-    `search` has the pools and executes the route; the amounts start around `first_guess`, whose replay and marginal
-    rate may be given as `first_replay` and `slope`. Calls the check of the search once per replay.
+    `scorer` has the pools and executes the route; the amounts start around `first_guess`, whose replay and marginal
+    rate may be given as `first_replay` and `slope`. Calls its check once per replay.
     """
-    replays = _Replays(search, route)
+    replays = _Replays(scorer, route)
     if first_replay:
         replays.by_input[first_guess] = first_replay
     amount = least_integer(replays.amount_out, amount_out, first_guess, AMOUNT_LIMIT, replays.estimate_jump, slope)
@@ -35,15 +35,15 @@ def least_input(
 class _Replays:
     """The replays of one route, by input: None where it reverts."""
 
-    def __init__(self, search: RouteSearch, route: Route) -> None:
-        self._search, self._swaps = search, flatten(route, search.execution)
+    def __init__(self, scorer: RouteScorer, route: Route) -> None:
+        self._scorer, self._swaps = scorer, flatten(route, scorer.execution)
         self._known_swaps = KnownSwaps()
         self.by_input: dict[int, Replay | None] = {}
 
     def amount_out(self, amount_in: int) -> int:
         """Return the output of the route for `amount_in`; 0 if it reverts."""
         if amount_in not in self.by_input:
-            self._search.spec.check()
+            self._scorer.spec.check()
             self.by_input[amount_in] = self._execute(amount_in)
         replay = self.by_input[amount_in]
         return replay.amount_out if replay else 0
@@ -53,12 +53,12 @@ class _Replays:
         from swapcli.core.routing.output_jumps import estimate_jump
 
         before, after = self.by_input.get(low), self.by_input.get(high)
-        return estimate_jump(self._search.pools, (low, before), (high, after)) if before and after else None
+        return estimate_jump(self._scorer.pools, (low, before), (high, after)) if before and after else None
 
     def _execute(self, amount_in: int) -> Replay | None:
         if amount_in <= 0:
             return None
         try:
-            return execute(self._search.pools, self._swaps, amount_in, self._search.execution, self._known_swaps)
+            return execute(self._scorer.pools, self._swaps, amount_in, self._scorer.execution, self._known_swaps)
         except PoolError:
             return None

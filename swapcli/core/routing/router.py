@@ -24,6 +24,7 @@ from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search.route_search import SearchResult as SearchResult
+from swapcli.core.routing.search.scored_route import RouteScorer
 from swapcli.core.routing.search.scored_route import ScoredRoute as ScoredRoute
 
 if TYPE_CHECKING:
@@ -123,9 +124,11 @@ class Router:
 
         None if a pool of the best route rejects its amount or is not in the market. Raises nothing.
         """
-        search = RouteSearch(result.problem, self.market.pools, self._execution)
+        scorer = RouteScorer(result.problem.spec, self.market.pools, self._execution)
         best, single, unlimited = (
-            search.score_route(found.route, found.amount_in) if found and _has_pools(found, search.pools) else None
+            scorer.score_if_accepted(found.route, found.amount_in)
+            if found and _has_pools(found, scorer.pools)
+            else None
             for found in (result.best, result.best_single_path, result.unlimited)
         )
         return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None

@@ -6,12 +6,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.execution import RATES
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.routing.least_input import least_input
 from swapcli.core.routing.output_jumps import estimate_jump
 from swapcli.core.routing.replay import replay
-from swapcli.core.routing.search.problem import RoutingProblem
-from swapcli.core.routing.search.route_search import RouteSearch
+from swapcli.core.routing.search.scored_route import RouteScorer
 from tests.core.routing.build import problem_of
 from tests.support.pools import build_constant_product, build_market, build_token
 
@@ -31,8 +31,8 @@ ROUTE = Route(
 )
 
 
-class CountedSearch(RouteSearch):
-    """A search for an input of the route, with the number of its replays."""
+class CountedScorer(RouteScorer):
+    """A scorer of the route, with the number of its replays."""
 
     def __init__(self, reserve_a: int, coarse: int, reserve_b: int) -> None:
         self.replays = 0
@@ -42,9 +42,7 @@ class CountedSearch(RouteSearch):
         ]
         market = build_market(pools, [A, B, COARSE])
         problem = problem_of(market, 10**18)
-        super().__init__(
-            RoutingProblem(problem.graph, problem.spot, problem.spec._replace(check=self._count)), market.pools
-        )
+        super().__init__(problem.spec._replace(check=self._count), market.pools, RATES)
 
     def _count(self) -> None:
         self.replays += 1
@@ -62,26 +60,26 @@ def test_the_least_input_takes_few_replays(
     reserve_a: int, coarse: int, reserve_b: int, part: float, error: float
 ) -> None:
     """Interpolation and bisection took 74 in the median."""
-    search = CountedSearch(reserve_a, coarse, reserve_b)
+    scorer = CountedScorer(reserve_a, coarse, reserve_b)
     amount = int(reserve_a * part)
-    requested = search.amount_out(amount)
+    requested = scorer.amount_out(amount)
     assume(requested > 0)
-    found = least_input(search, ROUTE, requested, int(amount * error))
+    found = least_input(scorer, ROUTE, requested, int(amount * error))
     assert found is not None
     amount_in, replay = found
-    assert search.amount_out(amount_in) == replay.amount_out >= requested > search.amount_out(amount_in - 1)
-    assert search.replays <= 40
+    assert scorer.amount_out(amount_in) == replay.amount_out >= requested > scorer.amount_out(amount_in - 1)
+    assert scorer.replays <= 40
 
 
 @given(fine_reserves, coarse_reserves, fine_reserves, st.floats(1e-6, 1.0))
 def test_a_jump_is_estimated_between_the_inputs(reserve_a: int, coarse: int, reserve_b: int, part: float) -> None:
-    search = CountedSearch(reserve_a, coarse, reserve_b)
+    scorer = CountedScorer(reserve_a, coarse, reserve_b)
     low = int(reserve_a * part)
     high = low + reserve_a // coarse
-    assume(search.amount_out(low) > 0)
-    ends = [(amount, replay(search.pools, ROUTE, amount)) for amount in (low, high)]
-    jump = estimate_jump(search.pools, *ends)
+    assume(scorer.amount_out(low) > 0)
+    ends = [(amount, replay(scorer.pools, ROUTE, amount)) for amount in (low, high)]
+    jump = estimate_jump(scorer.pools, *ends)
     assert jump is None or low <= jump <= high
     if ends[1][1].steps[0].amount_out == ends[0][1].steps[0].amount_out + 1:
         assert jump is not None
-        assert search.amount_out(jump - 2) < search.amount_out(jump + 2)
+        assert scorer.amount_out(jump - 2) < scorer.amount_out(jump + 2)

@@ -12,24 +12,19 @@ from math import inf
 from swapcli.core.errors import PoolError
 from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, Step, has_whole_percents
+from swapcli.core.model.quote import WHOLE_PERCENTS, Route, Step
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.cancellation import SearchTimeUp, without_time_limit
-from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.graph.market_graph import Arc, Prices
 from swapcli.core.routing.graph.order_market import SpotPrices
-from swapcli.core.routing.replay import Replay, replay
 from swapcli.core.routing.search.acyclic import (
     MIN_HOP_FRACTION,
     acyclic_candidates,
     has_cycles,
-    share_on_long_paths,
-    shorten_paths,
 )
-from swapcli.core.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
+from swapcli.core.routing.search.candidate_routes import CandidateRoutes
 from swapcli.core.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
-from swapcli.core.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
@@ -40,7 +35,7 @@ from swapcli.core.routing.search.problem import (
     RoutingProblem,
     SwapSpec,
 )
-from swapcli.core.routing.search.scored_route import ScoredRoute
+from swapcli.core.routing.search.scored_route import RouteScorer, ScoredRoute
 from swapcli.core.routing.search.single_path import (
     best_single_path,
     better_single_path,
@@ -49,9 +44,6 @@ from swapcli.core.routing.search.single_path import (
 )
 from swapcli.core.routing.solver.newton import Solution
 
-_MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
-_SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
-_MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
@@ -64,6 +56,7 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
 _MIN_ROUNDING_LOSS = 1e-5  # of the output: what steps may lose by rounding down, below which exact moves gain little
+_STRONG_ARBITRAGE = 1.05  # optimum with cycles to the best acyclic route, above which more paths are tried. Empirical
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
@@ -116,12 +109,12 @@ class RouteSearch:
     """
 
     def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool], execution: Execution = RATES) -> None:
-        self.problem, self.pools, self.execution = problem, pools, execution
+        self.problem = problem
+        self.scorer = RouteScorer(problem.spec, pools, execution)
+        self.routes = CandidateRoutes(problem, self.scorer)
         self._best_so_far: SearchResult | None = None
         self._known: Solution | None = None
         self._active: ActiveSet | None = None
-        self._scored: dict[tuple[Route, int], ScoredRoute] = {}
-        self._share_step = problem.spec.share_step
         self.may_gain_by_moves = True
         """Whether moves of shares may raise the output at the end; False once they have not."""
 
@@ -182,12 +175,12 @@ class RouteSearch:
         self._record_best(result)
 
         def score(route: Route) -> ScoredRoute | None:
-            scored = self.score_route(route, found.amount_in)
+            scored = self.scorer.score_if_accepted(route, found.amount_in)
             if scored:
                 self._record_best(result._replace(best=scored))  # time may be up before the last move
             return scored
 
-        others = [scored for scored in self._scored.values() if scored.amount_in == found.amount_in]
+        others = list(self.scorer.known(found.amount_in))
         return result._replace(best=move_shares_exactly(result.problem, found, others, score))
 
     def improve_pools(self, result: SearchResult) -> SearchResult:
@@ -212,7 +205,7 @@ class RouteSearch:
 
     def _better_over(self, candidate: CandidateSolution | None, result: SearchResult) -> SearchResult:
         """Return `result` with the route of `candidate` if that is better."""
-        better = self._round_and_replay(candidate) if candidate else None
+        better = self.routes.round(candidate) if candidate else None
         return result._replace(best=better) if better and better.net > result.best.net else result
 
     def _reallocate(self, result: SearchResult) -> SearchResult:
@@ -223,7 +216,7 @@ class RouteSearch:
         from swapcli.core.routing.search.share_reallocation import reallocate_shares
 
         route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
-        better = self.score_route(route, found.amount_in) if route is not found.route else None
+        better = self.scorer.score_if_accepted(route, found.amount_in) if route is not found.route else None
         self.may_gain_by_moves = better is not None and better.net > found.net
         return result._replace(best=better) if better and self.may_gain_by_moves else result
 
@@ -231,8 +224,9 @@ class RouteSearch:
         """Search on `problem`, which may avoid tokens, and share the best result so far."""
         search = self
         if problem is not self.problem:
-            search = RouteSearch(problem, self.pools, self.execution)
-            search._best_so_far, search._scored = self._best_so_far, self._scored
+            search = RouteSearch(problem, self.scorer.pools, self.scorer.execution)
+            search._best_so_far, search.scorer = self._best_so_far, self.scorer
+            search.routes = CandidateRoutes(problem, self.scorer)
         try:
             return search._search_problem()
         finally:
@@ -246,11 +240,15 @@ class RouteSearch:
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
+        best = better or (result.best if result else None)
+        if best and active.stages[-1].solution.value > best.net * _STRONG_ARBITRAGE:
+            better = self._find_better_exact_path(best) or better
         if better is None:
             return result
         active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
-        again = self._search_over(active, better)
-        return max((each for each in (result, again) if each), key=lambda each: each.best.net)
+        results = [each for each in (result, self._search_over(active, better)) if each]
+        optimum = max((each.optimum for each in results), key=lambda each: each.value)
+        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
@@ -274,7 +272,7 @@ class RouteSearch:
                 optimum = candidate.solution
             if found and candidate.solution.value <= found.net:
                 continue
-            for route in self.routes(candidate):
+            for route in self.routes.follow(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
                     self._record_best(self._result(found, single, candidate, optimum))
@@ -310,81 +308,27 @@ class RouteSearch:
         problem, path, graph = self.problem._replace(spec=spec), self._first_path(), self.problem.graph
         if len(path) < 2:
             return None
-        search = RouteSearch(problem, self.pools, self.execution)
+        search = RouteSearch(problem, self.scorer.pools, self.scorer.execution)
         prices = start_prices(problem, [path])
         arcs = problem.arcs_between(prices)
         single = search.best_single_path([*arcs, *(arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j])])
         coarse = CandidateSolution(problem.solve(arcs, prices, ROUGH), arcs)
-        found = [each for each in (single, *search.routes(coarse)) if each]
+        found = [each for each in (single, *search.routes.follow(coarse)) if each]
         best = max(found, key=lambda each: each.net, default=None) or search.find_better_single_path(None)
         return best and SearchResult(self.problem, best, single, coarse.solution, Exclusions(), coarse.solution)
-
-    def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
-        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
-        try:
-            return self._score(route, amount_in)
-        except PoolError:
-            return None
 
     def best_single_path(self, arcs: list[Arc]) -> ScoredRoute | None:
         """Return the best route over `arcs` with one pool per hop; None if there is none."""
         path = best_single_path(self.problem, arcs)
-        return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
+        return self.scorer.score_if_accepted(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
     def best_route_over(self, arcs: list[Arc], prices: Prices) -> ScoredRoute | None:
         """Return the best route over some arcs, solved from `prices`; None if no route carries the order."""
         solved = CandidateSolution(self.problem.solve(arcs, prices), arcs)
-        found = (route for each in acyclic_candidates(self.problem, solved) for route in self.routes(each) if route)
+        found = (
+            route for each in acyclic_candidates(self.problem, solved) for route in self.routes.follow(each) if route
+        )
         return max(found, key=lambda each: each.net, default=None)
-
-    def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
-        """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
-
-        Where gas has a price, the solution itself mostly costs too much: it is rounded only if that may pay.
-        """
-        has_gas = self.spec.gas_value > 0.0
-        if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
-            candidate, has_gas = self._pruned(candidate), False
-        if has_gas:
-            yield from self._routes_net_of_gas(candidate)
-            return
-        rounded = self._round_and_replay(candidate)
-        yield rounded
-        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
-        if shorter:
-            yield self._round_and_replay(shorter)
-
-    def _routes_net_of_gas(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
-        """Yield routes over the pools of a solution or fewer, without paths of too many hops where those carry much."""
-        if share_on_long_paths(self.problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
-            yield self._round_and_replay(candidate)
-            yield from self._cheaper_routes(shorten_paths(self.problem, candidate) or candidate)
-            return
-        is_rerouted = False
-        for route in self._cheaper_routes(candidate):
-            is_rerouted = is_rerouted or route.rerouted > 0
-            yield route
-        shorter = shorten_paths(self.problem, candidate) if is_rerouted else None
-        if shorter:
-            yield from self._cheaper_routes(shorter)
-
-    def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
-        """Return the solution with the best estimated net output over the candidate's pools or fewer."""
-        pruned = prune_for_gas(self.problem, candidate, 1)
-        return max([candidate, *pruned], key=lambda each: estimated_net_output(self.problem, each))
-
-    def _cheaper_routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
-        """Yield routes over the pools of a solution or fewer, best estimate first, while they may beat the others."""
-        stages = [*prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES), candidate]
-        estimates = [estimated_net_output(self.problem, stage) for stage in stages]
-        least_estimate = -inf
-        for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
-            if estimate <= least_estimate:
-                break
-            found = self._round_and_replay(stage)
-            if found:
-                yield found
-                least_estimate = max(least_estimate, found.net + _SIMILAR_LOSS * (estimate - found.net))
 
     def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
@@ -403,7 +347,7 @@ class RouteSearch:
                 break
             try:
                 route = single_route(self.problem.graph, path)
-                better = self._score(route, spec.amount)
+                better = self.scorer.score(route, spec.amount)
             except PoolError as error:
                 rejected_pools.add(str(error.details.get("pool")))
                 continue
@@ -415,61 +359,23 @@ class RouteSearch:
             rejected_pools.add(rounding_pool)
         return None
 
+    def _find_better_exact_path(self, found: ScoredRoute) -> ScoredRoute | None:
+        """Return a path by exact swaps that beats `found`; None if there is none.
+
+        With much arbitrage, the best way to a token has often sold what the way on needs: several ways are kept.
+        """
+        from swapcli.core.routing.search.exact_paths import exact_paths
+
+        spec, graph = self.spec, self.problem.graph
+        routes = exact_paths(graph, spec.endpoints, spec.amount, spec.max_hops, spec.check)
+        scored = (better for route in routes if (better := self.scorer.score_if_accepted(route, spec.amount)))
+        best = max(scored, key=lambda each: each.net, default=found)
+        return best if best.net > found.net else None
+
     def _tokens_of_first_path(self, route: Route) -> list[int]:
         """Return the tokens of the first path of `route`."""
         index, hops = self.problem.graph.token_index, route.segments[0].hops
         return [index[hops[0][0].token_in], *(index[hop[0].token_out] for hop in hops)]
-
-    # --- rounding
-
-    def _round_and_replay(self, candidate: CandidateSolution) -> ScoredRoute | None:
-        """Return the route of a solution, rounded and replayed; None if no rounding succeeds.
-
-        Where shares are finer than a percent, whole percents compete with them: the router rounds every amount down, so
-        that fewer paths may pay more.
-        """
-        rounding, share_step = CandidateRounding(self.problem, candidate), self._share_step
-        found = self._replay_rounded(rounding, share_step)
-        if found is None:
-            self._share_step = WHOLE_PERCENTS  # the order fills its pools, and finer shares fill them too closely
-        if share_step == WHOLE_PERCENTS or (found and has_whole_percents(found.route)):
-            return found
-        if found and not rounding.may_pay_more(WHOLE_PERCENTS, found.replay.amount_out, share_step):
-            return found
-        whole = self._replay_rounded(rounding, WHOLE_PERCENTS)
-        return max((each for each in (found, whole) if each), key=lambda each: each.net, default=None)
-
-    def _replay_rounded(self, rounding: CandidateRounding, share_step: int) -> ScoredRoute | None:
-        """Return the replayed route in multiples of `share_step`.
-
-        If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
-        """
-        rejected_pools = frozenset[str]()
-        for capacity_margin in CAPACITY_MARGINS:
-            rounded = rounding.route(share_step, capacity_margin, rejected_pools)
-            if rounded is None:
-                return None
-            route, rerouted = rounded
-            try:
-                found = self._score(route, self.spec.amount)
-                return found._replace(rerouted=rerouted)
-            except PoolError as error:
-                if capacity_margin == CAPACITY_MARGINS[-1]:
-                    rejected_pools |= {str(error.details.get("pool"))}
-        return None
-
-    def _score(self, route: Route, amount_in: int) -> ScoredRoute:
-        """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
-        scored = self._scored.get((route, amount_in))
-        if scored is None:
-            scored = self.score_replay(route, amount_in, replay(self.pools, route, amount_in, self.execution))
-            self._scored[route, amount_in] = scored  # several candidates often round to one route
-        return scored
-
-    def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
-        """Return `route` with `done`, its replay for `amount_in`, and the gas."""
-        gas = route_gas(self.pools, done, self.spec.router_gas)
-        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
 
 def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:

@@ -1,10 +1,17 @@
-"""A route that a search compares with others."""
+"""A route that a search compares with others, and its score: the exact output net of gas."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from swapcli.core.errors import PoolError
+from swapcli.core.model.execution import Execution
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.replay import Replay
+from swapcli.core.routing.gas import route_gas
+from swapcli.core.routing.replay import Replay, replay
+from swapcli.core.routing.search.problem import SwapSpec
 
 
 class ScoredRoute(NamedTuple):
@@ -19,3 +26,38 @@ class ScoredRoute(NamedTuple):
     gas_units: int
     net: float
     rerouted: int = 0
+
+
+class RouteScorer:
+    """Replays the routes of one order, each once; `pools` by key execute them, as `execution` says.
+
+    Example: `RouteScorer(spec, market.pools, RATES).score(route, spec.amount).net`.
+    """
+
+    def __init__(self, spec: SwapSpec, pools: Mapping[str, Pool], execution: Execution) -> None:
+        self.spec, self.pools, self.execution = spec, pools, execution
+        self._scored: dict[tuple[Route, int], ScoredRoute] = {}  # several candidates often round to one route
+
+    def score(self, route: Route, amount_in: int) -> ScoredRoute:
+        """Return `route` with its exact amounts for `amount_in`. Raises `PoolError` if a pool rejects its amount."""
+        scored = self._scored.get((route, amount_in))
+        if scored is None:
+            scored = self.score_replay(route, amount_in, replay(self.pools, route, amount_in, self.execution))
+            self._scored[route, amount_in] = scored
+        return scored
+
+    def score_if_accepted(self, route: Route, amount_in: int) -> ScoredRoute | None:
+        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
+        try:
+            return self.score(route, amount_in)
+        except PoolError:
+            return None
+
+    def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
+        """Return `route` with `done`, its replay for `amount_in`, and the gas."""
+        gas = route_gas(self.pools, done, self.spec.router_gas)
+        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+
+    def known(self, amount_in: int) -> Iterator[ScoredRoute]:
+        """Yield the routes that were scored for `amount_in`."""
+        return (scored for scored in self._scored.values() if scored.amount_in == amount_in)

@@ -88,7 +88,7 @@ def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | Non
 def _score(search: RouteSearch, route: Route | None) -> ScoredRoute | None:
     """Return a former route with its present amounts; None if it has become invalid."""
     try:
-        return search.score_route(route, search.spec.amount) if route else None
+        return search.scorer.score_if_accepted(route, search.spec.amount) if route else None
     except InvalidRoute:
         return None
 
@@ -101,7 +101,7 @@ def _search(
         return None
     single = _better(search.best_single_path(candidate.arcs), known_single)
     found = _better(known, single)
-    for route in search.routes(candidate):
+    for route in search.routes.follow(candidate):
         found = _better(found, route)
     if found is None:
         return None

@@ -22,7 +22,9 @@ def search_over(problem: RoutingProblem) -> RouteSearch:
 
 
 def moved(search: RouteSearch, found: ScoredRoute, others: list[ScoredRoute]) -> ScoredRoute:
-    return move_shares_exactly(search.problem, found, others, lambda route: search.score_route(route, found.amount_in))
+    return move_shares_exactly(
+        search.problem, found, others, lambda route: search.scorer.score_if_accepted(route, found.amount_in)
+    )
 
 
 @given(seeds, few_units, st.booleans())
@@ -31,7 +33,7 @@ def test_no_move_pays_less_and_all_shares_stay(seed: int, amount: int, fine: boo
     if fine:
         problem = problem._replace(spec=problem.spec._replace(share_step=HUNDREDTHS))
     candidate, search = solved(problem), search_over(problem)
-    routes = [route for route in search.routes(candidate) if route] if candidate else []
+    routes = [route for route in search.routes.follow(candidate) if route] if candidate else []
     if not routes:
         return
     better = moved(search, routes[0], routes[1:])
@@ -49,7 +51,7 @@ def test_a_path_that_loses_a_unit_gives_its_share_away() -> None:
     problem = problem_of(build_market(pools, [a, b]), 199)
     search = search_over(problem)
     keys = [pool.key for pool in pools]
-    first, halves = (search.score_route(route_over(problem, *each), 199) for each in (keys[:1], keys))
+    first, halves = (search.scorer.score_if_accepted(route_over(problem, *each), 199) for each in (keys[:1], keys))
     assert first
     assert halves
     assert 0.0 < rounding_loss(first, {0: 1.0, 1: 1.0}, problem.graph.token_index) < 0.01

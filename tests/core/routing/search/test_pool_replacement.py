@@ -42,7 +42,7 @@ def route_over(search: RouteSearch, arcs: list[Arc]) -> ScoredRoute | None:
     """The route over these pools with the best shares."""
     problem = search.problem
     candidate = CandidateSolution(problem.solve(arcs, start_prices(problem)), arcs)
-    return max((route for route in search.routes(candidate) if route), key=lambda route: route.net, default=None)
+    return max((route for route in search.routes.follow(candidate) if route), key=lambda route: route.net, default=None)
 
 
 def start_prices(problem: RoutingProblem) -> dict[int, float]:
@@ -51,7 +51,7 @@ def start_prices(problem: RoutingProblem) -> dict[int, float]:
 
 def before_and_after(search: RouteSearch, path: list[Arc]) -> tuple[ScoredRoute, ScoredRoute] | None:
     """A single path before and after the search; None if it cannot carry the order."""
-    found = search.score_route(single_route(search.problem.graph, path), search.spec.amount)
+    found = search.scorer.score_if_accepted(single_route(search.problem.graph, path), search.spec.amount)
     if found is None:
         return None
     problem = search.problem
