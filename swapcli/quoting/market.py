@@ -84,6 +84,7 @@ class Market:
         network: str,
         *,
         offline: bool = False,
+        block: int | str | None = None,
         reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
@@ -94,9 +95,10 @@ class Market:
         market, with the pools of an order read from the node that is set, else from the network's public nodes, unless
         `offline` or the setting `live` excludes them. If no public node answers, quotes are on stored or modelled
         state, with the warning `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises
-        `ModelledState`, unless nodes are excluded. Raises `UnknownNetwork`, `ConfigError`, `MarketError`.
+        `ModelledState`, unless nodes are excluded. With a `block`, by its number or hash, the state is that of this
+        past block, as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
-        sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches)
+        sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches, block=block)
         return cls._opened(sources.open(network), sources)
 
     @classmethod
@@ -163,22 +165,26 @@ class Market:
         *,
         rpc_url: str | None = None,
         state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = "latest",
+        block: int | str | None = None,
         reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
-        """Open a market whose pools are read from a node, at the block that it calls `state`.
+        """Open a market whose pools are read from a node, at the block that it calls `state`, or at a past `block`.
 
-        `rpc_url` is an http or https URL; without it that is the node of the settings, else a public one. Which pools
-        there are comes from the store, else from the embedded market. Quotes within one block time share a block;
-        `refresh` ends it. Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise
-        `UpstreamError`.
+        A past block is named by its number or hash. Its quotes have the gas price of its time and build no transaction,
+        and what they read is remembered nowhere; blocks older than some minutes need an archive node. `rpc_url` is an
+        http or https URL; without it that is the node of the settings, else a public one. Which pools there are comes
+        from the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it.
+        Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
         """
+        if block is not None and state != "latest":
+            raise InvalidOption(f"a market has one state: give block or state, not both (state is {state})")
         overrides = {"live": "require", **(settings or {}), "state": str(state)}
         from swapcli.quoting.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches)
+        sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches, block=block)
         return cls._opened(sources.open_live(network), sources)
 
     @classmethod
@@ -722,13 +728,14 @@ def _open_sources(
     offline: bool = False,
     warn: Warn = None,
     reuse_searches: bool = False,
+    block: int | str | None = None,
 ) -> SourceChooser:
     # Importing the settings takes longer than `swapcli` may take.
     from swapcli.quoting.openers.choose_source import open_source_chooser
     from swapcli.quoting.openers.program_setup import program_setup
 
     return open_source_chooser(
-        program_setup(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, warn=warn)
+        program_setup(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, block=block, warn=warn)
     )
 
 

@@ -260,14 +260,14 @@ def _recipient_warnings(terms: SwapTerms) -> Iterable[QuoteWarning]:
 
 
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:
-    """Yield a warning where the state of the pools is not live, older than `ttl_s`, or unknown."""
+    """Yield a warning where the state of the pools is not live, unknown, or older than `ttl_s` unasked."""
     if origin.provenance is None:
         message = f"{_service(origin)} does not say which state its quotes rest on"
         yield QuoteWarning(WarningCode.STATE_UNKNOWN, message)
     elif not origin.is_live:
         message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
         yield QuoteWarning(_STATE_CODES[origin.provenance], message)
-    elif origin.age_s is not None and origin.age_s > ttl_s:
+    elif origin.age_s is not None and origin.age_s > ttl_s and not origin.is_past:
         message = f"the state of the pools is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
         yield QuoteWarning(WarningCode.STATE_OLD, message)
 

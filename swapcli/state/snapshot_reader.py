@@ -31,17 +31,17 @@ _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 class BlockSnapshot:
     """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
 
-    `tag` is the requested block; a node without pending state has returned its latest one. `registered_router` is the
-    router of a dialect whose registry names it. `read_at_s` is the monotonic time at which the node returned the block.
-    `is_pinned` is false once a node has answered from another block. `has_router_changed` means that the router is not
-    the contract whose reading the network has.
+    `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
+    `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
+    the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
+    means that the router is not the contract whose reading the network has.
     """
 
     node: Node
     network: Network
     head: ChainHead
     read_at_s: float
-    tag: BlockTag = BlockTag.LATEST
+    tag: BlockTag | None = BlockTag.LATEST
     pools: dict[str, Pool | None] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     l1_fee_params: L1FeeParams | None = None

@@ -33,7 +33,7 @@ class MarketState(NamedTuple):
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
     `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
-    called the block when it was read.
+    called the block when it was read, None for a past block that was asked for.
     """
 
     network: Network
@@ -47,7 +47,7 @@ class MarketState(NamedTuple):
     placeholder_pools: frozenset[str] = frozenset()
     transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
     pinned: bool | None = None
-    tag: BlockTag = BlockTag.LATEST
+    tag: BlockTag | None = BlockTag.LATEST
 
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""

@@ -19,10 +19,10 @@ class StateSource(NamedTuple):
 
     `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
-    warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed
-    on the block when it was read. `tag` is what the node then called the block, None without a node.
-    `without_samples` counts sampled pools that are not used, as no node has quoted them. `live_failure` says why the
-    state is not live where live state was wanted.
+    warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
+    the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
+    the block was asked for by its number or hash. `without_samples` counts sampled pools that are not used, as no node
+    has quoted them. `live_failure` says why the state is not live where live state was wanted.
     """
 
     provenance: Provenance | None
@@ -37,6 +37,7 @@ class StateSource(NamedTuple):
     tag: BlockTag | None = None
     without_samples: int = 0
     live_failure: str = ""
+    is_past: bool = False
 
     @classmethod
     def of(cls, market: MarketState, now_s: float) -> StateSource:
@@ -53,6 +54,7 @@ class StateSource(NamedTuple):
             is_proposed=was_read_from_node and market.network.head_is_proposed and market.tag is BlockTag.LATEST,
             tag=market.tag if was_read_from_node else None,
             without_samples=_count_without_samples(market),
+            is_past=was_read_from_node and market.tag is None,
         )
 
     @property

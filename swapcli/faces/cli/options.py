@@ -107,6 +107,10 @@ State = Annotated[
     str | None,
     option("--state", f"Block of the node to quote on: {', '.join(BLOCK_TAGS)}.", SOURCE, "TAG"),
 ]
+Block = Annotated[
+    str | None,
+    option("--block", "Quote on this past block; older ones need an archive node.", SOURCE, "N|HASH"),
+]
 Live = Annotated[
     str | None,
     option(

@@ -19,6 +19,7 @@ from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_ch
 from swapcli.quoting.openers.user_setup import UserSetup
 
 if TYPE_CHECKING:
+    from swapcli.core.model.past_block import PastBlock
     from swapcli.quoting.market import Market
 
 __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
@@ -98,6 +99,12 @@ class Session:
         return name
 
 
+def _parse_block(block: str) -> PastBlock:
+    from swapcli.core.model.past_block import parse_block
+
+    return parse_block(block)
+
+
 def open_session(
     output: OutputOptions,
     flags: Mapping[str, object] | None = None,
@@ -106,11 +113,13 @@ def open_session(
     offline: bool = False,
     reads_public_nodes: bool = True,
     reuses_searches: bool = False,
+    block: str | None = None,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print; `UserSetup` describes the others.
+    `formats` are those that the command can print, and `block` is the number or hash of a past block; `UserSetup`
+    describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -143,5 +152,6 @@ def open_session(
         is_offline=offline,
         reads_public_nodes=reads_public_nodes,
         reuses_searches=reuses_searches,
+        block=None if block is None else _parse_block(block),
     )
     return Session(setup, printed, config_file_path(config_path, os.environ, home_folder()))

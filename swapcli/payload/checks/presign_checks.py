@@ -151,7 +151,7 @@ def proven_block(origin: StateSource) -> int | None:
 def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
     """Return the name of the block of a quote; the newest block's, unless the quote is on state of this node."""
     if origin.tag is BlockTag.PENDING:
-        return head.tag  # the latest, if the node has no pending state
+        return head.tag or BlockTag.LATEST  # the latest, if the node has no pending state
     return origin.tag if origin.tag and origin.service_url is None else BlockTag.LATEST
 
 

@@ -86,6 +86,8 @@ class SourceChooser:
         """
         if self.service_url is None:
             return self.open_local(name, skip_bad_pools=skip_bad_pools)
+        if self._setup.block is not None:
+            raise InvalidOption("a service quotes on its own state, so --block cannot be combined with --api-url")
         if skip_bad_pools:
             raise InvalidOption(
                 "a service quotes on its own market, so --skip-bad-pools cannot be combined with --api-url"
@@ -146,6 +148,8 @@ class SourceChooser:
     def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
         """Return the source that quotes in this process, even if a service is set. Raises as `open`."""
         live = None
+        if self._setup.block is not None:
+            self._check_past_block()
         if self._settings.market is not None:
             if self._setup.rpc_url is not None:
                 raise InvalidOption(
@@ -158,8 +162,10 @@ class SourceChooser:
             live = self._live_source(pool_source)
         if live is not None:
             return live
+        if self._setup.block is not None:
+            raise self._no_node_for("--block", pool_source.network)
         if self._settings.origin("state") == FLAG_ORIGIN:
-            raise self._no_node_for_state(pool_source.network)
+            raise self._no_node_for("--state", pool_source.network)
         return self.pools.check_age(pool_source)
 
     def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
@@ -178,7 +184,8 @@ class SourceChooser:
             return self._live_on(pool_source, nodes.open_choice(choices[0], network))
         from swapcli.quoting.sources.public import PublicSource
 
-        can_fall_back = may_fall_back and not rules.requires_node and self._settings.origin("state") != FLAG_ORIGIN
+        is_recent = self._setup.block is None and self._settings.origin("state") != FLAG_ORIGIN
+        can_fall_back = may_fall_back and not rules.requires_node and is_recent
 
         return PublicSource(
             pool_source,
@@ -192,12 +199,18 @@ class SourceChooser:
     def _live_on(self, pool_source: PoolSource, node: AnyNode) -> LiveSource:
         from swapcli.quoting.sources.live import LiveSource
 
+        route_ttl_s = self._settings.route_ttl_s
+        if self._setup.block is not None:
+            from swapcli.state.rpc.block_view import view_past_block
+
+            view = view_past_block(node, self._setup.block)
+            return LiveSource(pool_source, view, SYSTEM_CLOCK, route_ttl_s=route_ttl_s, tag=None, close_node=node.close)
         return LiveSource(
             pool_source,
             node,
             SYSTEM_CLOCK,
             max_age_s=self._settings.max_age_s,
-            route_ttl_s=self._settings.route_ttl_s,
+            route_ttl_s=route_ttl_s,
             tag=self._settings.state,
             close_node=node.close,
         )
@@ -210,11 +223,20 @@ class SourceChooser:
         self._on_fall_back(sentence)
         return sentence
 
-    def _no_node_for_state(self, network: Network) -> InvalidOption:
-        """Return the error for a block tag without a node that could read it."""
+    def _check_past_block(self) -> None:
+        """Raise `InvalidOption` if the command line also names another state."""
+        settings = self._settings
+        if settings.market is not None:
+            raise InvalidOption("a market file is quoted as it is, so --block cannot be combined with --market")
+        for key, option in (("state", "--state"), ("max_age_s", "--max-age")):
+            if settings.origin(key) == FLAG_ORIGIN:
+                raise InvalidOption(f"--block names the state of quotes, so it cannot be combined with {option}")
+
+    def _no_node_for(self, option: str, network: Network) -> InvalidOption:
+        """Return the error for the option of a block without a node that could read it."""
         if self._settings.market is not None:
-            return InvalidOption("a market file is quoted as it is, so --state cannot be combined with --market")
+            return InvalidOption(f"a market file is quoted as it is, so {option} cannot be combined with --market")
         return InvalidOption(
-            f"--state is read from a node of {network.name}, but {self._setup.node_rules.why_no_node()}",
+            f"{option} is read from a node of {network.name}, but {self._setup.node_rules.why_no_node()}",
             hint=missing_node_hint(network),
         )

@@ -21,12 +21,16 @@ def program_setup(
     rpc_url: Secret | None = None,
     offline: bool = False,
     reuse_searches: bool = False,
+    block: int | str | None = None,
     warn: Callable[[str], object] | None = None,
 ) -> UserSetup:
     """Return the settings of the user, with other `settings` by dotted key, as text or typed.
 
-    `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`.
+    `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`,
+    `InvalidOption` for what names no `block`.
     """
+    from swapcli.core.model.past_block import parse_block
+
     home = home_folder()
     flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
     return UserSetup(
@@ -37,6 +41,7 @@ def program_setup(
         rpc_url=rpc_url,
         is_offline=offline,
         reuses_searches=reuse_searches,
+        block=None if block is None else parse_block(block, "block"),
     )
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.byte_order_mark import to_plain_utf8
 from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings
 from swapcli.quoting.live_choice import NodeRules
+
+if TYPE_CHECKING:
+    from swapcli.core.model.past_block import PastBlock
 
 Warn = Callable[[str], object]
 """Receives a warning as a sentence."""
@@ -31,7 +35,7 @@ class UserSetup(NamedTuple):
     returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
     replaces the nodes of the settings; `is_offline` forbids all connections; without `reads_public_nodes`, quotes read
     only nodes that the user has named. With `reuses_searches`, sources start searches from those of similar orders
-    before, which a service decides itself.
+    before, which a service decides itself. A `block` is what quotes rest on instead of a recent one.
     """
 
     settings: Settings
@@ -43,6 +47,7 @@ class UserSetup(NamedTuple):
     is_offline: bool = False
     reads_public_nodes: bool = True
     reuses_searches: bool = False
+    block: PastBlock | None = None
 
     @property
     def node_rules(self) -> NodeRules:

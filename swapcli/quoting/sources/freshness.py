@@ -15,6 +15,12 @@ def is_fresh(state: StateSource, max_age_s: int) -> bool:
     return state.age_s is not None and state.age_s <= max_age_s
 
 
+def archive_hint(block: int | None) -> str:
+    """Return what to do where a node does not have the state of a past block."""
+    which = "that block" if block is None else f"block {block:,}"
+    return f"the state of {which} may be too old for this node: set an archive node with --rpc-url"
+
+
 def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> None:
     """Raise `MarketUnavailable` if the state is older than `max_age_s`, or of unknown age."""
     if max_age_s is None or is_fresh(state, max_age_s):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import FeeOnTransfer, NoRoute, SwapcliError
+from swapcli.core.errors import FeeOnTransfer, InvalidOption, NoRoute, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
@@ -47,8 +47,9 @@ class LiveSource:
     """Quotes on the block that `node` calls `tag`; `pool_source` knows the pools. A `PoolSource` itself.
 
     `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is wanted, it
-    is used without reading; a block that is older raises `MarketUnavailable`. `close` calls `close_node`. Methods raise
-    `UpstreamError` if the node fails.
+    is used without reading; a block that is older raises `MarketUnavailable`. Without a `tag`, the node is a view of
+    one past block, of which nothing is remembered elsewhere, and which has no payloads. `close` calls `close_node`.
+    Methods raise `UpstreamError` if the node fails.
     """
 
     def __init__(
@@ -60,13 +61,13 @@ class LiveSource:
         max_age_s: int | None = None,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         limits: Limits | None = None,
-        tag: BlockTag = BlockTag.LATEST,
+        tag: BlockTag | None = BlockTag.LATEST,
         close_node: Callable[[], object] | None = None,
     ) -> None:
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
         self._block = LiveBlock(node, pool_source.network, clock, tag)
         self._payloads = LocalPayloads(clock, route_ttl_s)
-        self._transfers = ProbedTransfers(pool_source.known())
+        self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
         self._last: SearchableMarket | None = None
         self._listed_in: tuple[SearchableMarket, SearchableMarket] | None = None
@@ -84,6 +85,8 @@ class LiveSource:
         return self._pool_source.token(name)
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
+        if terms is not None:
+            self._check_signable()
         searched, answer = self._quote_live(request)
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
@@ -92,7 +95,11 @@ class LiveSource:
         return charged if payload is None else charged._replace(payload=payload)
 
     def build(self, quoted: QuoteResult | RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote on its block, or of an earlier route with its pools at the newest block."""
+        """Return the payload of a quote on its block, or of an earlier route with its pools at the newest block.
+
+        Raises `InvalidOption` on a past block.
+        """
+        self._check_signable()
         if isinstance(quoted, LocalQuote):
             last = self._last or self.known().with_pools(quoted.result.pool_keys)
             return self._payloads.of_quote(quoted, terms, self._with_router(last.market))
@@ -102,6 +109,10 @@ class LiveSource:
         read = with_quoted_amounts(known.with_market(reader.read(result.pool_keys)), result, reader.quote_sales)
         market = self._with_router(self._use(read).market)
         return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
+
+    def _check_signable(self) -> None:
+        if self._block.is_past:
+            raise InvalidOption("a quote on a past block is nothing to sign: its prices are gone", hint="quote again")
 
     def health(self) -> Health:
         """Return the health: that of the pool source, whose sample is quoted at the newest block."""

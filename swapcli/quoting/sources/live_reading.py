@@ -17,6 +17,7 @@ from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Sale
 from swapcli.core.networks.address import hash_code
+from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.node import Node
@@ -33,14 +34,19 @@ _HINT_OLD_STATE = "the node may not keep the state of a block that old: use the 
 
 
 class LiveBlock:
-    """The block that `node` calls `tag`, read again once it may be another one."""
+    """The block that `node` calls `tag`, read again once it may be another one; without a tag, that is never."""
 
-    def __init__(self, node: Node, network: Network, clock: Clock, tag: BlockTag) -> None:
+    def __init__(self, node: Node, network: Network, clock: Clock, tag: BlockTag | None) -> None:
         self.node, self.tag = node, tag
         self._network, self._clock = network, clock
         self._snapshot: BlockSnapshot | None = None
         self._router_has_deadlines: bool | None = None
         self._is_pinned = False
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it is one block that never changes."""
+        return self.tag is None
 
     @property
     def last_snapshot(self) -> BlockSnapshot | None:
@@ -55,6 +61,11 @@ class LiveBlock:
         now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or _DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
         is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
+        if self._snapshot is not None and self.is_past:
+            if is_old:
+                self._snapshot.read_at_s = now_s
+                self.node.read_head()
+            return self._snapshot
         if self._snapshot is None or (is_old and not self._is_pinned):
             self._snapshot = self._read_snapshot(now_s)
         return self._snapshot
@@ -66,7 +77,7 @@ class LiveBlock:
     def pin(self, *, pinned: bool) -> None:
         """Keep the block of the next order for those after it, or no longer."""
         self._is_pinned = pinned
-        if pinned:
+        if pinned and not self.is_past:
             self.discard()
 
     def _read_snapshot(self, now_s: float) -> BlockSnapshot:
@@ -75,7 +86,7 @@ class LiveBlock:
         network = self._network
         expected = network.router_code_hash
         is_own = network.router_dialect == OWN and self._router_has_deadlines is None
-        head = self.node.read_head(self.tag, code_of=network.router if expected or is_own else None)
+        head = self.node.read_head(self.tag or BlockTag.LATEST, code_of=network.router if expected or is_own else None)
         has_changed = bool(expected) and head.code is not None and hash_code(head.code) != expected
         if is_own and head.code is not None:
             from swapcli.payload.evm.router.versions import find_version
@@ -116,6 +127,8 @@ class LivePoolReader:
             except UpstreamRejected as error:
                 if self._snapshot and self._snapshot.head.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
                     error.hint = error.hint or _HINT_OLD_STATE
+                if self._block.is_past:
+                    error.hint = archive_hint(self._snapshot.head.block.number if self._snapshot else None)
                 raise
             except ChainReorganized:
                 self._discard_snapshot()
@@ -126,6 +139,8 @@ class LivePoolReader:
                 self._discard_snapshot()
                 attempts += 1
                 if attempts == _MAX_ATTEMPTS or not self._block.node.use_spare(error):
+                    if self._block.is_past:
+                        error.hint = archive_hint(None)
                     raise
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:

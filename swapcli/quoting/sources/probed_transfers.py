@@ -11,10 +11,10 @@ from swapcli.state.transfers.transfer_trials import plan_trials, run_transfer_tr
 
 
 class ProbedTransfers:
-    """Tries transfers of tokens that nothing is known of, and has the `known` market remember them."""
+    """Tries transfers of tokens that nothing is known of, and has the `known` market remember them if it `records`."""
 
-    def __init__(self, known: KnownMarket) -> None:
-        self._known = known
+    def __init__(self, known: KnownMarket, *, records: bool = True) -> None:
+        self._known, self._records = known, records
         self._probed: dict[str, TransferBehaviour] = {}
 
     def applied_to(self, part: SearchableMarket) -> SearchableMarket:
@@ -33,7 +33,7 @@ class ProbedTransfers:
         if new:
             report = run_transfer_trials(node, block, plan_trials(new, market.pools.values(), market.network))
             self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
-            if not report.failure and not block.is_pending:
+            if self._records and not report.failure and not block.is_pending:
                 self._known.record_transfers(report.behaviours, block.number)
         found = {token: self._probed[token] for token in tokens if token in self._probed}
         return market._replace(transfers={**market.transfers, **found})

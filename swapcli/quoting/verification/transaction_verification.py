@@ -22,6 +22,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import QuoteResult
+from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -97,7 +98,7 @@ def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
     """Return what opens sources of quotes on the blocks of a node, which begin with the `known` pools."""
 
     def open_at_block(block: BlockHeader, gas_price_wei: int) -> QuoteSource:
-        return LiveSource(known, BlockView(node, block, gas_price_wei), SYSTEM_CLOCK)
+        return LiveSource(known, BlockView(node, block, gas_price_wei), SYSTEM_CLOCK, tag=None)
 
     return open_at_block
 
@@ -180,9 +181,7 @@ def _needs_archive_node(parent: BlockHeader) -> Iterator[None]:
     try:
         yield
     except UpstreamRejected as error:
-        error.hint = (
-            f"the state of block {parent.number} may be too old for this node: set an archive node with --rpc-url"
-        )
+        error.hint = archive_hint(parent.number)
         raise
 
 

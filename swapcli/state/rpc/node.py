@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node_limits import NodeLimits
 
@@ -63,14 +64,14 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """A recent block, which the node calls `tag`, and the present gas price.
+    """A recent block, which the node calls `tag`, and the present gas price; or a past block without a tag.
 
     `code` is that of the requested contract, None if none was requested or the node did not return it.
     """
 
     block: BlockHeader
     gas_price_wei: int
-    tag: BlockTag = BlockTag.LATEST
+    tag: BlockTag | None = BlockTag.LATEST
     code: bytes | None = None
 
 
@@ -149,6 +150,16 @@ class HashPinnedNode(Node, Protocol):
     """A node that reads state by the hash of a `BlockHeader`: what it returns is certainly of that block."""
 
     pins_by_hash: ClassVar[bool]
+
+
+class HistoryNode(Node, Protocol):
+    """A node that also finds blocks of any age. Whether it has their state is another question."""
+
+    def read_past_head(self, block: PastBlock) -> ChainHead:
+        """Return a block by its number or hash, with the gas price of its time, after checking the chain id.
+
+        Raises `InvalidInput` for a block that the chain does not have, and `UpstreamRejected` for one that the node no
+        longer has."""
 
 
 @runtime_checkable

@@ -11,12 +11,14 @@ from typing import ClassVar, Final, NoReturn
 from swapcli.core.errors import (
     BlockMismatch,
     ChainReorganized,
+    InvalidInput,
     InvalidUpstreamResponse,
     UpstreamError,
     UpstreamRejected,
 )
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import PublicNode
+from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.http_connection import HttpConnection
@@ -55,6 +57,9 @@ _MIN_SAVE_INTERVAL_S: Final = 10.0
 """A process that is killed forgets at most what its last seconds have shown of limits."""
 
 _BLOCK: Final = "eth_getBlockByNumber"
+_BLOCK_BY_HASH: Final = "eth_getBlockByHash"
+_FEES: Final = "eth_feeHistory"
+_MEDIAN: Final = 50
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
 _RECEIPT: Final = "eth_getTransactionReceipt"
@@ -191,6 +196,42 @@ class SingleRpcNode(JsonRpcNode):
         if pending.number <= latest.block.number:
             return latest
         return latest._replace(block=pending, tag=tag)
+
+    def read_past_head(self, block: PastBlock) -> ChainHead:
+        """As `HistoryNode.read_past_head`.
+
+        The gas price is the base fee of the next block with the median tip of this one. Where the node does not say
+        them, it is the block's base fee, or the present price without one.
+        """
+        newest = self.read_head()
+        found = self._find_past_block(block, newest.block)
+        request = RpcRequest(_FEES, (hex(1), hex(found.number), [_MEDIAN]), may_be_null=True, is_optional=True)
+        (fees,) = self._send([request], self._same_block(found))
+        price_wei = _gas_price_of(fees) or found.base_fee_wei or newest.gas_price_wei
+        return ChainHead(found, price_wei, tag=None)
+
+    def _find_past_block(self, block: PastBlock, newest: BlockHeader) -> BlockHeader:
+        details: dict[str, object] = {"block": block, "newest": newest.number}
+        if isinstance(block, int) and block > newest.number:
+            raise InvalidInput(
+                f"block {block:,} does not exist yet: the newest of {self.redacted_url} is {newest.number:,}",
+                details=details,
+            )
+        method, name = (_BLOCK, hex(block)) if isinstance(block, int) else (_BLOCK_BY_HASH, block)
+        (found,) = self._send([RpcRequest(method, (name, False), may_be_null=True)])
+        if found is None and isinstance(block, str):
+            hint = "it may be on another network, or have been replaced"
+            raise InvalidInput(f"{self.redacted_url} knows no block {block}", hint=hint, details=details)
+        if found is None:
+            raise UpstreamRejected(
+                f"{self.redacted_url} no longer has block {block:,}",
+                hint="set an archive node with --rpc-url",
+                details=details,
+            )
+        header = self._block(found)
+        if block not in (header.number, header.hash):
+            self._fail(method, f"another block than {block}")
+        return header
 
     def read_block(self, number: int) -> BlockHeader | None:
         """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
@@ -538,6 +579,15 @@ class RpcNode(FailoverNode, SingleRpcNode):
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
         return [HelperNode(client, self._chain_id) for client in clients]
+
+
+def _gas_price_of(fees: RpcResult) -> int:
+    """Return the base fee of the block after the last one of a fee history, with its median tip; 0 if it has none."""
+    bases = fees.get("baseFeePerGas") if isinstance(fees, dict) else None
+    tips = fees.get("reward") if isinstance(fees, dict) else None
+    base = bases[-1] if isinstance(bases, list) and bases else None
+    tip = tips[-1][0] if isinstance(tips, list) and tips and isinstance(tips[-1], list) and tips[-1] else None
+    return sum(int(each, 16) for each in (base, tip) if isinstance(each, str) and _is_quantity(each))
 
 
 def _read_hex(text: str) -> bytes | None:

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from swapcli.core.encoding.abi import WORD
-from swapcli.core.errors import BlockMismatch, ChainReorganized, UpstreamError, UpstreamRejected
+from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidInput, UpstreamError, UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.past_block import PastBlock
 from swapcli.core.validation.values import MAX_FELT
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcError, RpcRequest, RpcResult
@@ -131,6 +132,21 @@ class SingleStarknetNode(JsonRpcNode):
         parent = newest.hash if number == newest.number + 1 else _NO_HASH
         block = BlockHeader(number, _NO_HASH, parent, timestamp, base_fee_wei=0, is_pending=True)
         return latest._replace(block=block, gas_price_wei=self._gas_price(found), tag=BlockTag.PENDING)
+
+    def read_past_head(self, block: PastBlock) -> ChainHead:
+        """As `HistoryNode.read_past_head`."""
+        newest = self.read_head().block
+        name = {"block_number": block} if isinstance(block, int) else {"block_hash": _short(block)}
+        try:
+            (found,) = self._send([RpcRequest(_BLOCK, (name,))])
+        except UpstreamRejected as error:
+            if not _is_unknown_block(error):
+                raise
+            raise InvalidInput(
+                f"{self.redacted_url} knows no block {block}: its newest is {newest.number:,}",
+                details={"block": block, "newest": newest.number},
+            ) from error
+        return ChainHead(self._block(found), self._gas_price(found), tag=None)
 
     def _search_l1_accepted(self, latest: BlockHeader, tag: BlockTag) -> BlockHeader:
         """Return the newest block that Ethereum has accepted, by bisection: it has accepted all before it too.

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter, ReturnData
+from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter, ReturnData, StateOverrideNode
 from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
@@ -43,6 +44,8 @@ class Chain:
             return self.block_json(NUMBER if params[0] == "latest" else int(params[0], 16))
         if method == "eth_getLogs":
             return []
+        if method == "eth_feeHistory":
+            return None
         if method in ("eth_chainId", "eth_gasPrice"):
             return hex(CHAIN_ID)
         if int(params[1], 16) > self.known:
@@ -256,6 +259,50 @@ def test_events_up_to_the_head_need_a_chain_that_has_it(chain: Chain, server: Se
             node.read_logs(query)
         node.read_head()
         assert node.read_logs(query) == []
+
+
+@pytest.mark.parametrize(
+    ("fees", "expected"),
+    [
+        ({"baseFeePerGas": ["0x5", "0x7"], "reward": [["0x2"]]}, 9),
+        ({"baseFeePerGas": ["0x5", "0x7"], "reward": None}, 7),
+        ({"baseFeePerGas": ["0x0", "0x0"], "reward": [["0x0"]]}, CHAIN_ID),
+        (None, CHAIN_ID),
+        ("nonsense", CHAIN_ID),
+        (Refused(-32_601, "the method eth_feeHistory does not exist"), CHAIN_ID),
+    ],
+)
+def test_a_past_block_has_the_gas_price_of_its_time(chain: Chain, server: Server, fees: object, expected: int) -> None:
+    """The present one, which is the number of the chain here, stands in where the node does not know it."""
+
+    def answer(request: dict[str, Any]) -> object:
+        if request["method"] != "eth_feeHistory":
+            return chain.answer(request)
+        assert request["params"] == ["0x1", hex(NUMBER - 5), [50]]
+        if isinstance(fees, Refused):
+            raise fees
+        return fees
+
+    server.answering = answer
+    with node_of(server) as node:
+        view = view_past_block(node, NUMBER - 5)
+        assert isinstance(view, StateOverrideNode)
+        head = view.read_head()
+        assert (head.block, head.gas_price_wei, head.tag) == (chain.block(NUMBER - 5), expected, None)
+        requests = len(chain.methods)
+        assert view.read_head() == head
+        assert len(chain.methods) == requests, "a block that never changes is looked for once"
+
+
+def test_a_block_of_another_fork_is_not_quoted_on(chain: Chain, server: Server) -> None:
+    """It is found by its hash, but the chain has another block of its number."""
+    lost = chain.block_json(NUMBER - 5)
+    assert isinstance(lost, dict)
+    chain.fork = 2
+    is_lost = {"eth_getBlockByHash": lost, "eth_feeHistory": None}
+    server.answering = lambda request: is_lost.get(request["method"]) or chain.answer(request)
+    with node_of(server) as node, pytest.raises(ChainReorganized):
+        view_past_block(node, lost["hash"]).read_head()
 
 
 @pytest.fixture(scope="module")

@@ -36,6 +36,7 @@ def pools(
     full: Annotated[bool, option("--full", "On a terminal too, show whole pool ids.", OUTPUT)] = False,
     router_dialect: options.RouterDialect = None,
     source: SourceOptions,
+    block: options.Block = None,
     output: OutputOptions,
 ) -> None:
     """List the pools of a network with liquidity and price. The deepest come first.
@@ -46,10 +47,12 @@ def pools(
       swapcli pools base cbBTC --limit 5 --json
 
     Liquidity is about the USD value that orders could trade in a pool. A pool that quotes leave out comes with the
-    reason. With a node the state is that of the newest block.
+    reason. With a node the state is that of the newest block, or of --block.
     """
     flags = settings_of(source, router_dialect=router_dialect)
-    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS)
+    session = open_session(
+        output, flags, rpc_url=source.rpc_url, offline=source.offline, block=block, formats=LIST_FORMATS
+    )
     network_name, names = split_network(session, [network, token, other])
     if len(names) > MAX_TOKENS:
         raise UsageError("too many tokens: name at most two, which a pool trades")

@@ -32,6 +32,7 @@ def price(
         str | None, option("--in", "Also price in this token.  [default: the native token]", ROUTING, "TOKEN")
     ] = None,
     source: SourceOptions,
+    block: options.Block = None,
     output: OutputOptions,
 ) -> None:
     """Show the prices of tokens in USD and in the native token.
@@ -45,7 +46,12 @@ def price(
     their amounts. An order gets less: `swapcli route` shows how much. A token that no pool prices has no price.
     """
     session = open_session(
-        output, settings_of(source), rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS
+        output,
+        settings_of(source),
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        block=block,
+        formats=LIST_FORMATS,
     )
     network_name, names = split_network(session, [network, *(tokens or [])])
     if not names:

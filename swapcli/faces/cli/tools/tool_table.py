@@ -57,12 +57,14 @@ _ORDER = ("network", "token_in", "token_out", "amount")
 _PAID = (*_ORDER, "destination")
 _ROUTING = ("raw", "max_hops", "exclude_protocols", "extended_protocols", "gas_price")
 _STATE = ("state", "live", "offline", "max_age")
+_ANY_STATE = (*_STATE, "block")
 
 TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "quote", "route", "Quote a swap", "route",
         (
-            *_ROUTING, "reverse", "direct", "max_pools", "simple", "shares", "certify", "slippage", "sender", *_STATE,
+            *_ROUTING, "reverse", "direct", "max_pools", "simple", "shares", "certify", "slippage", "sender",
+            *_ANY_STATE,
         ),
         _ORDER,
         "The answer has the output, the minimum after slippage, the price impact, the gas and the route. It builds"
@@ -73,7 +75,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "compare",
         "Compare ways to fill an order",
         "compare",
-        (*_ROUTING, *_STATE),
+        (*_ROUTING, *_ANY_STATE),
         _ORDER,
         "The split route, the best single path, the best direct swap and each protocol alone, on one state.",
     ),
@@ -82,7 +84,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "depth",
         "Show price impact by amount",
         "depth",
-        ("amounts", *_ROUTING, *_STATE),
+        ("amounts", *_ROUTING, *_ANY_STATE),
         _ORDER[:3],
         "Its levels are the largest amounts that stay below 0.1%, 0.5%, 1% and 5%. It quotes many amounts, which takes"
         " some seconds.",
@@ -92,7 +94,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "pools",
         "List pools",
         "pools",
-        ("token", "other", "limit", *_STATE),
+        ("token", "other", "limit", *_ANY_STATE),
         ("network",),
         "With one token or two, those that trade them.",
     ),
@@ -101,7 +103,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "price",
         "Price tokens",
         "price",
-        ("unit", *_STATE),
+        ("unit", *_ANY_STATE),
         ("network", "tokens"),
         "These are mid prices; an order gets less, and the tool quote says how much.",
     ),

@@ -34,6 +34,7 @@ def compare(
     ] = None,
     api_key_file: options.ApiKeyFile = None,
     source: LocalSourceOptions,
+    block: options.Block = None,
     output: OutputOptions,
 ) -> int:
     """Compare ways and services to fill an order.
@@ -53,13 +54,14 @@ def compare(
         settings_of(limits, source, api_key_file=api_key_file),
         rpc_url=source.rpc_url,
         offline=source.offline,
+        block=block,
         formats=LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "compare", network, raw=limits.raw)
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
-    urls = _service_urls(session, api_url or ())
+    urls = _service_urls(session, api_url or (), is_past=block is not None)
     from swapcli.faces.cli.commands.compare.view import build_comparison_details, comparison_document, csv_documents
     from swapcli.quoting.comparison import compare_alternatives
     from swapcli.state.clock import SYSTEM_CLOCK
@@ -84,7 +86,11 @@ def compare(
     return exit_codes.status_of(failure) if failure else exit_codes.OK
 
 
-def _service_urls(session: Session, given: "tuple[str, ...] | list[str]") -> list[str]:
+def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_past: bool) -> list[str]:
+    if is_past:
+        if given:
+            raise InvalidOption("a service quotes on its own state, so --block cannot be combined with --api-url")
+        return []
     if session.setup.is_offline and given:
         raise InvalidOption(
             "a service is reached over the network, so --offline cannot be combined with --api-url",

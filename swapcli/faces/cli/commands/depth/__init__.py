@@ -49,6 +49,7 @@ def depth(
     ] = None,
     limits: LimitOptions,
     source: LocalSourceOptions,
+    block: options.Block = None,
     svg: Annotated[
         str | None, option("--svg", "Also draw a chart to this file; - draws to stdout only.", OUTPUT, "FILE")
     ] = None,
@@ -83,6 +84,7 @@ def depth(
         settings_of(limits, source),
         rpc_url=source.rpc_url,
         offline=source.offline,
+        block=block,
         formats=LIST_FORMATS,
     )
     printed = session.output.format

@@ -79,6 +79,7 @@ def route(
         option("--from", "Sender or its ENS name, for an AMOUNT of all or 50%.", options.ROUTING, "ADDRESS"),
     ] = None,
     source: SourceOptions,
+    block: options.Block = None,
     batch: BatchOptions,
     watch: Annotated[
         str | None,
@@ -121,6 +122,7 @@ def route(
         rpc_url=source.rpc_url,
         offline=source.offline,
         reuses_searches=watch is not None,
+        block=block,
         formats=COMMON_FORMATS if watch is not None else LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
@@ -134,6 +136,9 @@ def route(
             refuse_stream("--watch")
         if batch.batch is not None:
             refuse_stream("--batch", "--results FILE writes the results of a batch")
+    if block is not None and (watch is not None or sender is not None):
+        other = "--watch" if watch is not None else "--from"
+        raise InvalidOption(f"a past block never changes, so --block cannot be combined with {other}")
     if watch is not None:
         if batch.batch is not None:
             raise InvalidOption("--watch cannot be combined with --batch")
