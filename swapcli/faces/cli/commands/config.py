@@ -20,7 +20,7 @@ from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
 from swapcli.quoting.config import TABLE, Setting, Settings, config_file_path, home_folder, load_settings
 from swapcli.quoting.config.display import example_config, masked_rows
-from swapcli.quoting.config.networks import networks_from
+from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS
 from swapcli.quoting.config.source_readers import MAX_BYTES, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
@@ -70,6 +70,8 @@ def get(key: Key, *, output: OutputOptions) -> None:
         session.output.print_document({"key": key, "value": value, "origin": row.origin if row else DEFAULT_ORIGIN})
     elif value is not None:
         print(printable(value))
+    else:
+        session.output.note(_not_set(key, session.settings))
 
 
 @app.command("set")
@@ -139,6 +141,17 @@ def init(
     file = _file(config)
     _write(file, example_config(), replace=force)
     print(file)
+
+
+def _not_set(key: str, settings: Settings) -> str:
+    """Return that a setting has no value, and the network that may be meant where there is none of that name."""
+    sentence = f"{key} is not set, and has no default"
+    section, *names = key.split(".")
+    known = network_names_from(settings)
+    if section != NETWORKS or len(names) != 2 or names[0] in known:
+        return sentence
+    closest = did_you_mean(closest_names(names[0], known))
+    return f"{sentence}; there is no network {printable(truncate(names[0], 60))}" + (f": {closest}" if closest else "")
 
 
 def _check_known(key: str) -> Setting:

@@ -110,6 +110,22 @@ def test_a_node_is_set_without_an_editor(settings_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("network", "note: network is not set, and has no default\n"),
+        ("networks.base.router", "note: networks.base.router is not set, and has no default\n"),
+        ("networks.bse.rpc_url", "there is no network bse: did you mean base?\n"),
+        ("networks.citadel_of_nothing.rpc_url", "there is no network citadel_of_nothing\n"),
+    ],
+)
+def test_a_setting_without_a_value_says_so(settings_file: Path, key: str, sentence: str) -> None:
+    settings_file.write_text("slippage: 1\n")
+    ran = run_swapcli("config", "get", key, "--config", str(settings_file))
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert ran.stderr.endswith(sentence)
+
+
+@pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("set", "slippage", "abc"), "slippage: expected"),
