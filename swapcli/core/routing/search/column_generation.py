@@ -166,9 +166,9 @@ def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
     best_amount, prices = -inf, Prices()
     for path in paths:
         if _max_path_output(problem, path) > best_amount:
-            amount, path_prices = _path_prices(problem, path)
+            amount, found = path_prices(problem, path)
             if amount > best_amount:
-                best_amount, prices = amount, path_prices
+                best_amount, prices = amount, found
     return prices
 
 
@@ -192,7 +192,7 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
     return nlargest(_INTERMEDIATES, intermediates, key=depth)
 
 
-def _path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
+def path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
     """Return about the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
     amount = float(problem.spec.amount)
     rates = []

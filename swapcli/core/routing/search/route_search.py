@@ -24,7 +24,13 @@ from swapcli.core.routing.search.acyclic import (
     has_cycles,
 )
 from swapcli.core.routing.search.candidate_routes import CandidateRoutes
-from swapcli.core.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
+from swapcli.core.routing.search.column_generation import (
+    ActiveSet,
+    expand_active_set,
+    path_prices,
+    refine,
+    start_prices,
+)
 from swapcli.core.routing.search.order_flow import flow_values
 from swapcli.core.routing.search.problem import (
     FINEST,
@@ -40,6 +46,7 @@ from swapcli.core.routing.search.single_path import (
     best_single_path,
     better_single_path,
     max_single_path_output,
+    several_ways,
     single_route,
 )
 from swapcli.core.routing.solver.newton import Solution
@@ -56,7 +63,6 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _MIN_LOSS = 5e-6  # of the optimum, a twentieth of a basis point: a route that loses less has next to nothing to gain
 _MIN_ROUNDING_LOSS = 1e-5  # of the output: what steps may lose by rounding down, below which exact moves gain little
-_STRONG_ARBITRAGE = 1.05  # optimum with cycles to the best acyclic route, above which more paths are tried. Empirical
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
@@ -241,14 +247,36 @@ class RouteSearch:
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         best = better or (result.best if result else None)
-        if best and active.stages[-1].solution.value > best.net * _STRONG_ARBITRAGE:
-            better = self._find_better_exact_path(best) or better
+        if best and has_cycles(self.problem, active.stages[-1].solution):
+            better = self._find_other_way(best) or better
         if better is None:
-            return result
+            return result and self._around_single_path(result, active)
         active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
         results = [each for each in (result, self._search_over(active, better)) if each]
         optimum = max((each.optimum for each in results), key=lambda each: each.value)
-        return max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
+        best_result = max(results, key=lambda each: each.best.net)._replace(optimum=optimum)
+        return self._around_single_path(best_result, active)
+
+    def _around_single_path(self, result: SearchResult, active: ActiveSet) -> SearchResult:
+        """Return `result` with a better route that has detours around its single path.
+
+        With arbitrage, no acyclic solution may lead over the best path: each follows another order of the tokens.
+        """
+        route = result.best.route
+        if len(route.segments) > 1 or not has_cycles(self.problem, active.stages[-1].solution):
+            return result
+        from swapcli.core.routing.search.acyclic_detours import AcyclicDetours
+
+        path = self._tokens_of_first_path(route)
+        arcs = [arc for i, j in pairwise(path) for arc in self.problem.graph.arcs_by_pair[i][j]]
+        along = CandidateSolution(self.problem.solve(arcs, path_prices(self.problem, path)[1]), arcs)
+        for candidate in [along, *AcyclicDetours(self.problem).improve([along])]:
+            for found in self.routes.follow(candidate):
+                if found and found.net > result.best.net:
+                    optimum = max(candidate.solution, result.optimum, key=lambda each: each.value)
+                    result = self._result(found, result.best_single_path, candidate, optimum)
+                    self._record_best(result)
+        return result
 
     def _first_path(self) -> list[int]:
         """Return the best path at spot prices, without pools that are dust to the order."""
@@ -359,17 +387,12 @@ class RouteSearch:
             rejected_pools.add(rounding_pool)
         return None
 
-    def _find_better_exact_path(self, found: ScoredRoute) -> ScoredRoute | None:
-        """Return a path by exact swaps that beats `found`; None if there is none.
-
-        With much arbitrage, the best way to a token has often sold what the way on needs: several ways are kept.
-        """
-        from swapcli.core.routing.search.exact_paths import exact_paths
-
-        spec, graph = self.spec, self.problem.graph
-        routes = exact_paths(graph, spec.endpoints, spec.amount, spec.max_hops, spec.check)
-        scored = (better for route in routes if (better := self.scorer.score_if_accepted(route, spec.amount)))
-        best = max(scored, key=lambda each: each.net, default=found)
+    def _find_other_way(self, found: ScoredRoute) -> ScoredRoute | None:
+        """Return a single path that beats `found`, of those over several ways to each token; None if there is none."""
+        paths = several_ways(self.problem, found.net + self.spec.router_gas.base * self.spec.gas_value)
+        routes = (single_route(self.problem.graph, path) for path in paths)
+        scored = (self.scorer.score_if_accepted(route, self.spec.amount) for route in routes)
+        best = max((each for each in scored if each), key=lambda each: each.net, default=found)
         return best if best.net > found.net else None
 
     def _tokens_of_first_path(self, route: Route) -> list[int]:

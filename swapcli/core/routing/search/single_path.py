@@ -6,7 +6,7 @@ prices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from heapq import nlargest
 from itertools import pairwise
 from math import inf
@@ -21,6 +21,7 @@ from swapcli.core.routing.replay import swap_exactly
 from swapcli.core.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.core.routing.solver.newton import Solution
 
+_WAYS = 3  # to hold a token, where several are kept. Empirical
 _MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
 
 
@@ -199,6 +200,41 @@ def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: 
         best.update(layer)
     reached = best.get(target, _UNREACHED)
     return list(reached.path) if reached.net > min_net and len(reached.path) <= problem.spec.max_hops else []
+
+
+def several_ways(problem: RoutingProblem, min_net: float) -> Iterator[list[Arc]]:
+    """Yield paths over the whole market with a net output above `min_net`, for each number of hops the best known.
+
+    With arbitrage, the best way to a token has often passed what the way on needs: several are kept.
+    """
+    graph, spot, target = problem.graph, problem.spot, problem.spec.target
+    extender = _PathExtender(problem)
+    start, state = _enter_core(problem, extender, frozenset())
+    hops_left, hops_to_target = problem.spec.max_hops - len(state.path), spot.hops_to_target
+    front: dict[int, list[_PathState]] = {start: [state]} if start != target else {}
+    for hop in range(hops_left):
+        problem.spec.check()
+        values = spot.values_within(hops_left - hop - 1)
+        reached: dict[int, list[_PathState]] = {}
+        for token, states in front.items():
+            for j, rate in graph.best_rate_out[token].items():
+                value = values.get(j, 0.0)
+                gas_left = extender.min_hop_gas_cost * hops_to_target[j] if value else 0.0
+                for state in states:
+                    if state.amount * rate * value - state.gas_cost - gas_left <= min_net or state.has_sold(j):
+                        continue
+                    extended = extender.extend(state, graph.arcs_by_pair[token][j], -inf)
+                    if extended and extended.amount * value - extended.gas_cost - gas_left > min_net:
+                        reached.setdefault(j, []).append(extended)
+        found = max(reached.pop(target, ()), key=lambda each: each.net, default=None)
+        if found and found.net > min_net:
+            min_net = found.net
+            yield list(found.path)
+        if not reached:
+            return
+        best = {token: nlargest(_WAYS, states, key=lambda each: each.net) for token, states in reached.items()}
+        kept = _most_valuable({token: states[0] for token, states in best.items()}, values, target)
+        front = {token: best[token] for token in kept}
 
 
 def _most_valuable(

@@ -48,13 +48,3 @@ def test_an_order_with_a_path_has_a_route(seed: int, amount: int) -> None:
                     assert not replay(market.pools, route, order.amount).amount_out
                 except PoolError:
                     continue
-
-
-def test_of_several_ways_to_a_token_the_best_need_not_lead_on() -> None:
-    """With much arbitrage: the best way to the fifth token passes tokens that a better path on needs."""
-    market = build_random_market(697021571, pools=24, noise=30, every_family=True)
-    order = build_order(market, 1, 0, 28_784_208_103_911_232)
-    quote = Router(market).quote(order, gas_price_wei=0)
-    assert quote.amount_out >= 29_903_917_713_926_114  # of a path of five hops
-    fewer_hops = Router(market).quote(order._replace(max_hops=3), gas_price_wei=0)
-    assert quote.amount_out > fewer_hops.amount_out * 1.2

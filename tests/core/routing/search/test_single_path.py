@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from swapcli.core.errors import PoolError
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.replay import replay
+from swapcli.core.routing.router import Router
 from swapcli.core.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.core.routing.search.single_path import (
     best_single_path,
     better_single_path,
     max_single_path_output,
+    several_ways,
     single_route,
 )
 from tests.core.routing.build import graph_of, problem_of, problem_on, solved
@@ -27,6 +29,7 @@ from tests.support.pools import (
     build_concentrated,
     build_constant_product,
     build_market,
+    build_order,
     build_random_market,
     build_token,
     seeds,
@@ -249,3 +252,26 @@ def test_no_path_pays_more_than_its_bound(seed: int, amount: int, max_hops: int,
     most = max_single_path_output(problem, known.solution, 0.0)
     for path in every_path(problem.graph, max_hops):
         assert delivered(path, float(amount)) <= most * (1 + 1e-9)
+
+
+@given(seeds, amounts, hop_limits)
+def test_several_ways_lead_to_a_path_no_worse(seed: int, amount: int, max_hops: int) -> None:
+    """Each number of hops gives a path that pays more than those before; none passes a token twice."""
+    problem = problem_on(graph_of(build_random_market(seed, pools=14, noise=30, every_family=True)), amount, max_hops)
+    paths = list(several_ways(problem, 0.0))
+    paid = [delivered(tuple(path), amount) for path in paths]
+    assert all(earlier < later for earlier, later in pairwise(paid))
+    for path in paths:
+        assert len({arc.token_in for arc in path}) == len(path) <= max_hops
+    one_way = better_single_path(problem, 0.0)
+    assert not one_way or max(paid, default=0.0) >= delivered(tuple(one_way), amount)
+
+
+def test_of_several_ways_to_a_token_the_best_need_not_lead_on() -> None:
+    """With much arbitrage: the best way to the fifth token passes tokens that a better path on needs."""
+    market = build_random_market(697021571, pools=24, noise=30, every_family=True)
+    order = build_order(market, 1, 0, 28_784_208_103_911_232)
+    quote = Router(market).quote(order, gas_price_wei=0)
+    assert quote.amount_out >= 29_903_917_713_926_114  # of a path of five hops
+    fewer_hops = Router(market).quote(order._replace(max_hops=3), gas_price_wei=0)
+    assert quote.amount_out > fewer_hops.amount_out * 1.2
