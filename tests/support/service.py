@@ -23,7 +23,7 @@ from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service import server
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import KeyLookup, NoKeys
-from swapcli.faces.service.app import create_app
+from swapcli.faces.service.app import create_app, get_metrics
 from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
 from swapcli.faces.service.redis_state import RedisState
 from swapcli.interface.timestamps import format_iso_utc
@@ -253,7 +253,7 @@ def send_requests(app: Starlette, requests: Iterable[tuple[str, str, Mapping[str
 def serve_over_sockets(app: Starlette, timeout_s: float = 10.0) -> Iterator[str]:
     """Serve an application from a thread as `swapcli serve` does, with its own HTTP protocol; yield its URL."""
     listener = server.bind("127.0.0.1", 0)
-    running = server._new_server(app, None, server.DEFAULT_MAX_CONNECTIONS, server.DEFAULT_KEEP_ALIVE_S, 10, timeout_s)
+    running = server._new_server(app, server._Limits(timeout_s=timeout_s), get_metrics(app).record_refusal)
     started = Event()
     running.on_ready = started.set
     thread = Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import IO, Any
 
 from tests.support.command import clean_environment
@@ -164,14 +165,20 @@ def main(
     keep_alive_s: float = 75.0,
     max_queue: int = 1_024,
     networks: tuple[str, ...] = ("testnet",),
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    max_metrics_connections: int | None = None,
 ) -> int:
-    """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long."""
+    """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long.
+
+    With `max_metrics_connections` the metrics have a port of their own. `settings` are further ones of the service.
+    """
     from swapcli.core.model.market import MarketState
     from swapcli.faces.service.access_log import AccessLog
-    from swapcli.faces.service.app import create_app
+    from swapcli.faces.service.app import create_app, get_metrics
     from swapcli.faces.service.log_writer import log_stream
     from swapcli.faces.service.market_registry import MarketRegistry
-    from swapcli.faces.service.server import serve
+    from swapcli.faces.service.metrics_app import MetricsApp, MetricsPort
+    from swapcli.faces.service.server import bind, metrics_url, serve
     from swapcli.quoting.config.settings import ServiceSettings
     from swapcli.state.clock import SYSTEM_CLOCK
     from tests.support.service import market_opener, open_testnet_market
@@ -183,18 +190,24 @@ def main(
     openers = {name: open_slowly if name == "testnet" else market_opener(name) for name in networks}
     known = [market_opener(name)().network for name in networks]
     with log_stream(sys.stderr) as stream:
-        settings = ServiceSettings(max_queue=max_queue)
-        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), settings, log=AccessLog(stream))
+        served = ServiceSettings(max_queue=max_queue, max_connections=max_connections, **settings)
+        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), served, log=AccessLog(stream))
+        on_refusal, port, ready = get_metrics(app).record_refusal, None, dict[str, str]()
+        if max_metrics_connections is not None:
+            port = MetricsPort(bind(host, 0), MetricsApp(get_metrics(app)), on_refusal, max_metrics_connections)
+            ready = {"metrics_url": metrics_url(port.listener)}
         return serve(
             app,
             host=host,
             port=0,
-            on_ready=lambda url: print(json.dumps({"url": url}), flush=True),
+            on_ready=lambda url: print(json.dumps({"url": url, **ready}), flush=True),
             max_requests=max_requests,
             max_connections=max_connections,
             keep_alive_s=keep_alive_s,
             grace_s=grace_s,
             timeout_s=timeout_s,
+            metrics=port,
+            on_refusal=on_refusal,
         )
 
 

@@ -73,10 +73,11 @@ def create_app(
     """
     followers = followers or NetworkThreads()
     metrics = Metrics(registry.networks, PATHS, member)
-    worker = Worker(share_of(settings.max_queue, member), on_wait=metrics.record_wait)
+    worker = Worker(
+        share_of(settings.max_queue, member), on_wait=metrics.record_wait, on_refusal=metrics.record_refusal
+    )
     registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
-    metrics.watch_waits(lambda: worker.refused_waits, lambda: worker.expired_waits)
     metrics.watch_stuck_searches(lambda: worker.stuck_searches)
     metrics.watch_markets(lambda: _market_metrics(registry, followers))
     if log is not None:
@@ -125,7 +126,8 @@ def get_metrics(app: Starlette) -> Metrics:
 
 def open_metrics_port(app: Starlette, listener: socket.socket) -> MetricsPort:
     """Return what serves the metrics of an application at a listening socket of their own."""
-    return MetricsPort(listener, MetricsApp(get_metrics(app)))
+    metrics = get_metrics(app)
+    return MetricsPort(listener, MetricsApp(metrics), metrics.record_refusal)
 
 
 def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator[BaseRoute]:

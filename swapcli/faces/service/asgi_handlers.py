@@ -107,14 +107,10 @@ class EndpointHandler:
                 connection=scope.get("client"),
             )
         except Overloaded:
-            metrics.record_overloaded()
             await self._service.pacer.wait()
             raise
         try:
             return await cancel_on_disconnect(work, loop.create_task(wait_for_disconnect(receive)))
-        except Overloaded:
-            metrics.record_overloaded()
-            raise  # it has waited already
         except Cancelled:
             metrics.record_cancelled(request.network.name)
             raise

@@ -77,4 +77,6 @@ class IdleReaper:
             since_s = since_s if last is cycle else now_s
             self._waiting[connection] = cycle, since_s
             if now_s - since_s > self.timeout_s:
-                connection.transport.close()
+                # Uvicorn's own protocols have no answer for this.
+                close = getattr(connection, "end_slow_head", connection.transport.close)
+                close()

@@ -46,7 +46,11 @@ class EndpointRequest(NamedTuple):
         except UnicodeError:
             raise InvalidInput("the query is not valid UTF-8") from None
         except ValueError:
-            raise InvalidInput(f"the query has more than {MAX_QUERY_FIELDS} fields") from None
+            raise InvalidInput(
+                f"the query has more than {MAX_QUERY_FIELDS} fields",
+                hint="send each parameter once",
+                details={"field": "query"},
+            ) from None
 
     def json_body(self) -> object:
         """Parse the body as JSON. Raises `InvalidInput`, including for another content type."""

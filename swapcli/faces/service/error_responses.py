@@ -76,6 +76,7 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
 """Errors that have the same response on every endpoint. The first matching class applies."""
 
 _BAD_REQUEST: Final = (InvalidInput, IntegratorError, PoolError, StaleError, SimulationError)
+_HINTED: Final = (StaleError, Unauthorized, RateLimited)
 _RECIPIENT_FIELDS: Final = ("signer", "destination")
 
 
@@ -88,7 +89,7 @@ def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.
         return JsonResponse(200, (render_network_no_route if is_nested else render_no_route)(error.message))
     for error_class, status in ERROR_STATUSES:
         if isinstance(error, error_class):
-            return status_error(status, error.message, _retry_after(error))
+            return status_error(status, error.message, _retry_after(error), hint=_published_hint(error))
     return JsonResponse(400, _bad_request(error, error_format)) if isinstance(error, _BAD_REQUEST) else None
 
 
@@ -100,9 +101,12 @@ def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
     return response
 
 
-def status_error(status: int, message: str, headers: Headers = (), *, request_id: str | None = None) -> JsonResponse:
+def status_error(
+    status: int, message: str, headers: Headers = (), *, hint: str | None = None, request_id: str | None = None
+) -> JsonResponse:
     """Return an error in the format `{statusCode, message, error}`."""
-    return JsonResponse(status, api_errors.render_status_error(status, message, request_id=request_id), headers)
+    document = api_errors.render_status_error(status, message, hint=hint, request_id=request_id)
+    return JsonResponse(status, document, headers)
 
 
 def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
@@ -117,11 +121,12 @@ def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
 
 
 def _published_hint(error: SwapcliError) -> str | None:
-    """Return the hint of an error that a client can act on: a refused value of its request, or a route that is too old.
+    """Return the hint of an error that a client can act on: a refused value of its request, a route that is too old, or
+    a limit.
 
     Other hints are for the user of the command line.
     """
-    return error.hint if "field" in error.details or isinstance(error, StaleError) else None
+    return error.hint if "field" in error.details or isinstance(error, _HINTED) else None
 
 
 def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:

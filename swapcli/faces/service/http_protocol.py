@@ -29,6 +29,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse, status_error
+from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
 from swapcli.faces.service.request_io import set_connection, set_evicted, set_rejection
 
 if TYPE_CHECKING:
@@ -61,10 +62,17 @@ _CLOSE = (("Connection", "close"),)
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 _LINE_ENDS = len(": \r\n")
 
-_TOO_LARGE = status_error(431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE)
-_NOT_HTTP = status_error(400, "the request is not valid HTTP", _CLOSE)
-_NO_HOST = status_error(400, "the request needs exactly one Host header", _CLOSE)
-_BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE)
+_TOO_LARGE = status_error(
+    431, "the head of the request is larger than 32 KiB or 100 lines", _CLOSE, hint="send fewer or shorter headers"
+)
+_TOO_SLOW = status_error(
+    408, "the head of the request did not arrive in time", _CLOSE, hint="send the whole head at once"
+)
+_NOT_HTTP = status_error(
+    400, "the request is not valid HTTP", _CLOSE, hint="send HTTP/1.1; only a proxy before the service speaks TLS"
+)
+_NO_HOST = status_error(400, "the request needs exactly one Host header", _CLOSE, hint="send the host of the URL, once")
+_BAD_HOST = status_error(400, "the Host header is malformed", _CLOSE, hint="send a name or an address, and a port")
 
 
 class _ParsingStopped(Exception):
@@ -93,9 +101,11 @@ class _UnsentBytes(NamedTuple):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection. `no_room` is the refusal that is counted when all connections are busy."""
 
     max_connections: int
+    on_refusal: OnRefusal = staticmethod(ignore_refusal)
+    no_room: Refusal = Refusal.CONNECTIONS
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -103,6 +113,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._header_lines = 0
         self._silent_bytes = 0  # parsed without a callback, of an incomplete line
+        self._is_reading_head = False
         self._is_reading_body = False
         self._rejection: JsonResponse | None = None
         self._ignores_input = False
@@ -152,21 +163,35 @@ class HttpProtocol(HttpToolsProtocol):
             each._evict()
         if evicted:
             return
+        self.on_refusal(self.no_room)
         self._ignores_input = True
         if len(open_) >= self.max_connections + MAX_LINGERING:
             self.transport.abort()
             return
-        self.transport.write(_too_many_connections())
+        self.transport.write(_TOO_MANY_CONNECTIONS)
         self._linger()
 
     def _evict(self) -> None:
-        """Close the connection, for a new one. A client that was sending a body is told why."""
+        """Close the connection, for a new one. A client that was sending a head or a body is told why."""
         if self._is_awaiting_body:
+            self.on_refusal(Refusal.BODY_EVICTED)
             set_evicted(cast("Scope", self.scope))
-            self.transport.write(_too_many_connections())
+            self.transport.write(_TOO_MANY_CONNECTIONS)
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        elif self._is_reading_head:
+            self.on_refusal(Refusal.HEAD_EVICTED)
+            self.transport.write(_TOO_MANY_CONNECTIONS)
+        else:
+            self.on_refusal(Refusal.IDLE_EVICTED)
         self.transport.close()
+
+    def end_slow_head(self) -> None:
+        """Close the connection, as its next head has not arrived in time. A client that has begun one is told why."""
+        if self._is_reading_head:
+            self._reject(_TOO_SLOW, Refusal.HEAD_TIMEOUT)
+        else:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         # The system reports a client that acknowledged nothing in time.
@@ -231,6 +256,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._unsent = _UnsentBytes(unsent, began_s, progress_s)
         if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
             self.is_dropped = True
+            if not self._is_stream:  # dropped streams are counted as such
+                self.on_refusal(Refusal.RESPONSE_UNREAD)
             self.transport.abort()
 
     # --- parsing
@@ -262,17 +289,18 @@ class HttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(chunk)
             if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
-                self._reject(_TOO_LARGE)
+                self._reject(_TOO_LARGE, Refusal.HEAD_SIZE)
         except httptools.HttpParserUpgrade as upgrade:
             # Upgrades are ignored: the next request follows.
             parsed = max(1, int(upgrade.args[0]))
         except httptools.HttpParserError:
-            self._reject(self._rejection or _NOT_HTTP)
+            reply = self._rejection or _NOT_HTTP
+            self._reject(reply, Refusal.HEAD_SIZE if reply is _TOO_LARGE else Refusal.HEAD_SYNTAX)
         return parsed
 
     def on_message_begin(self) -> None:
         self._head_bytes = self._header_lines = self._silent_bytes = 0
-        self._is_reading_body = False
+        self._is_reading_head, self._is_reading_body = True, False
         super().on_message_begin()
         set_connection(cast("Scope", self.scope), self)
 
@@ -292,7 +320,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._end_parsing(_NO_HOST)
         if hosts and not _HOST.fullmatch(hosts[0].strip()):
             self._end_parsing(_BAD_HOST)
-        self._is_reading_body = True
+        self._is_reading_head, self._is_reading_body = False, True
         self._silent_bytes = 0
         self.waiting_since_s = self.loop.time()
         super().on_headers_complete()
@@ -317,9 +345,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     # --- answers
 
-    def _reject(self, reply: JsonResponse) -> None:
+    def _reject(self, reply: JsonResponse, refusal: Refusal) -> None:
         """Have the application answer the current request with `reply`, and ignore all further input."""
-        self._ignores_input = True
+        self.on_refusal(refusal)
+        self._is_reading_head, self._ignores_input = False, True
         newest = self.cycle
         if newest is not None and newest.more_body and not newest.response_complete:
             # The error is in the body of a request that is already being processed, or after it.
@@ -414,9 +443,15 @@ class _Continued:
         return self._transport.is_closing()
 
 
-def protocol_with(max_connections: int) -> type[HttpProtocol]:
-    """Return the protocol class of a service with this maximum number of connections."""
-    return type("BoundedHttpProtocol", (HttpProtocol,), {"max_connections": max_connections})
+def protocol_with(
+    max_connections: int, on_refusal: OnRefusal = ignore_refusal, no_room: Refusal = Refusal.CONNECTIONS
+) -> type[HttpProtocol]:
+    """Return the protocol class of a service with this maximum number of connections.
+
+    `on_refusal` counts refusals, that of a connection beyond the maximum as `no_room`.
+    """
+    attributes = {"max_connections": max_connections, "on_refusal": staticmethod(on_refusal), "no_room": no_room}
+    return type("BoundedHttpProtocol", (HttpProtocol,), attributes)
 
 
 def _longest_waiting(connections: Iterable[HttpProtocol], count: int) -> list[HttpProtocol]:
@@ -439,6 +474,10 @@ def _has_failed(transport: asyncio.Transport) -> bool:
 
 
 def _too_many_connections() -> bytes:
-    body = msgspec.json.encode(status_error(503, "too many connections").document)
+    hint = "use open connections again, or retry in a moment"
+    body = msgspec.json.encode(status_error(503, "too many connections", hint=hint).document)
     lines = ("HTTP/1.1 503 Service Unavailable", "content-type: application/json", f"content-length: {len(body)}")
     return ("\r\n".join([*lines, "retry-after: 1", "connection: close"]) + "\r\n\r\n").encode() + body
+
+
+_TOO_MANY_CONNECTIONS = _too_many_connections()

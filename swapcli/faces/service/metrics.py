@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from swapcli import __version__
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.redis_state import StateFigures
+from swapcli.faces.service.refusals import Refusal
 from swapcli.faces.service.worker_group import GroupMember, GroupStatus
 from swapcli.state.feed.counters import FeedCounters
 
@@ -104,15 +105,13 @@ class Metrics:
             ("network",),
             registry=registry,
         )
-        self._overloaded = Counter(
-            "swapcli_overloaded", "Orders rejected because too many were ahead of them.", registry=registry
-        )
-        self._rate_limited = Counter("swapcli_rate_limited", "Requests rejected by rate limits.", registry=registry)
-        self._evicted_bodies = Counter(
-            "swapcli_bodies_evicted",
-            "Requests rejected before the end of their body, because a new connection needed the place.",
+        refusals = Counter(
+            "swapcli_refusals",
+            "Requests and connections refused by a limit of the service.",
+            ("reason",),
             registry=registry,
         )
+        self._refusals = {each: refusals.labels(each.value) for each in Refusal}
         self._unnamed_proxy = Counter(
             "swapcli_unnamed_proxy_requests",
             "Requests of a proxy on this machine that trusted_proxies does not name, so that they have no limits.",
@@ -169,10 +168,6 @@ class Metrics:
         """Read the length of the queue whenever the metrics are rendered."""
         self._queue.set_function(lambda: float(length()))
 
-    def watch_waits(self, count_refused: Callable[[], int], count_expired: Callable[[], int]) -> None:
-        """Read the numbers of orders that were refused for their wait whenever the metrics are rendered."""
-        self._registry.register(_WaitsCollector(count_refused, count_expired))
-
     def watch_stuck_searches(self, count: Callable[[], int]) -> None:
         """Read the number of stuck searches whenever the metrics are rendered."""
         self._registry.register(_StuckSearchesCollector(count))
@@ -189,17 +184,9 @@ class Metrics:
         """Count an order whose client disconnected."""
         self._cancelled.labels(self._network(network)).inc()
 
-    def record_overloaded(self) -> None:
-        """Count an order that was rejected because too many were ahead of it."""
-        self._overloaded.inc()
-
-    def record_rate_limited(self) -> None:
-        """Count a request rejected by a rate limit."""
-        self._rate_limited.inc()
-
-    def record_evicted_body(self) -> None:
-        """Count a request that was rejected before the end of its body, to make room for a new connection."""
-        self._evicted_bodies.inc()
+    def record_refusal(self, refusal: Refusal) -> None:
+        """Count a request or a connection that was refused."""
+        self._refusals[refusal].inc()
 
     def record_unnamed_proxy(self) -> None:
         """Count a request of a proxy on this machine that is not trusted."""
@@ -248,26 +235,6 @@ class _GroupCollector(Collector):
         yield GaugeMetricFamily("swapcli_workers", "Workers that accept connections.", value=status.live)
         yield CounterMetricFamily(
             "swapcli_workers_replaced", "Workers that ended and were replaced.", value=status.replaced
-        )
-
-
-class _WaitsCollector(Collector):
-    """The numbers of orders that would have waited, or have waited, too long."""
-
-    def __init__(self, count_refused: Callable[[], int], count_expired: Callable[[], int]) -> None:
-        self._count_refused, self._count_expired = count_refused, count_expired
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics; called by the registry."""
-        yield CounterMetricFamily(
-            "swapcli_waits_refused",
-            "Orders rejected because they were not expected to start in time.",
-            value=self._count_refused(),
-        )
-        yield CounterMetricFamily(
-            "swapcli_waits_expired",
-            "Orders rejected because they had waited too long.",
-            value=self._count_expired(),
         )
 
 

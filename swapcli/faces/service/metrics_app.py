@@ -12,20 +12,27 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.endpoint_table import METRICS, canonical_path
 from swapcli.faces.service.error_responses import status_error
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.faces.service.refusals import OnRefusal
 from swapcli.faces.service.request_io import get_rejection, send_body, send_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+MAX_METRICS_CONNECTIONS = 32
+"""Connections at the port of the metrics: some scrapers, and people who look."""
 
 _NO_PATH = status_error(404, "there are only metrics at this port")
 _NO_METHOD = status_error(405, "this path does not take that method", (("Allow", "GET, HEAD"),))
 
 
 class MetricsPort(NamedTuple):
-    """A listening socket for the metrics, and the application that answers there."""
+    """A listening socket for the metrics, the application that answers there, what counts refusals, and the maximum
+    number of connections."""
 
     listener: socket.socket
     app: ASGIApp
+    on_refusal: OnRefusal
+    max_connections: int = MAX_METRICS_CONNECTIONS
 
 
 class MetricsApp:

@@ -21,6 +21,7 @@ from swapcli.faces.service.endpoint_table import canonical_path, classify_path
 from swapcli.faces.service.error_responses import error_response, status_error
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
+from swapcli.faces.service.refusals import Refusal
 from swapcli.faces.service.request_io import (
     BodyTooLarge,
     BodyTooSlow,
@@ -51,6 +52,8 @@ _CORS_RESPONSE_HEADERS = (
     STATE_HEADER,
     WARNINGS_HEADER,
 )
+_BODY_TOO_LARGE = status_error(413, "the body is larger than 1 MiB", _CLOSE, hint="send a single order or route")
+_BODY_TOO_SLOW = status_error(408, "the body did not arrive in time", _CLOSE, hint="send the whole body at once")
 _ID_HEADER = REQUEST_ID_HEADER.lower().encode()
 
 
@@ -187,15 +190,16 @@ class AuthMiddleware:
             await self._check(limit_state, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
-            await send_json(scope, send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
+            self._metrics.record_refusal(Refusal.BODY_SIZE)
+            await send_json(scope, send, _BODY_TOO_LARGE)
         except BodyTooSlow:
-            await send_json(scope, send, status_error(408, "the body did not arrive in time", _CLOSE))
+            self._metrics.record_refusal(Refusal.BODY_TIMEOUT)
+            await send_json(scope, send, _BODY_TOO_SLOW)
         except SwapcliError as error:
             await _send_error(error, scope, send)
         except ClientDisconnected:
             if is_evicted(scope):
                 context.status = 503
-                self._metrics.record_evicted_body()
             return None
         return None
 
@@ -207,11 +211,15 @@ class AuthMiddleware:
             if limit_state is not None:
                 limit_state.check()
         except RateLimited:
-            self._metrics.record_rate_limited()
+            self._metrics.record_refusal(Refusal.REQUEST_RATE)
             await self._pacer.wait()
             raise
         if not is_known:
-            raise Unauthorized("the API key is not known, or was revoked")
+            self._metrics.record_refusal(Refusal.API_KEY)
+            raise Unauthorized(
+                "the API key is not known, or was revoked",
+                hint="send a key that is valid, or no key",
+            )
 
 
 async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:

@@ -26,6 +26,7 @@ from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.faces.service.error_responses import status_error
 from swapcli.faces.service.metrics_app import MetricsPort
 from swapcli.faces.service.parent_channel import ParentMessage
+from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
 from swapcli.faces.service.request_io import send_json, set_closing
 from swapcli.faces.service.shared_listener import SharedListener
 
@@ -46,8 +47,6 @@ SWITCH_INTERVAL_S = 0.0005
 """Interpreter switch interval: the worker thread must not delay the event loop by the default of 5 ms."""
 
 DEFAULT_MAX_CONNECTIONS = 1_024
-MAX_METRICS_CONNECTIONS = 32
-"""Connections at the port of the metrics: some scrapers, and people who look."""
 DEFAULT_KEEP_ALIVE_S = 75.0
 """Longer than the 60 s after which nginx, and most load balancers, stop reusing an idle connection. A service that
 closes first may do so while a request is on its way, and a proxy must not repeat a POST."""
@@ -59,6 +58,7 @@ _PUBLISH_TICKS = 5
 """Ticks of 0.1 seconds between two publications of metrics, which take 2 ms."""
 _POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
+_STOPPING = status_error(503, "the service is stopping", _CLOSE, hint="retry on a new connection")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 
@@ -78,15 +78,18 @@ def serve(
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
     metrics: MetricsPort | None = None,
+    on_refusal: OnRefusal = ignore_refusal,
 ) -> int:
     """Serve until stopped; return 0. `port` 0 selects a free port. `metrics` are served beside, if they have a port.
+    `on_refusal` counts what the server refuses before the application sees it.
 
     Connections are accepted once `is_prepared` returns True, or immediately; then `on_ready` is called with the base
     URL. `on_hangup` is awaited after each SIGHUP, one call at a time; if `is_terminal_gone` returns True then, the
     service stops instead. Raises `InvalidOption` if the address cannot be bound.
     """
     listener = bind(host, port)
-    server = _new_server(app, max_requests, max_connections, keep_alive_s, grace_s, timeout_s)
+    limits = _Limits(max_requests, max_connections, keep_alive_s, grace_s, timeout_s)
+    server = _new_server(app, limits, on_refusal)
     server.is_prepared, server.on_hangup = is_prepared, on_hangup
     server.is_terminal_gone = is_terminal_gone
     server.on_ready = lambda: on_ready(base_url(listener))
@@ -109,12 +112,14 @@ def serve_as_worker(
     grace_s: int = GRACE_S,
     timeout_s: float = CLIENT_TIMEOUT_S,
     metrics: MetricsPort | None = None,
+    on_refusal: OnRefusal = ignore_refusal,
 ) -> int:
     """Serve connections of a listening socket that the members of a group share, until the parent or SIGTERM says stop.
 
-    `on_hangup` is awaited when the parent says so. `publish` is called twice a second, and at the end.
+    `on_hangup` is awaited when the parent says so. `publish` is called twice a second, and at the end. `on_refusal` is
+    that of `serve`.
     """
-    server = _new_server(app, None, max_connections, keep_alive_s, grace_s, timeout_s)
+    server = _new_server(app, _Limits(None, max_connections, keep_alive_s, grace_s, timeout_s), on_refusal)
     server.on_hangup, server.on_ready = on_hangup, parent.report_ready
     server.worker = _WorkerPart(listener, member, parent, publish)
     server.serve_beside(metrics)
@@ -124,19 +129,24 @@ def serve_as_worker(
     return 0
 
 
+class _Limits(NamedTuple):
+    """The limits of a server."""
+
+    max_requests: int | None = None
+    max_connections: int = DEFAULT_MAX_CONNECTIONS
+    keep_alive_s: float = DEFAULT_KEEP_ALIVE_S
+    grace_s: int = GRACE_S
+    timeout_s: float = CLIENT_TIMEOUT_S
+
+
 def _new_server(
-    app: ASGIApp,
-    max_requests: int | None,
-    max_connections: int,
-    keep_alive_s: float,
-    grace_s: int,
-    timeout_s: float,
+    app: ASGIApp, limits: _Limits, on_refusal: OnRefusal, no_room: Refusal = Refusal.CONNECTIONS
 ) -> _Server:
-    request_counter = RequestCounter(app, max_requests, timeout_s)
+    request_counter = RequestCounter(app, limits.max_requests, limits.timeout_s, on_refusal)
     config = uvicorn.Config(
         request_counter,
         loop="auto",
-        http=_protocol(_limit_to_open_files(max_connections)),
+        http=_protocol(_limit_to_open_files(limits.max_connections), on_refusal, no_room),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -144,20 +154,20 @@ def _new_server(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=keep_alive_s,  # type: ignore[arg-type]  # only the event loop's timer sees it
-        timeout_graceful_shutdown=grace_s,
+        timeout_keep_alive=limits.keep_alive_s,  # type: ignore[arg-type]  # only the event loop's timer sees it
+        timeout_graceful_shutdown=limits.grace_s,
         backlog=BACKLOG,
     )
-    return _Server(config, request_counter, IdleReaper(timeout_s))
+    return _Server(config, request_counter, IdleReaper(limits.timeout_s))
 
 
-def _protocol(max_connections: int) -> Any:
+def _protocol(max_connections: int, on_refusal: OnRefusal, no_room: Refusal) -> Any:
     """Return our HTTP protocol, or uvicorn's where `httptools` is not installed."""
     try:
         from swapcli.faces.service.http_protocol import protocol_with
     except ModuleNotFoundError:
         return "auto"
-    return protocol_with(max_connections)
+    return protocol_with(max_connections, on_refusal, no_room)
 
 
 def _limit_to_open_files(max_connections: int) -> int:
@@ -223,8 +233,15 @@ def metrics_url(listener: socket.socket) -> str:
 class RequestCounter:
     """Counts requests, and rejects them after the maximum number."""
 
-    def __init__(self, app: ASGIApp, max_requests: int | None, timeout_s: float = CLIENT_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        max_requests: int | None,
+        timeout_s: float = CLIENT_TIMEOUT_S,
+        on_refusal: OnRefusal = ignore_refusal,
+    ) -> None:
         self._app = app
+        self._on_refusal = on_refusal
         self._remaining = max_requests
         self._timeout_s = timeout_s
         self._answering = 0
@@ -249,7 +266,8 @@ class RequestCounter:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._remaining == 0:
-            return await send_json(scope, send, status_error(503, "the service is stopping", _CLOSE))
+            self._on_refusal(Refusal.STOPPING)
+            return await send_json(scope, send, _STOPPING)
         if self._remaining is not None:
             self._remaining -= 1
             if self._remaining == 0:
@@ -308,9 +326,8 @@ class _Server(uvicorn.Server):
         if metrics is None:
             return
         self._metrics_listener = metrics.listener
-        self._metrics_server = _new_server(
-            metrics.app, None, MAX_METRICS_CONNECTIONS, DEFAULT_KEEP_ALIVE_S, GRACE_S, CLIENT_TIMEOUT_S
-        )
+        limits = _Limits(max_connections=metrics.max_connections)
+        self._metrics_server = _new_server(metrics.app, limits, metrics.on_refusal, Refusal.METRICS_CONNECTIONS)
         self._metrics_server.config.lifespan = "off"
         self._metrics_server._handles_signals = False
 

@@ -30,6 +30,7 @@ from typing import Generic, TypeVar
 from swapcli.core.errors import Cancelled, Overloaded
 from swapcli.faces.service.fair_queue import FairQueue, QueueFull
 from swapcli.faces.service.order_costs import OrderClass, OrderCosts
+from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
 from swapcli.faces.service.retry_times import RetryTimes
 
 T = TypeVar("T")
@@ -73,7 +74,8 @@ class SearchStuck(Exception):
 class Worker:
     """Runs jobs one after the other. `max_queue` is the maximum number of waiting orders; `timer_s` is monotonic.
 
-    `on_wait` is called with the seconds that an order of a client has waited, on any thread.
+    `on_wait` is called with the seconds that an order of a client has waited, and `on_refusal` with the reason for
+    which one was refused, on any thread.
     """
 
     def __init__(
@@ -82,13 +84,11 @@ class Worker:
         *,
         timer_s: Callable[[], float] = time.perf_counter,
         on_wait: Callable[[float], object] = _ignore_wait,
+        on_refusal: OnRefusal = ignore_refusal,
     ) -> None:
         self._timer_s = timer_s
         self._on_wait = on_wait
-        self.refused_waits = 0
-        """The number of orders refused because they could not start in time."""
-        self.expired_waits = 0
-        """The number of orders refused because they had waited too long."""
+        self._on_refusal = on_refusal
         self._sweeping: asyncio.AbstractEventLoop | None = None
         self._lock = Lock()
         self._orders: FairQueue[_Job[object]] = FairQueue(max_queue)
@@ -164,6 +164,7 @@ class Worker:
                 evicted = self._push(job)
                 retry_after_s = self._retry_after_s(evicted) if evicted else 1
         if evicted is not None:
+            self._on_refusal(Refusal.QUEUE)
             evicted.fail(_overloaded(retry_after_s))
         if self._thread is None:
             self._start()
@@ -180,6 +181,7 @@ class Worker:
         try:
             evicted = self._orders.push(job.client, job, job.expected_s, job.queued_s)
         except QueueFull:
+            self._on_refusal(Refusal.QUEUE)
             raise _overloaded(self._retry_after_s(job)) from None
         if job.order_class is not None:
             self._waiting.setdefault(job.order_class, set()).add(job)
@@ -191,7 +193,7 @@ class Worker:
         if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
             preceding_s = self._retries.preceding_s(client, job.connection, job.queued_s)
             if self._expected_wait_s(job, client) > max(MAX_EXPECTED_WAIT_S - preceding_s, _PRECEDED_WAIT_S):
-                self.refused_waits += 1
+                self._on_refusal(Refusal.EXPECTED_WAIT)
                 raise Overloaded(
                     f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it",
                     retry_after_s=self._retry_after_s(job),
@@ -241,10 +243,10 @@ class Worker:
         now_s = self._timer_s()
         with self._lock:
             expired = self._orders.remove_older(now_s - MAX_WAIT_S)
-            self.expired_waits += len(expired)
             refused = [(job, self._retry_after_s(job)) for job in expired]
         for job, retry_after_s in refused:
             self._on_wait(now_s - job.queued_s)
+            self._on_refusal(Refusal.WAIT)
             job.fail(
                 Overloaded(
                     f"the order has waited for {MAX_WAIT_S:g} seconds: those ahead of it take longer than expected",
@@ -283,6 +285,7 @@ class Worker:
         stuck = list(running)
         self._start()
         for job in stuck[:-1]:
+            self._on_refusal(Refusal.INTERRUPTED)
             job.fail(_overloaded(1))
         stuck[-1].fail(SearchStuck(f"a search has not been seen for {limit_s:g} seconds"))
         with self._lock:
@@ -338,7 +341,7 @@ class Worker:
                 return
             expected_s, _ = self._costs.estimate(client, job.order_class)
             for waiting in self._waiting[job.order_class]:
-                if waiting.is_guess or not 0.5 <= expected_s / waiting.expected_s <= 2.0:
+                if waiting.is_guess or not 0.5 * waiting.expected_s <= expected_s <= 2.0 * waiting.expected_s:
                     waiting.expected_s, waiting.is_guess = expected_s, False
                     self._orders.set_cost(waiting.client, waiting, expected_s)
 

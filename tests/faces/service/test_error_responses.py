@@ -452,7 +452,8 @@ def test_an_unknown_key_is_refused_everywhere(
     if path.endswith("/healthcheck") and "Authorization" in header:  # it may be for another service
         assert answer.status_code == 200
         return
-    body = status(401, "the API key is not known, or was revoked", "Unauthorized")
+    hint = "send a key that is valid, or no key"
+    body = status(401, "the API key is not known, or was revoked", "Unauthorized", hint)
     assert (answer.status_code, answer.json()) == (401, dated(service, body) if "/v2/" in path else body)
 
 

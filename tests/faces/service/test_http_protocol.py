@@ -231,7 +231,7 @@ def test_slow_bodies_make_room_for_new_connections() -> None:
             each.close()
         time.sleep(0.1)  # else the next connection evicts one more
         metrics = service.send(build_get_request("/metrics", close=True)).decode()
-        assert "swapcli_bodies_evicted_total 3.0" in metrics
+        assert 'swapcli_refusals_total{reason="body_evicted"} 3.0' in metrics
         assert [line["status"] for line in service.log_lines() if line["path"] == "/{network}/calldata"].count(503) == 3
 
 

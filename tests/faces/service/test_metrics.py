@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from swapcli import __version__
 from swapcli.faces.service.metrics import CONTENT_TYPE, OTHER, MarketMetrics, Metrics
+from swapcli.faces.service.refusals import Refusal
 
 NETWORKS = ("base", "starknet")
 ENDPOINTS = ("/{network}/route", "/metrics")
@@ -69,6 +70,8 @@ def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, 
         for name, text in labels:
             if name in allowed:
                 assert text in allowed[name]
+            elif name == "reason":
+                assert text in [*Refusal]
             elif name == "status":
                 assert text == OTHER or 100 <= int(text) < 600
             else:
@@ -114,16 +117,16 @@ def test_a_market_without_a_time_has_no_age() -> None:
 
 def test_what_befalls_requests_is_counted() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    for count, happens in enumerate(
-        (metrics.record_overloaded, metrics.record_rate_limited, metrics.record_defect), start=1
-    ):
+    for count, refusal in enumerate(Refusal, start=1):
         for _ in range(count):
-            happens()
+            metrics.record_refusal(refusal)
+    metrics.record_defect()
     metrics.record_cancelled("base")
     metrics.record_solve("base", 0.3)
     metrics.record_solve("base", 0.1)
-    counted = [value(metrics, f"swapcli_{name}_total") for name in ("overloaded", "rate_limited", "defects")]
-    assert counted == [1, 2, 3]
+    counted = [value(metrics, "swapcli_refusals_total", reason=each.value) for each in Refusal]
+    assert counted == [*range(1, len(Refusal) + 1)]
+    assert value(metrics, "swapcli_defects_total") == 1
     assert value(metrics, "swapcli_solves_cancelled_total", network="base") == 1
     assert value(metrics, "swapcli_solve_duration_seconds_count", network="base") == 2
     assert value(metrics, "swapcli_solve_duration_seconds_sum", network="base") == 0.4
@@ -140,8 +143,8 @@ def test_the_build_is_named_and_no_series_is_of_a_creation() -> None:
 
 def test_two_services_in_one_process_do_not_count_together() -> None:
     one, other = Metrics(NETWORKS, ENDPOINTS), Metrics(NETWORKS, ENDPOINTS)
-    one.record_overloaded()
-    assert value(other, "swapcli_overloaded_total") == 0
+    one.record_defect()
+    assert value(other, "swapcli_defects_total") == 0
 
 
 def test_the_format_is_the_one_that_is_announced() -> None:

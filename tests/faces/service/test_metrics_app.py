@@ -14,7 +14,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from swapcli.faces.service.server import MAX_METRICS_CONNECTIONS
+from swapcli.faces.service.metrics_app import MAX_METRICS_CONNECTIONS
 from tests.support.command import run_swapcli
 from tests.support.service_process import ServiceProcess, build_get_request, child_ids, receive_all, run_service
 from tests.support.waiting import until

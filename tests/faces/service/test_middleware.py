@@ -123,11 +123,12 @@ def test_a_client_beyond_its_limit_hears_when_to_come_back() -> None:
             "statusCode": 429,
             "message": "more than 3 requests a minute",
             "error": "Too Many Requests",
+            "hint": "send fewer requests",
         }
         assert refused.headers.get_list("Retry-After") == ["20"]
         served.fake_clock.advance(20)
         assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200
-        assert "swapcli_rate_limited_total 2.0" in served.get("/metrics").text
+        assert 'swapcli_refusals_total{reason="request_rate"} 2.0' in served.get("/metrics").text
 
 
 def test_health_checks_have_a_limit_of_their_own() -> None:
@@ -299,7 +300,7 @@ def test_a_disconnect_cancels_running_and_waiting_work() -> None:
         assert Endless.begun == Endless.given_up == 1
         text = served.get("/metrics").text
         assert 'swapcli_solves_cancelled_total{network="testnet"} 3.0' in text
-        assert "swapcli_overloaded_total 1.0" in text
+        assert 'swapcli_refusals_total{reason="queue"} 1.0' in text
         assert [line["status"] for line in served.log_lines()].count(None) == 3
 
 

@@ -40,7 +40,7 @@ def test_a_short_order_does_not_wait_for_long_ones_of_its_client() -> None:
         assert median(beside_s) < slow_s / 2
         statuses = [answer[0] for answer in await asyncio.gather(*slow) if answer]
         assert set(statuses) <= {200, 503}
-        assert statuses.count(200) >= 3
+        assert statuses.count(200) >= 2
         for each in (client, *others):
             each.close()
 
@@ -87,8 +87,8 @@ def test_too_many_long_orders_are_refused_at_once() -> None:
         answer = await client.ask(Request("GET", "/metrics"), "metrics")
         assert answer is not None
         metrics = dict(line.rsplit(" ", 1) for line in answer[1].decode().splitlines() if not line.startswith("#"))
-        counted = (metrics[f"swapcli_waits_{each}_total"] for each in ("refused", "expired"))
-        assert sum(map(float, counted)) == float(metrics["swapcli_overloaded_total"]) == len(refused)
+        counted = (metrics[f'swapcli_refusals_total{{reason="{each}"}}'] for each in ("expected_wait", "wait"))
+        assert sum(map(float, counted)) == len(refused)
         assert metrics['swapcli_solve_wait_seconds_bucket{le="2.5"}'] == metrics["swapcli_solve_wait_seconds_count"]
         for each in (client, *others):
             each.close()

@@ -15,6 +15,7 @@ import pytest
 from swapcli.core.errors import Cancelled, NoRoute, Overloaded
 from swapcli.faces.service import app
 from swapcli.faces.service.order_costs import OrderClass
+from swapcli.faces.service.refusals import Refusal
 from swapcli.faces.service.worker_thread import (
     MAX_STUCK,
     MAX_WAIT_S,
@@ -313,7 +314,9 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        worker, gate = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append), Gatekeeper()
+        refusals = list[Refusal]()
+        worker = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append, on_refusal=refusals.append)
+        gate = Gatekeeper()
         await worker.run(timer.steps(3, seen, "measured"), client="another", order_class=SHORT)
         await worker.run(timer.steps(450, seen, "measured"), client="another", order_class=LONG)
         first = await begun(worker, gate)
@@ -325,7 +328,7 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
         with pytest.raises(Overloaded, match="could not start within 2 seconds") as caught:
             submit_long("one")
         assert caught.value.retry_after_s == 2
-        assert worker.refused_waits == 1
+        assert refusals == [Refusal.EXPECTED_WAIT]
         taken.append(worker.submit(timer.steps(3, seen, "short"), client="one", order_class=SHORT))
         taken.append(submit_long("two"))
         gate.may_end.set()
@@ -378,7 +381,8 @@ def test_an_order_waits_for_no_longer_than_it_may() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        worker, gate = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append), threading.Event()
+        refusals, gate = list[Refusal](), threading.Event()
+        worker = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append, on_refusal=refusals.append)
         first = worker.submit(lambda _: gate.wait(), client="one")
         await until(lambda: len(waits_s) == 1)
         old = [worker.submit(timer.steps(1, seen, "old"), client="one") for _ in range(3)]
@@ -388,7 +392,7 @@ def test_an_order_waits_for_no_longer_than_it_may() -> None:
         for each in old:
             with pytest.raises(Overloaded, match=r"has waited for 2\.3 seconds"):
                 await each
-        assert (worker.expired_waits, worker.queue_length) == (3, 2)
+        assert (refusals, worker.queue_length) == ([Refusal.WAIT] * 3, 2)
         gate.set()
         await asyncio.gather(first, new, own)
         assert sorted(seen) == ["new", "the service's"]

@@ -170,7 +170,7 @@ def _serve(
     # Imported here, so that help pages do not load a web server.
     from swapcli.faces.service.access_log import AccessLog
     from swapcli.faces.service.access_policy import PolicyReloader
-    from swapcli.faces.service.app import get_policy, open_metrics_port
+    from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
     from swapcli.faces.service.log_writer import log_stream
     from swapcli.faces.service.market_followers import FollowerThreads
     from swapcli.faces.service.server import bind, metrics_url
@@ -208,6 +208,7 @@ def _serve(
                 max_connections=settings.max_connections,
                 keep_alive_s=settings.keep_alive_s,
                 metrics=metrics,
+                on_refusal=get_metrics(service).record_refusal,
             )
 
 

@@ -111,6 +111,7 @@ def serve_by_workers(
                 publish=get_metrics(service).publish,
                 max_connections=share_of(policy.settings.max_connections, member),
                 keep_alive_s=policy.settings.keep_alive_s,
+                on_refusal=get_metrics(service).record_refusal,
                 metrics=open_metrics_port(service, metrics_listener) if metrics_listener is not None else None,
             )
 

@@ -1,0 +1,59 @@
+"""Why the service refuses a request or a connection: its limits, each with a count of its own in the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Refusal(StrEnum):
+    """A limit of the service. The value is the label `reason` of `swapcli_refusals_total`."""
+
+    CONNECTIONS = "connections"
+    """All connections are busy. Status 503; beyond some of these the connection is reset."""
+    METRICS_CONNECTIONS = "metrics_connections"
+    """The same at the port of the metrics."""
+    IDLE_EVICTED = "idle_evicted"
+    """An idle connection was closed to make room for a new one."""
+    HEAD_EVICTED = "head_evicted"
+    """A connection with an unfinished head made room for a new one. Status 503."""
+    BODY_EVICTED = "body_evicted"
+    """A connection with an unfinished body made room for a new one. Status 503."""
+    HEAD_SIZE = "head_size"
+    """Status 431."""
+    HEAD_SYNTAX = "head_syntax"
+    """Not HTTP, or not with exactly one Host. Status 400."""
+    HEAD_TIMEOUT = "head_timeout"
+    """Status 408. Connections on which no head has begun are just closed."""
+    BODY_SIZE = "body_size"
+    """Status 413."""
+    BODY_TIMEOUT = "body_timeout"
+    """Status 408."""
+    RESPONSE_UNREAD = "response_unread"
+    """The client does not read its responses; the connection is reset."""
+    API_KEY = "api_key"
+    """Status 401."""
+    REQUEST_RATE = "request_rate"
+    """Status 429."""
+    CLIENT_STREAMS = "client_streams"
+    """A client has too many open streams. Status 429."""
+    STREAMS = "streams"
+    """All clients together have too many open streams. Status 503."""
+    QUEUE = "queue"
+    """The queue has no place for the client, or another client has taken it. Status 503."""
+    EXPECTED_WAIT = "expected_wait"
+    """The order is not expected to start in time. Status 503."""
+    WAIT = "wait"
+    """The order has not started in time. Status 503."""
+    INTERRUPTED = "interrupted"
+    """The order was interrupted by one whose search is stuck. Status 503."""
+    STOPPING = "stopping"
+    """The service answers no further request. Status 503."""
+
+
+OnRefusal = Callable[[Refusal], object]
+"""Is called once for each refusal, on any thread."""
+
+
+def ignore_refusal(_refusal: Refusal) -> None:
+    """Count nothing."""

@@ -1,0 +1,362 @@
+"""Each limit of the service refuses with a plain status, a message and a hint, and counts that under its own name."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from swapcli.core.errors import Overloaded
+from swapcli.faces.service.error_responses import error_response
+from swapcli.faces.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
+from swapcli.faces.service.order_costs import OrderClass
+from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.request_io import MAX_BODY_BYTES
+from swapcli.faces.service.worker_thread import IsCancelled, SearchStuck, Worker
+from tests.support.service import build_order_query
+from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
+from tests.support.waiting import until
+
+QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
+ROUTE = build_get_request(f"/testnet/v2/route?{QUERY}", close=True)
+STREAM = build_get_request(f"/testnet/v2/route/events?{QUERY}", close=True)
+HEAD = b"POST /testnet/calldata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HALF_BODY = HEAD + b"Content-Length: 9\r\n\r\n{"
+LIVE = build_get_request("/livez", close=True)
+SHORT, LONG = (OrderClass("/route", "testnet", None, size) for size in (1, 2))
+
+
+class Expected(NamedTuple):
+    """The status and a part of the message of a refusal; no status if the connection is only closed."""
+
+    status: int | None
+    message: str = ""
+    has_retry_after: bool = False
+
+
+EXPECTED: Mapping[Refusal, Expected] = {
+    Refusal.CONNECTIONS: Expected(503, "too many connections", True),
+    Refusal.METRICS_CONNECTIONS: Expected(503, "too many connections", True),
+    Refusal.IDLE_EVICTED: Expected(None),
+    Refusal.HEAD_EVICTED: Expected(503, "too many connections", True),
+    Refusal.BODY_EVICTED: Expected(503, "too many connections", True),
+    Refusal.HEAD_SIZE: Expected(431, "larger than 32 KiB or 100 lines"),
+    Refusal.HEAD_SYNTAX: Expected(400, "not valid HTTP|one Host header|Host header is malformed"),
+    Refusal.HEAD_TIMEOUT: Expected(408, "head of the request did not arrive in time"),
+    Refusal.BODY_SIZE: Expected(413, "larger than 1 MiB"),
+    Refusal.BODY_TIMEOUT: Expected(408, "body did not arrive in time"),
+    Refusal.RESPONSE_UNREAD: Expected(None),
+    Refusal.API_KEY: Expected(401, "API key is not known"),
+    Refusal.REQUEST_RATE: Expected(429, "more than 4 requests a minute", True),
+    Refusal.CLIENT_STREAMS: Expected(429, "more than 1 open streams", True),
+    Refusal.STREAMS: Expected(503, "too many open streams", True),
+    Refusal.QUEUE: Expected(503, "too many orders at once", True),
+    Refusal.EXPECTED_WAIT: Expected(503, "could not start within 2 seconds", True),
+    Refusal.WAIT: Expected(503, "has waited for 2.3 seconds", True),
+    Refusal.INTERRUPTED: Expected(503, "too many orders at once", True),
+    Refusal.STOPPING: Expected(503, "is stopping"),
+}
+
+
+class Refused(NamedTuple):
+    """What a refused client got, as status, headers in lower case and document; and under which name it counts."""
+
+    refusal: Refusal
+    status: int | None = None
+    headers: str = ""
+    document: Mapping[str, object] | None = None
+
+
+class Outcome(NamedTuple):
+    """All refusals of some services, and how often these have counted each."""
+
+    refused: dict[Refusal, list[Refused]]
+    counted: dict[Refusal, float]
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    """All ways to be refused, each by a service with limits for it."""
+    found = Outcome(defaultdict(list), defaultdict(float))
+    scenarios = (
+        refusals_of_two_connections,
+        refusals_of_slow_clients,
+        refusals_of_a_slow_market,
+        refusals_of_a_client,
+        refusals_of_the_worker,
+    )
+    with ThreadPoolExecutor(len(scenarios)) as pool:
+        for refused, counted in pool.map(lambda scenario: scenario(), scenarios):
+            for each in refused:
+                found.refused[each.refusal].append(each)
+            for refusal, count in counted.items():
+                found.counted[refusal] += count
+    return found
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+def test_a_refusal_is_plain_and_counted(outcome: Outcome, refusal: Refusal) -> None:
+    expected, refused = EXPECTED[refusal], outcome.refused[refusal]
+    assert len(refused) == outcome.counted[refusal] > 0
+    for _, status, headers, document in refused:
+        assert status == expected.status
+        if expected.status is None:
+            assert document is None
+            continue
+        assert document is not None
+        assert document["statusCode"] == status
+        assert re.search(expected.message, str(document["message"]))
+        assert len(str(document["hint"])) > len("retry")
+        assert ("retry-after: " in headers) == expected.has_retry_after
+
+
+def test_every_limit_is_in_the_table() -> None:
+    assert EXPECTED.keys() == set(Refusal)
+
+
+def test_more_parameters_than_any_order_has_are_refused() -> None:
+    """They are mistakes of a request, not loads, and count among the responses by status."""
+    with run_testnet_service() as service:
+        answer = httpx.get(f"{service.url}/testnet/v2/route?{'&'.join(['a=b'] * 1_001)}")
+        assert (answer.status_code, answer.json()["hint"]) == (400, "send each parameter once")
+        metrics = httpx.get(f"{service.url}/metrics").text
+    assert 'swapcli_http_requests_total{endpoint="/{network}/v2/route",network="testnet",status="400"} 1.0' in metrics
+
+
+Found = tuple[list[Refused], Mapping[Refusal, float]]
+
+
+def refusals_of_two_connections() -> Found:
+    """Limits of heads, bodies and connections, of a service that has two at a time, and one for its metrics."""
+    with run_testnet_service(max_connections=2, max_metrics_connections=1) as service:
+        assert is_ok(exchange(service.address, ROUTE))
+        refused = [read_response(refusal, exchange(service.address, request)) for refusal, request in HOSTILE_REQUESTS]
+        for refusal, beginning in EVICTED:
+            settle()
+            with connected(service.address, beginning, 2) as held:
+                assert is_ok(exchange(service.address, LIVE))
+                refused.append(read_response(refusal, receive(held[0])))
+        settle()
+        with connected(service.address, STREAM, 1) as streams:
+            assert streams[0].recv(12) == b"HTTP/1.1 200"
+            refused.append(read_response(Refusal.STREAMS, exchange(service.address, STREAM)))
+        settle()
+        with busy_connections(service.address, "/docs", 2):
+            refused.append(read_response(Refusal.CONNECTIONS, exchange(service.address, b"")))
+        metrics = httpx.URL(str(service.ready_message["metrics_url"]))
+        assert metrics.port is not None
+        metrics_address = metrics.host, metrics.port
+        with busy_connections(metrics_address, "/metrics", 1):
+            refused.append(read_response(Refusal.METRICS_CONNECTIONS, exchange(metrics_address, b"")))
+        settle()
+        return refused, read_counts(service)
+
+
+def refusals_of_slow_clients() -> Found:
+    """Limits of the time for a head, a body and reading the response."""
+    with run_testnet_service(timeout_s=1.0, max_metrics_connections=8) as service:
+        with busy_connections(service.address, "/docs", 1):
+            refused = [read_response(Refusal.HEAD_TIMEOUT, exchange(service.address, b"GET /livez HTTP/1.1\r\n"))]
+            until(lambda: read_counts(service)[Refusal.RESPONSE_UNREAD] == 1)
+            refused.append(Refused(Refusal.RESPONSE_UNREAD))
+        refused.append(read_response(Refusal.BODY_TIMEOUT, exchange(service.address, HALF_BODY)))
+        return refused, read_counts(service)
+
+
+HOSTILE_REQUESTS = (
+    (Refusal.HEAD_SIZE, build_get_request("/livez", "A: " + "b" * MAX_HEAD_BYTES)),
+    (Refusal.HEAD_SIZE, build_get_request("/livez", *["A: b"] * (MAX_HEADER_LINES + 1))),
+    (Refusal.HEAD_SYNTAX, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+    (Refusal.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\n\r\n"),
+    (Refusal.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n"),
+    (Refusal.BODY_SIZE, HEAD + f"Content-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode()),
+)
+EVICTED = (
+    (Refusal.IDLE_EVICTED, b""),
+    (Refusal.HEAD_EVICTED, b"GET /livez HTTP/1.1\r\nHost: x\r\n"),
+    (Refusal.BODY_EVICTED, HALF_BODY),
+)
+
+
+@contextmanager
+def busy_connections(address: tuple[str, int], path: str, count: int) -> Iterator[None]:
+    """Connections whose requests the service cannot end, as their clients do not read the responses."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            connection.connect(address)
+            connection.sendall(build_get_request(path) * 1_000)
+        time.sleep(0.5)
+        yield
+
+
+def refusals_of_a_slow_market() -> Found:
+    """Limits of a queue of one order while a market is opened, and of a service that has answered enough."""
+    with (
+        run_testnet_service(slow_s=8.0, max_queue=1, max_requests=2, max_metrics_connections=8) as service,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        waiting = ask_later(pool, service)
+        refused = [read_response(Refusal.QUEUE, exchange(service.address, ROUTE))]
+        refused.append(read_response(Refusal.STOPPING, exchange(service.address, ROUTE)))
+        refused.append(read_response(Refusal.WAIT, waiting.result()))
+        counted = read_counts(service)
+    return refused, counted
+
+
+def refusals_of_a_client() -> Found:
+    """Limits of one client: its key, its streams and its requests."""
+    settings = {"limit_loopback": True, "requests_per_minute": 4, "streams": 1}
+    with run_testnet_service(settings=settings) as service, connected(service.address, STREAM, 1) as streams:
+        assert streams[0].recv(12) == b"HTTP/1.1 200"
+        refused = [
+            read_response(refusal, exchange(service.address, request))
+            for refusal, request in (
+                (Refusal.CLIENT_STREAMS, STREAM),
+                (Refusal.API_KEY, ROUTE.replace(b"Host", b"X-API-Key: unknown\r\nHost")),
+                (Refusal.API_KEY, ROUTE.replace(b"Host", b"Authorization: Bearer unknown\r\nHost")),
+                (Refusal.REQUEST_RATE, ROUTE),
+                (Refusal.REQUEST_RATE, ROUTE),
+            )
+        ]
+        return refused, read_counts(service)
+
+
+def refusals_of_the_worker() -> Found:
+    """Refusals that need orders of seconds, or a defect: of the worker alone, and as responses."""
+    found = list[Refusal]()
+    errors = [asyncio.run(order_behind_long_ones(found)), asyncio.run(order_with_a_stuck_one_inside(found))]
+    refused = []
+    for refusal, error in zip(found, errors, strict=True):
+        reply = error_response(error)
+        assert reply is not None
+        assert isinstance(reply.document, dict)
+        headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers).lower()
+        refused.append(Refused(refusal, reply.status, headers, reply.document))
+    return refused, Counter(found)
+
+
+async def order_behind_long_ones(found: list[Refusal]) -> Overloaded:
+    """Return the error of an order behind two of 1.5 seconds, on a clock that the test sets."""
+    now_s, gate = [0.0], threading.Event()
+    worker = Worker(max_queue=8, timer_s=lambda: now_s[0], on_refusal=found.append)
+
+    def take_long(_: IsCancelled) -> None:
+        now_s[0] += 1.5
+
+    def wait(is_cancelled: IsCancelled) -> None:
+        gate.wait()
+        take_long(is_cancelled)
+
+    await worker.run(take_long, client="one", order_class=LONG)
+    running = worker.submit(wait, client="one", order_class=LONG)
+    await until_async(lambda: worker.queue_length == 0)
+    waiting = worker.submit(take_long, client="one", order_class=LONG)
+    with pytest.raises(Overloaded) as caught:
+        worker.submit(take_long, client="one", order_class=LONG)
+    gate.set()
+    await asyncio.gather(running, waiting)
+    worker.close()
+    return caught.value
+
+
+async def order_with_a_stuck_one_inside(found: list[Refusal]) -> Overloaded:
+    """Return the error of a long order that a short one has interrupted, which then hangs."""
+    worker, gate, has_begun = Worker(max_queue=8, on_refusal=found.append), threading.Event(), threading.Event()
+
+    def take_long(is_cancelled: IsCancelled) -> None:
+        while not is_cancelled():
+            time.sleep(0.001)
+
+    def hang(_: IsCancelled) -> None:
+        has_begun.set()
+        gate.wait()
+
+    await worker.run(lambda _: None, client="two", order_class=SHORT)
+    long = worker.submit(take_long, client="one", order_class=LONG)
+    stuck = worker.submit(hang, client="two", order_class=SHORT)
+    await until_async(has_begun.is_set)
+    await until_async(lambda: worker.replace_if_stuck(limit_s=0.05))
+    with pytest.raises(SearchStuck):
+        await stuck
+    with pytest.raises(Overloaded) as caught:
+        await long
+    gate.set()
+    worker.close()
+    return caught.value
+
+
+async def until_async(is_so: Callable[[], bool]) -> None:
+    for _ in range(10_000):
+        if is_so():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it did not happen")
+
+
+@contextmanager
+def connected(address: tuple[str, int], beginning: bytes, count: int) -> Iterator[list[socket.socket]]:
+    """Connections on which this much was sent."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(count)]
+        for each in connections:
+            each.sendall(beginning)
+            time.sleep(0.01)  # the first one waits longest
+        yield connections
+
+
+def exchange(address: tuple[str, int], request: bytes) -> bytes:
+    """Return all that comes back, until the service closes the connection."""
+    with connected(address, request, 1) as (connection,):
+        return receive(connection)
+
+
+def receive(connection: socket.socket) -> bytes:
+    try:
+        return receive_all(connection)
+    except ConnectionResetError:
+        return b""
+
+
+def ask_later(pool: ThreadPoolExecutor, service: ServiceProcess) -> Future[bytes]:
+    """Send an order from another thread, and return what it will get, once it has been sent."""
+    answer = pool.submit(exchange, service.address, ROUTE)
+    time.sleep(0.3)
+    return answer
+
+
+def settle() -> None:
+    """Let the service see that earlier connections are closed."""
+    time.sleep(0.1)
+
+
+def is_ok(answer: bytes) -> bool:
+    return answer.startswith(b"HTTP/1.1 200")
+
+
+def read_response(refusal: Refusal, answer: bytes) -> Refused:
+    """Parse a response; a connection that was closed without one has neither status nor document."""
+    if not answer:
+        return Refused(refusal)
+    head, _, body = answer.decode().partition("\r\n\r\n")
+    return Refused(refusal, int(head.split()[1]), head.lower(), json.loads(body))
+
+
+def read_counts(service: ServiceProcess) -> dict[Refusal, float]:
+    """Return what a service has counted."""
+    text = httpx.get(str(service.ready_message.get("metrics_url", f"{service.url}/metrics"))).text
+    families = {each.name: each for each in text_string_to_metric_families(text)}
+    return {Refusal(each.labels["reason"]): each.value for each in families["swapcli_refusals"].samples}
