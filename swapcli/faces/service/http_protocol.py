@@ -29,7 +29,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse, status_error
-from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
+from swapcli.faces.service.refusal_reasons import OnRefusal, RefusalReason, ignore_refusal
 from swapcli.faces.service.request_io import set_connection, set_evicted, set_rejection
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     max_connections: int
     on_refusal: OnRefusal = staticmethod(ignore_refusal)
-    no_room: Refusal = Refusal.CONNECTIONS
+    no_room: RefusalReason = RefusalReason.CONNECTIONS
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -174,22 +174,22 @@ class HttpProtocol(HttpToolsProtocol):
     def _evict(self) -> None:
         """Close the connection, for a new one. A client that was sending a head or a body is told why."""
         if self._is_awaiting_body:
-            self.on_refusal(Refusal.BODY_EVICTED)
+            self.on_refusal(RefusalReason.BODY_EVICTED)
             set_evicted(cast("Scope", self.scope))
             self.transport.write(_TOO_MANY_CONNECTIONS)
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         elif self._is_reading_head:
-            self.on_refusal(Refusal.HEAD_EVICTED)
+            self.on_refusal(RefusalReason.HEAD_EVICTED)
             self.transport.write(_TOO_MANY_CONNECTIONS)
         else:
-            self.on_refusal(Refusal.IDLE_EVICTED)
+            self.on_refusal(RefusalReason.IDLE_EVICTED)
         self.transport.close()
 
     def end_slow_head(self) -> None:
         """Close the connection, as its next head has not arrived in time. A client that has begun one is told why."""
         if self._is_reading_head:
-            self._reject(_TOO_SLOW, Refusal.HEAD_TIMEOUT)
+            self._reject(_TOO_SLOW, RefusalReason.HEAD_TIMEOUT)
         else:
             self.transport.close()
 
@@ -257,7 +257,7 @@ class HttpProtocol(HttpToolsProtocol):
         if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
             self.is_dropped = True
             if not self._is_stream:  # dropped streams are counted as such
-                self.on_refusal(Refusal.RESPONSE_UNREAD)
+                self.on_refusal(RefusalReason.RESPONSE_UNREAD)
             self.transport.abort()
 
     # --- parsing
@@ -289,13 +289,13 @@ class HttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(chunk)
             if self._head_bytes + self._silent_bytes > MAX_HEAD_BYTES:
-                self._reject(_TOO_LARGE, Refusal.HEAD_SIZE)
+                self._reject(_TOO_LARGE, RefusalReason.HEAD_SIZE)
         except httptools.HttpParserUpgrade as upgrade:
             # Upgrades are ignored: the next request follows.
             parsed = max(1, int(upgrade.args[0]))
         except httptools.HttpParserError:
             reply = self._rejection or _NOT_HTTP
-            self._reject(reply, Refusal.HEAD_SIZE if reply is _TOO_LARGE else Refusal.HEAD_SYNTAX)
+            self._reject(reply, RefusalReason.HEAD_SIZE if reply is _TOO_LARGE else RefusalReason.HEAD_SYNTAX)
         return parsed
 
     def on_message_begin(self) -> None:
@@ -345,7 +345,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     # --- answers
 
-    def _reject(self, reply: JsonResponse, refusal: Refusal) -> None:
+    def _reject(self, reply: JsonResponse, refusal: RefusalReason) -> None:
         """Have the application answer the current request with `reply`, and ignore all further input."""
         self.on_refusal(refusal)
         self._is_reading_head, self._ignores_input = False, True
@@ -444,7 +444,7 @@ class _Continued:
 
 
 def protocol_with(
-    max_connections: int, on_refusal: OnRefusal = ignore_refusal, no_room: Refusal = Refusal.CONNECTIONS
+    max_connections: int, on_refusal: OnRefusal = ignore_refusal, no_room: RefusalReason = RefusalReason.CONNECTIONS
 ) -> type[HttpProtocol]:
     """Return the protocol class of a service with this maximum number of connections.
 

@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 from swapcli import __version__
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.redis_state import StateFigures
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.worker_group import GroupMember, GroupStatus
 from swapcli.state.feed.counters import FeedCounters
 
@@ -111,7 +111,7 @@ class Metrics:
             ("reason",),
             registry=registry,
         )
-        self._refusals = {each: refusals.labels(each.value) for each in Refusal}
+        self._refusals = {each: refusals.labels(each.value) for each in RefusalReason}
         self._unnamed_proxy = Counter(
             "swapcli_unnamed_proxy_requests",
             "Requests of a proxy on this machine that trusted_proxies does not name, so that they have no limits.",
@@ -184,9 +184,9 @@ class Metrics:
         """Count an order whose client disconnected."""
         self._cancelled.labels(self._network(network)).inc()
 
-    def record_refusal(self, refusal: Refusal) -> None:
+    def record_refusal(self, reason: RefusalReason) -> None:
         """Count a request or a connection that was refused."""
-        self._refusals[refusal].inc()
+        self._refusals[reason].inc()
 
     def record_unnamed_proxy(self) -> None:
         """Count a request of a proxy on this machine that is not trusted."""

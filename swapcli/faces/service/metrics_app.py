@@ -12,7 +12,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.endpoint_table import METRICS, canonical_path
 from swapcli.faces.service.error_responses import status_error
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
-from swapcli.faces.service.refusals import OnRefusal
+from swapcli.faces.service.refusal_reasons import OnRefusal
 from swapcli.faces.service.request_io import get_rejection, send_body, send_json
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from swapcli.faces.service.endpoint_table import canonical_path, classify_path
 from swapcli.faces.service.error_responses import error_response, status_error
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.request_io import (
     BodyTooLarge,
     BodyTooSlow,
@@ -190,10 +190,10 @@ class AuthMiddleware:
             await self._check(limit_state, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
-            self._metrics.record_refusal(Refusal.BODY_SIZE)
+            self._metrics.record_refusal(RefusalReason.BODY_SIZE)
             await send_json(scope, send, _BODY_TOO_LARGE)
         except BodyTooSlow:
-            self._metrics.record_refusal(Refusal.BODY_TIMEOUT)
+            self._metrics.record_refusal(RefusalReason.BODY_TIMEOUT)
             await send_json(scope, send, _BODY_TOO_SLOW)
         except SwapcliError as error:
             await _send_error(error, scope, send)
@@ -211,11 +211,11 @@ class AuthMiddleware:
             if limit_state is not None:
                 limit_state.check()
         except RateLimited:
-            self._metrics.record_refusal(Refusal.REQUEST_RATE)
+            self._metrics.record_refusal(RefusalReason.REQUEST_RATE)
             await self._pacer.wait()
             raise
         if not is_known:
-            self._metrics.record_refusal(Refusal.API_KEY)
+            self._metrics.record_refusal(RefusalReason.API_KEY)
             raise Unauthorized(
                 "the API key is not known, or was revoked",
                 hint="send a key that is valid, or no key",

@@ -29,7 +29,7 @@ from swapcli.core.errors import MarketUnavailable, NoRoute, Overloaded, RateLimi
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers, error_response, with_v2_meta
 from swapcli.faces.service.order_costs import OrderClass, classify_order
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.request_io import get_closing, get_connection, get_context, get_header, wait_for_disconnect
 from swapcli.interface import requests
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, parse_state, parse_warnings
@@ -224,12 +224,12 @@ class RouteEvents:
     def _check_room(self, client: str, address: str | None, key_id: str | None) -> None:
         limit = self._policy.max_streams(address, key_id)
         if limit is not None and self._open[client] >= limit:
-            self._metrics.record_refusal(Refusal.CLIENT_STREAMS)
+            self._metrics.record_refusal(RefusalReason.CLIENT_STREAMS)
             raise RateLimited(
                 f"more than {limit} open streams", retry_after_s=int(HEARTBEAT_S), hint="close some of them"
             )
         if self.open_streams >= self._max_streams:
-            self._metrics.record_refusal(Refusal.STREAMS)
+            self._metrics.record_refusal(RefusalReason.STREAMS)
             raise Overloaded("too many open streams", retry_after_s=int(HEARTBEAT_S), hint="retry in a moment")
 
     def _watch_closing(self, closing: asyncio.Event | None) -> None:

@@ -26,7 +26,7 @@ from swapcli.faces.service.endpoint_table import METRICS
 from swapcli.faces.service.error_responses import status_error
 from swapcli.faces.service.metrics_app import MetricsPort
 from swapcli.faces.service.parent_channel import ParentMessage
-from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
+from swapcli.faces.service.refusal_reasons import OnRefusal, RefusalReason, ignore_refusal
 from swapcli.faces.service.request_io import send_json, set_closing
 from swapcli.faces.service.shared_listener import SharedListener
 
@@ -140,7 +140,7 @@ class _Limits(NamedTuple):
 
 
 def _new_server(
-    app: ASGIApp, limits: _Limits, on_refusal: OnRefusal, no_room: Refusal = Refusal.CONNECTIONS
+    app: ASGIApp, limits: _Limits, on_refusal: OnRefusal, no_room: RefusalReason = RefusalReason.CONNECTIONS
 ) -> _Server:
     request_counter = RequestCounter(app, limits.max_requests, limits.timeout_s, on_refusal)
     config = uvicorn.Config(
@@ -161,7 +161,7 @@ def _new_server(
     return _Server(config, request_counter, IdleReaper(limits.timeout_s))
 
 
-def _protocol(max_connections: int, on_refusal: OnRefusal, no_room: Refusal) -> Any:
+def _protocol(max_connections: int, on_refusal: OnRefusal, no_room: RefusalReason) -> Any:
     """Return our HTTP protocol, or uvicorn's where `httptools` is not installed."""
     try:
         from swapcli.faces.service.http_protocol import protocol_with
@@ -266,7 +266,7 @@ class RequestCounter:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._remaining == 0:
-            self._on_refusal(Refusal.STOPPING)
+            self._on_refusal(RefusalReason.STOPPING)
             return await send_json(scope, send, _STOPPING)
         if self._remaining is not None:
             self._remaining -= 1
@@ -327,7 +327,7 @@ class _Server(uvicorn.Server):
             return
         self._metrics_listener = metrics.listener
         limits = _Limits(max_connections=metrics.max_connections)
-        self._metrics_server = _new_server(metrics.app, limits, metrics.on_refusal, Refusal.METRICS_CONNECTIONS)
+        self._metrics_server = _new_server(metrics.app, limits, metrics.on_refusal, RefusalReason.METRICS_CONNECTIONS)
         self._metrics_server.config.lifespan = "off"
         self._metrics_server._handles_signals = False
 

@@ -30,7 +30,7 @@ from typing import Generic, TypeVar
 from swapcli.core.errors import Cancelled, Overloaded
 from swapcli.faces.service.fair_queue import FairQueue, QueueFull
 from swapcli.faces.service.order_costs import OrderClass, OrderCosts
-from swapcli.faces.service.refusals import OnRefusal, Refusal, ignore_refusal
+from swapcli.faces.service.refusal_reasons import OnRefusal, RefusalReason, ignore_refusal
 from swapcli.faces.service.retry_times import RetryTimes
 
 T = TypeVar("T")
@@ -43,12 +43,9 @@ MAX_WAIT_S = 2.3
 """An order that has waited this long is refused: with `SWEEP_S` and a busy event loop, before 2.5 s."""
 SWEEP_S = 0.1
 """Between two looks for orders that have waited too long."""
-_RETRY_WAIT_S = 1.0
-"""The wait that a refused order should find when it comes again: less than it may be, since costs vary, and clients are
-told whole seconds."""
-_PRECEDED_WAIT_S = 0.5
-"""The time that an order may wait however many refused ones of its client go before it: little, and enough to keep the
-thread busy if they do not come."""
+_PRECEDED_WAIT_S = 0.25
+"""The time that an order may wait however many refused ones go before it: little, so that these are taken at their
+times, and enough to keep the thread busy if they do not come."""
 MAX_DEPTH = 12
 """Maximum depth of nested jobs: enough for eight clients whose orders take longer than expected."""
 MIN_RATIO = 1.5
@@ -164,7 +161,7 @@ class Worker:
                 evicted = self._push(job)
                 retry_after_s = self._retry_after_s(evicted) if evicted else 1
         if evicted is not None:
-            self._on_refusal(Refusal.QUEUE)
+            self._on_refusal(RefusalReason.QUEUE)
             evicted.fail(_overloaded(retry_after_s))
         if self._thread is None:
             self._start()
@@ -181,7 +178,7 @@ class Worker:
         try:
             evicted = self._orders.push(job.client, job, job.expected_s, job.queued_s)
         except QueueFull:
-            self._on_refusal(Refusal.QUEUE)
+            self._on_refusal(RefusalReason.QUEUE)
             raise _overloaded(self._retry_after_s(job)) from None
         if job.order_class is not None:
             self._waiting.setdefault(job.order_class, set()).add(job)
@@ -193,7 +190,7 @@ class Worker:
         if self._orders.total_s + self._remaining_s(job.queued_s) > _PRECEDED_WAIT_S:
             preceding_s = self._retries.preceding_s(client, job.connection, job.queued_s)
             if self._expected_wait_s(job, client) > max(MAX_EXPECTED_WAIT_S - preceding_s, _PRECEDED_WAIT_S):
-                self._on_refusal(Refusal.EXPECTED_WAIT)
+                self._on_refusal(RefusalReason.EXPECTED_WAIT)
                 raise Overloaded(
                     f"the order could not start within {MAX_EXPECTED_WAIT_S:g} seconds: too many are ahead of it",
                     retry_after_s=self._retry_after_s(job),
@@ -206,10 +203,8 @@ class Worker:
         if job.client is None:
             return 1
         now_s = self._timer_s()
-        first_s = self._expected_wait_s(job, job.client) - _RETRY_WAIT_S
-        # Other clients have their turns in between.
-        cost_s = job.expected_s * max(1, self._orders.clients)
-        return max(1, ceil(self._retries.refuse(job.client, job.connection, max(0.0, first_s), cost_s, now_s)))
+        wait_s = self._expected_wait_s(job, job.client)
+        return max(1, ceil(self._retries.refuse(job.client, job.connection, wait_s, job.expected_s, now_s)))
 
     def _expected_wait_s(self, job: _Job[object], client: str) -> float:
         """Return how long an order of a client will wait if no other one comes.
@@ -246,7 +241,7 @@ class Worker:
             refused = [(job, self._retry_after_s(job)) for job in expired]
         for job, retry_after_s in refused:
             self._on_wait(now_s - job.queued_s)
-            self._on_refusal(Refusal.WAIT)
+            self._on_refusal(RefusalReason.WAIT)
             job.fail(
                 Overloaded(
                     f"the order has waited for {MAX_WAIT_S:g} seconds: those ahead of it take longer than expected",
@@ -285,7 +280,7 @@ class Worker:
         stuck = list(running)
         self._start()
         for job in stuck[:-1]:
-            self._on_refusal(Refusal.INTERRUPTED)
+            self._on_refusal(RefusalReason.INTERRUPTED)
             job.fail(_overloaded(1))
         stuck[-1].fail(SearchStuck(f"a search has not been seen for {limit_s:g} seconds"))
         with self._lock:

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from swapcli import __version__
 from swapcli.faces.service.metrics import CONTENT_TYPE, OTHER, MarketMetrics, Metrics
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 
 NETWORKS = ("base", "starknet")
 ENDPOINTS = ("/{network}/route", "/metrics")
@@ -71,7 +71,7 @@ def test_no_label_comes_from_a_client(endpoint: str, network: str, status: int, 
             if name in allowed:
                 assert text in allowed[name]
             elif name == "reason":
-                assert text in [*Refusal]
+                assert text in [*RefusalReason]
             elif name == "status":
                 assert text == OTHER or 100 <= int(text) < 600
             else:
@@ -117,15 +117,15 @@ def test_a_market_without_a_time_has_no_age() -> None:
 
 def test_what_befalls_requests_is_counted() -> None:
     metrics = Metrics(NETWORKS, ENDPOINTS)
-    for count, refusal in enumerate(Refusal, start=1):
+    for count, refusal in enumerate(RefusalReason, start=1):
         for _ in range(count):
             metrics.record_refusal(refusal)
     metrics.record_defect()
     metrics.record_cancelled("base")
     metrics.record_solve("base", 0.3)
     metrics.record_solve("base", 0.1)
-    counted = [value(metrics, "swapcli_refusals_total", reason=each.value) for each in Refusal]
-    assert counted == [*range(1, len(Refusal) + 1)]
+    counted = [value(metrics, "swapcli_refusals_total", reason=each.value) for each in RefusalReason]
+    assert counted == [*range(1, len(RefusalReason) + 1)]
     assert value(metrics, "swapcli_defects_total") == 1
     assert value(metrics, "swapcli_solves_cancelled_total", network="base") == 1
     assert value(metrics, "swapcli_solve_duration_seconds_count", network="base") == 2

@@ -15,7 +15,7 @@ import pytest
 from swapcli.core.errors import Cancelled, NoRoute, Overloaded
 from swapcli.faces.service import app
 from swapcli.faces.service.order_costs import OrderClass
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.worker_thread import (
     MAX_STUCK,
     MAX_WAIT_S,
@@ -314,7 +314,7 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        refusals = list[Refusal]()
+        refusals = list[RefusalReason]()
         worker = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append, on_refusal=refusals.append)
         gate = Gatekeeper()
         await worker.run(timer.steps(3, seen, "measured"), client="another", order_class=SHORT)
@@ -328,7 +328,7 @@ def test_an_order_that_cannot_start_in_time_is_refused_at_once() -> None:
         with pytest.raises(Overloaded, match="could not start within 2 seconds") as caught:
             submit_long("one")
         assert caught.value.retry_after_s == 2
-        assert refusals == [Refusal.EXPECTED_WAIT]
+        assert refusals == [RefusalReason.EXPECTED_WAIT]
         taken.append(worker.submit(timer.steps(3, seen, "short"), client="one", order_class=SHORT))
         taken.append(submit_long("two"))
         gate.may_end.set()
@@ -381,7 +381,7 @@ def test_an_order_waits_for_no_longer_than_it_may() -> None:
 
     async def work() -> None:
         timer, seen, waits_s = Time(), list[str](), list[float]()
-        refusals, gate = list[Refusal](), threading.Event()
+        refusals, gate = list[RefusalReason](), threading.Event()
         worker = Worker(max_queue=64, timer_s=timer, on_wait=waits_s.append, on_refusal=refusals.append)
         first = worker.submit(lambda _: gate.wait(), client="one")
         await until(lambda: len(waits_s) == 1)
@@ -392,7 +392,7 @@ def test_an_order_waits_for_no_longer_than_it_may() -> None:
         for each in old:
             with pytest.raises(Overloaded, match=r"has waited for 2\.3 seconds"):
                 await each
-        assert (refusals, worker.queue_length) == ([Refusal.WAIT] * 3, 2)
+        assert (refusals, worker.queue_length) == ([RefusalReason.WAIT] * 3, 2)
         gate.set()
         await asyncio.gather(first, new, own)
         assert sorted(seen) == ["new", "the service's"]

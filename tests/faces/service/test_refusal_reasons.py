@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import socket
 import threading
@@ -22,7 +23,7 @@ from swapcli.core.errors import Overloaded
 from swapcli.faces.service.error_responses import error_response
 from swapcli.faces.service.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_LINES
 from swapcli.faces.service.order_costs import OrderClass
-from swapcli.faces.service.refusals import Refusal
+from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
 from swapcli.faces.service.worker_thread import IsCancelled, SearchStuck, Worker
 from tests.support.service import build_order_query
@@ -46,34 +47,34 @@ class Expected(NamedTuple):
     has_retry_after: bool = False
 
 
-EXPECTED: Mapping[Refusal, Expected] = {
-    Refusal.CONNECTIONS: Expected(503, "too many connections", True),
-    Refusal.METRICS_CONNECTIONS: Expected(503, "too many connections", True),
-    Refusal.IDLE_EVICTED: Expected(None),
-    Refusal.HEAD_EVICTED: Expected(503, "too many connections", True),
-    Refusal.BODY_EVICTED: Expected(503, "too many connections", True),
-    Refusal.HEAD_SIZE: Expected(431, "larger than 32 KiB or 100 lines"),
-    Refusal.HEAD_SYNTAX: Expected(400, "not valid HTTP|one Host header|Host header is malformed"),
-    Refusal.HEAD_TIMEOUT: Expected(408, "head of the request did not arrive in time"),
-    Refusal.BODY_SIZE: Expected(413, "larger than 1 MiB"),
-    Refusal.BODY_TIMEOUT: Expected(408, "body did not arrive in time"),
-    Refusal.RESPONSE_UNREAD: Expected(None),
-    Refusal.API_KEY: Expected(401, "API key is not known"),
-    Refusal.REQUEST_RATE: Expected(429, "more than 4 requests a minute", True),
-    Refusal.CLIENT_STREAMS: Expected(429, "more than 1 open streams", True),
-    Refusal.STREAMS: Expected(503, "too many open streams", True),
-    Refusal.QUEUE: Expected(503, "too many orders at once", True),
-    Refusal.EXPECTED_WAIT: Expected(503, "could not start within 2 seconds", True),
-    Refusal.WAIT: Expected(503, "has waited for 2.3 seconds", True),
-    Refusal.INTERRUPTED: Expected(503, "too many orders at once", True),
-    Refusal.STOPPING: Expected(503, "is stopping"),
+EXPECTED: Mapping[RefusalReason, Expected] = {
+    RefusalReason.CONNECTIONS: Expected(503, "too many connections", True),
+    RefusalReason.METRICS_CONNECTIONS: Expected(503, "too many connections", True),
+    RefusalReason.IDLE_EVICTED: Expected(None),
+    RefusalReason.HEAD_EVICTED: Expected(503, "too many connections", True),
+    RefusalReason.BODY_EVICTED: Expected(503, "too many connections", True),
+    RefusalReason.HEAD_SIZE: Expected(431, "larger than 32 KiB or 100 lines"),
+    RefusalReason.HEAD_SYNTAX: Expected(400, "not valid HTTP|one Host header|Host header is malformed"),
+    RefusalReason.HEAD_TIMEOUT: Expected(408, "head of the request did not arrive in time"),
+    RefusalReason.BODY_SIZE: Expected(413, "larger than 1 MiB"),
+    RefusalReason.BODY_TIMEOUT: Expected(408, "body did not arrive in time"),
+    RefusalReason.RESPONSE_UNREAD: Expected(None),
+    RefusalReason.API_KEY: Expected(401, "API key is not known"),
+    RefusalReason.REQUEST_RATE: Expected(429, "more than 4 requests a minute", True),
+    RefusalReason.CLIENT_STREAMS: Expected(429, "more than 1 open streams", True),
+    RefusalReason.STREAMS: Expected(503, "too many open streams", True),
+    RefusalReason.QUEUE: Expected(503, "too many orders at once", True),
+    RefusalReason.EXPECTED_WAIT: Expected(503, "could not start within 2 seconds", True),
+    RefusalReason.WAIT: Expected(503, "has waited for 2.3 seconds", True),
+    RefusalReason.INTERRUPTED: Expected(503, "too many orders at once", True),
+    RefusalReason.STOPPING: Expected(503, "is stopping"),
 }
 
 
 class Refused(NamedTuple):
     """What a refused client got, as status, headers in lower case and document; and under which name it counts."""
 
-    refusal: Refusal
+    refusal: RefusalReason
     status: int | None = None
     headers: str = ""
     document: Mapping[str, object] | None = None
@@ -82,8 +83,8 @@ class Refused(NamedTuple):
 class Outcome(NamedTuple):
     """All refusals of some services, and how often these have counted each."""
 
-    refused: dict[Refusal, list[Refused]]
-    counted: dict[Refusal, float]
+    refused: dict[RefusalReason, list[Refused]]
+    counted: dict[RefusalReason, float]
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +107,8 @@ def outcome() -> Outcome:
     return found
 
 
-@pytest.mark.parametrize("refusal", Refusal)
-def test_a_refusal_is_plain_and_counted(outcome: Outcome, refusal: Refusal) -> None:
+@pytest.mark.parametrize("refusal", RefusalReason)
+def test_a_refusal_is_plain_and_counted(outcome: Outcome, refusal: RefusalReason) -> None:
     expected, refused = EXPECTED[refusal], outcome.refused[refusal]
     assert len(refused) == outcome.counted[refusal] > 0
     for _, status, headers, document in refused:
@@ -123,7 +124,7 @@ def test_a_refusal_is_plain_and_counted(outcome: Outcome, refusal: Refusal) -> N
 
 
 def test_every_limit_is_in_the_table() -> None:
-    assert EXPECTED.keys() == set(Refusal)
+    assert EXPECTED.keys() == set(RefusalReason)
 
 
 def test_more_parameters_than_any_order_has_are_refused() -> None:
@@ -135,12 +136,18 @@ def test_more_parameters_than_any_order_has_are_refused() -> None:
     assert 'swapcli_http_requests_total{endpoint="/{network}/v2/route",network="testnet",status="400"} 1.0' in metrics
 
 
-Found = tuple[list[Refused], Mapping[Refusal, float]]
+Found = tuple[list[Refused], Mapping[RefusalReason, float]]
 
 
 def refusals_of_two_connections() -> Found:
     """Limits of heads, bodies and connections, of a service that has two at a time, and one for its metrics."""
     with run_testnet_service(max_connections=2, max_metrics_connections=1) as service:
+        unused = count_open_files(service)
+
+        def settle() -> None:
+            """Let the service see that earlier connections are closed."""
+            until(lambda: count_open_files(service) <= unused)
+
         assert is_ok(exchange(service.address, ROUTE))
         refused = [read_response(refusal, exchange(service.address, request)) for refusal, request in HOSTILE_REQUESTS]
         for refusal, beginning in EVICTED:
@@ -151,15 +158,15 @@ def refusals_of_two_connections() -> Found:
         settle()
         with connected(service.address, STREAM, 1) as streams:
             assert streams[0].recv(12) == b"HTTP/1.1 200"
-            refused.append(read_response(Refusal.STREAMS, exchange(service.address, STREAM)))
+            refused.append(read_response(RefusalReason.STREAMS, exchange(service.address, STREAM)))
         settle()
         with busy_connections(service.address, "/docs", 2):
-            refused.append(read_response(Refusal.CONNECTIONS, exchange(service.address, b"")))
+            refused.append(read_response(RefusalReason.CONNECTIONS, exchange(service.address, b"")))
         metrics = httpx.URL(str(service.ready_message["metrics_url"]))
         assert metrics.port is not None
         metrics_address = metrics.host, metrics.port
         with busy_connections(metrics_address, "/metrics", 1):
-            refused.append(read_response(Refusal.METRICS_CONNECTIONS, exchange(metrics_address, b"")))
+            refused.append(read_response(RefusalReason.METRICS_CONNECTIONS, exchange(metrics_address, b"")))
         settle()
         return refused, read_counts(service)
 
@@ -168,25 +175,25 @@ def refusals_of_slow_clients() -> Found:
     """Limits of the time for a head, a body and reading the response."""
     with run_testnet_service(timeout_s=1.0, max_metrics_connections=8) as service:
         with busy_connections(service.address, "/docs", 1):
-            refused = [read_response(Refusal.HEAD_TIMEOUT, exchange(service.address, b"GET /livez HTTP/1.1\r\n"))]
-            until(lambda: read_counts(service)[Refusal.RESPONSE_UNREAD] == 1)
-            refused.append(Refused(Refusal.RESPONSE_UNREAD))
-        refused.append(read_response(Refusal.BODY_TIMEOUT, exchange(service.address, HALF_BODY)))
+            refused = [read_response(RefusalReason.HEAD_TIMEOUT, exchange(service.address, b"GET /livez HTTP/1.1\r\n"))]
+            until(lambda: read_counts(service)[RefusalReason.RESPONSE_UNREAD] == 1)
+            refused.append(Refused(RefusalReason.RESPONSE_UNREAD))
+        refused.append(read_response(RefusalReason.BODY_TIMEOUT, exchange(service.address, HALF_BODY)))
         return refused, read_counts(service)
 
 
 HOSTILE_REQUESTS = (
-    (Refusal.HEAD_SIZE, build_get_request("/livez", "A: " + "b" * MAX_HEAD_BYTES)),
-    (Refusal.HEAD_SIZE, build_get_request("/livez", *["A: b"] * (MAX_HEADER_LINES + 1))),
-    (Refusal.HEAD_SYNTAX, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-    (Refusal.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\n\r\n"),
-    (Refusal.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n"),
-    (Refusal.BODY_SIZE, HEAD + f"Content-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode()),
+    (RefusalReason.HEAD_SIZE, build_get_request("/livez", "A: " + "b" * MAX_HEAD_BYTES)),
+    (RefusalReason.HEAD_SIZE, build_get_request("/livez", *["A: b"] * (MAX_HEADER_LINES + 1))),
+    (RefusalReason.HEAD_SYNTAX, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+    (RefusalReason.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\n\r\n"),
+    (RefusalReason.HEAD_SYNTAX, b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n"),
+    (RefusalReason.BODY_SIZE, HEAD + f"Content-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode()),
 )
 EVICTED = (
-    (Refusal.IDLE_EVICTED, b""),
-    (Refusal.HEAD_EVICTED, b"GET /livez HTTP/1.1\r\nHost: x\r\n"),
-    (Refusal.BODY_EVICTED, HALF_BODY),
+    (RefusalReason.IDLE_EVICTED, b""),
+    (RefusalReason.HEAD_EVICTED, b"GET /livez HTTP/1.1\r\nHost: x\r\n"),
+    (RefusalReason.BODY_EVICTED, HALF_BODY),
 )
 
 
@@ -210,9 +217,9 @@ def refusals_of_a_slow_market() -> Found:
         ThreadPoolExecutor(1) as pool,
     ):
         waiting = ask_later(pool, service)
-        refused = [read_response(Refusal.QUEUE, exchange(service.address, ROUTE))]
-        refused.append(read_response(Refusal.STOPPING, exchange(service.address, ROUTE)))
-        refused.append(read_response(Refusal.WAIT, waiting.result()))
+        refused = [read_response(RefusalReason.QUEUE, exchange(service.address, ROUTE))]
+        refused.append(read_response(RefusalReason.STOPPING, exchange(service.address, ROUTE)))
+        refused.append(read_response(RefusalReason.WAIT, waiting.result()))
         counted = read_counts(service)
     return refused, counted
 
@@ -225,11 +232,11 @@ def refusals_of_a_client() -> Found:
         refused = [
             read_response(refusal, exchange(service.address, request))
             for refusal, request in (
-                (Refusal.CLIENT_STREAMS, STREAM),
-                (Refusal.API_KEY, ROUTE.replace(b"Host", b"X-API-Key: unknown\r\nHost")),
-                (Refusal.API_KEY, ROUTE.replace(b"Host", b"Authorization: Bearer unknown\r\nHost")),
-                (Refusal.REQUEST_RATE, ROUTE),
-                (Refusal.REQUEST_RATE, ROUTE),
+                (RefusalReason.CLIENT_STREAMS, STREAM),
+                (RefusalReason.API_KEY, ROUTE.replace(b"Host", b"X-API-Key: unknown\r\nHost")),
+                (RefusalReason.API_KEY, ROUTE.replace(b"Host", b"Authorization: Bearer unknown\r\nHost")),
+                (RefusalReason.REQUEST_RATE, ROUTE),
+                (RefusalReason.REQUEST_RATE, ROUTE),
             )
         ]
         return refused, read_counts(service)
@@ -237,7 +244,7 @@ def refusals_of_a_client() -> Found:
 
 def refusals_of_the_worker() -> Found:
     """Refusals that need orders of seconds, or a defect: of the worker alone, and as responses."""
-    found = list[Refusal]()
+    found = list[RefusalReason]()
     errors = [asyncio.run(order_behind_long_ones(found)), asyncio.run(order_with_a_stuck_one_inside(found))]
     refused = []
     for refusal, error in zip(found, errors, strict=True):
@@ -249,7 +256,7 @@ def refusals_of_the_worker() -> Found:
     return refused, Counter(found)
 
 
-async def order_behind_long_ones(found: list[Refusal]) -> Overloaded:
+async def order_behind_long_ones(found: list[RefusalReason]) -> Overloaded:
     """Return the error of an order behind two of 1.5 seconds, on a clock that the test sets."""
     now_s, gate = [0.0], threading.Event()
     worker = Worker(max_queue=8, timer_s=lambda: now_s[0], on_refusal=found.append)
@@ -273,7 +280,7 @@ async def order_behind_long_ones(found: list[Refusal]) -> Overloaded:
     return caught.value
 
 
-async def order_with_a_stuck_one_inside(found: list[Refusal]) -> Overloaded:
+async def order_with_a_stuck_one_inside(found: list[RefusalReason]) -> Overloaded:
     """Return the error of a long order that a short one has interrupted, which then hangs."""
     worker, gate, has_begun = Worker(max_queue=8, on_refusal=found.append), threading.Event(), threading.Event()
 
@@ -338,16 +345,15 @@ def ask_later(pool: ThreadPoolExecutor, service: ServiceProcess) -> Future[bytes
     return answer
 
 
-def settle() -> None:
-    """Let the service see that earlier connections are closed."""
-    time.sleep(0.1)
+def count_open_files(service: ServiceProcess) -> int:
+    return len(os.listdir(f"/proc/{service.process.pid}/fd"))
 
 
 def is_ok(answer: bytes) -> bool:
     return answer.startswith(b"HTTP/1.1 200")
 
 
-def read_response(refusal: Refusal, answer: bytes) -> Refused:
+def read_response(refusal: RefusalReason, answer: bytes) -> Refused:
     """Parse a response; a connection that was closed without one has neither status nor document."""
     if not answer:
         return Refused(refusal)
@@ -355,8 +361,8 @@ def read_response(refusal: Refusal, answer: bytes) -> Refused:
     return Refused(refusal, int(head.split()[1]), head.lower(), json.loads(body))
 
 
-def read_counts(service: ServiceProcess) -> dict[Refusal, float]:
+def read_counts(service: ServiceProcess) -> dict[RefusalReason, float]:
     """Return what a service has counted."""
     text = httpx.get(str(service.ready_message.get("metrics_url", f"{service.url}/metrics"))).text
     families = {each.name: each for each in text_string_to_metric_families(text)}
-    return {Refusal(each.labels["reason"]): each.value for each in families["swapcli_refusals"].samples}
+    return {RefusalReason(each.labels["reason"]): each.value for each in families["swapcli_refusals"].samples}

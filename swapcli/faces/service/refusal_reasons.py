@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import StrEnum
 
 
-class Refusal(StrEnum):
-    """A limit of the service. The value is the label `reason` of `swapcli_refusals_total`."""
+class RefusalReason(StrEnum):
+    """A limit of the service. The value is the label "reason" of the metric swapcli_refusals_total."""
 
     CONNECTIONS = "connections"
     """All connections are busy. Status 503; beyond some of these the connection is reset."""
@@ -51,9 +51,9 @@ class Refusal(StrEnum):
     """The service answers no further request. Status 503."""
 
 
-OnRefusal = Callable[[Refusal], object]
+OnRefusal = Callable[[RefusalReason], object]
 """Is called once for each refusal, on any thread."""
 
 
-def ignore_refusal(_refusal: Refusal) -> None:
+def ignore_refusal(_reason: RefusalReason) -> None:
     """Count nothing."""
