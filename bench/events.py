@@ -1,9 +1,10 @@
 """Measure streams of quotes: how soon after a block each subscriber has its event, what is searched, and the memory.
 
-    python -m bench.events [--subscribers 500] [--orders 50] [--stalled 20] [--blocks 60] [--block-s 2]
+    python -m bench.events [--subscribers 500] [--orders 50] [--stalled 20] [--blocks 60] [--block-s 2] [--workers 1]
 
-A process serves the embedded market of Base with a block every `--block-s` seconds, each of which changes the reserves
-or prices of many pools; this one has the subscribers, of which `--stalled` never read. Prints JSON.
+A real `swapcli serve` follows a feed of the embedded market of Base, with a block every `--block-s` seconds, each of
+which changes many pools. This process publishes the blocks and has the subscribers; others, `--stalled`, never read.
+The time of an event counts from the publication of its block. Prints JSON.
 """
 
 from __future__ import annotations
@@ -11,34 +12,33 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
+import re
 import socket
-import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from itertools import permutations
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import httpx
 
+from bench.published_chain import PublishedChain
 from bench.service_requests import NETWORK
-from swapcli.core.model.market import MarketState, Provenance
-from swapcli.faces.service.app import create_app
-from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.faces.service.server import allow_open_files, serve
-from swapcli.quoting.config.settings import ServiceSettings
-from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.core.networks.catalogue import find_network
+from swapcli.faces.service.server import allow_open_files
+from swapcli.state.store import create_store
 from tests.support.markets import embedded_market
+from tests.support.redis_server import run_redis
+from tests.support.service_process import ServiceProcess, child_ids, run_service
 
-CHANGED = 0.3
-"""Share of the pools that each block leaves out: another third each time, so that nearly every quote changes."""
+CHANGED_POOLS = 200
+"""Most pools of the market, so that nearly every quote changes."""
+MAX_CONNECTIONS = 4_096
 TOKENS = 6
 """Tokens of the orders: 30 pairs."""
 STALL_BYTES = 4_096
@@ -46,55 +46,25 @@ SETTLE_S = 5.0
 
 
 def main() -> int:
-    """Run the server, or measure; return 0."""
+    """Print the figures; return 0."""
     parser = argparse.ArgumentParser(prog="python -m bench.events", description=__doc__)
-    for name, default in (("subscribers", 500), ("orders", 50), ("stalled", 20), ("blocks", 60)):
+    for name, default in (("subscribers", 500), ("orders", 50), ("stalled", 20), ("blocks", 60), ("workers", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--block-s", type=float, default=2.0)
-    parser.add_argument("--serve", action="store_true")
     arguments = parser.parse_args()
-    if arguments.serve:
-        return run_server(arguments.blocks, arguments.block_s)
-    command = [sys.executable, "-m", "bench.events", "--serve"]
-    command += ["--blocks", str(arguments.blocks), "--block-s", str(arguments.block_s)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        assert server.stdin is not None
-        try:
-            print(json.dumps(asyncio.run(measure(server, arguments)), indent=2))
-        finally:
-            server.kill()
-    return 0
-
-
-def run_server(blocks: int, block_s: float) -> int:
-    """Serve; after a line on stdin write blocks, and print the number and the time of each on a monotonic clock."""
     market = embedded_market(NETWORK)
-    registry = MarketRegistry([market.network], {}, followed=[NETWORK])
-
-    def publish(number: int) -> None:
-        registry.set_source(InMemorySource(state_at(market, number), SYSTEM_CLOCK))
-        print(json.dumps([number, time.monotonic()]), flush=True)
-
-    def write_blocks() -> None:
-        sys.stdin.readline()
-        for number in range(2, blocks + 2):
-            time.sleep(block_s)
-            publish(number)
-
-    publish(1)
-    threading.Thread(target=write_blocks, daemon=True).start()
-    app = create_app(registry, ServiceSettings(max_connections=4_096))
-    return serve(
-        app, host="127.0.0.1", port=0, max_connections=4_096, on_ready=lambda url: print(json.dumps(url), flush=True)
-    )
-
-
-def state_at(market: MarketState, number: int) -> MarketState:
-    """Return the market at a block: without some of its pools, others at each block."""
-    rng = Random(number)
-    pools = {key: pool for key, pool in market.pools.items() if rng.random() > CHANGED}
-    return market._replace(pools=pools, block=number, timestamp=int(time.time()), provenance=Provenance.SYNCED)
+    with (
+        TemporaryDirectory(prefix="bench-") as folder,
+        run_redis() as server,
+        create_store(f"{folder}/store.sqlite", market.network, find_network) as store,
+    ):
+        chain = PublishedChain(store, market, server, CHANGED_POOLS)
+        chain.mine(list(market.pools.values()))
+        options = ("--networks", NETWORK, "--workers", str(arguments.workers), "--max-age", "86400")
+        env = {"SWAPCLI_SERVICE_FEED_URL": server.url, "SWAPCLI_SERVICE_MAX_CONNECTIONS": str(MAX_CONNECTIONS)}
+        with run_service(*options, env=env) as service:
+            print(json.dumps(asyncio.run(measure(service, chain, arguments)), indent=2))
+    return 0
 
 
 class Received:
@@ -106,35 +76,32 @@ class Received:
         self.opened = 0
 
 
-async def measure(server: subprocess.Popen[str], arguments: argparse.Namespace) -> dict[str, Any]:
+async def measure(service: ServiceProcess, chain: PublishedChain, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the figures."""
-    assert server.stdout is not None
-    assert server.stdin is not None
-    times_s = dict([json.loads(server.stdout.readline())])
-    url = json.loads(server.stdout.readline())
-    allow_open_files(4_096)
+    times_s = dict[int, float]()
+    allow_open_files(MAX_CONNECTIONS)
     queries = order_queries(arguments.orders)
     received = Received()
-    memory_before = resident_bytes(server.pid)
-    tasks = [
-        asyncio.create_task(subscribe(url, queries[number % len(queries)], received))
-        for number in range(arguments.subscribers)
-    ]
     distinct = len(queries) + bool(arguments.stalled)
-    stalled = [stall(url, f"{queries[0]}&details=true") for _ in range(arguments.stalled)]
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=service.url, timeout=60) as client:
+        while (await read_metrics(client))["swapcli_market_block"] < chain.block:
+            await asyncio.sleep(0.1)
+        memory_before = memory_bytes(service)
+        tasks = [
+            asyncio.create_task(subscribe(service.url, queries[number % len(queries)], received))
+            for number in range(arguments.subscribers)
+        ]
+        stalled = [stall(service.url, f"{queries[0]}&details=true") for _ in range(arguments.stalled)]
         while received.opened < arguments.subscribers:
             await asyncio.sleep(0.1)
         searches = await count_searches(client)
         received.at_s.clear()
-        server.stdin.write("\n")
-        server.stdin.flush()
         peak = 0
         for _ in range(arguments.blocks):
-            line = await asyncio.to_thread(server.stdout.readline)
-            number, at_s = json.loads(line)
-            times_s[number] = at_s
-            peak = max(peak, resident_bytes(server.pid))
+            await asyncio.sleep(arguments.block_s)
+            at_s = await asyncio.to_thread(chain.mine)
+            times_s[chain.block] = at_s
+            peak = max(peak, memory_bytes(service))
         await asyncio.sleep(SETTLE_S)
         searches = await count_searches(client) - searches
         metrics = await read_metrics(client)
@@ -142,10 +109,11 @@ async def measure(server: subprocess.Popen[str], arguments: argparse.Namespace) 
         task.cancel()
     for connection in stalled:
         connection.close()
-    delays_ms = sorted(1_000 * (at_s - times_s[block]) for block, at_s in received.at_s)
+    delays_ms = sorted(1_000 * (at_s - times_s[block]) for block, at_s in received.at_s if block in times_s)
     return {
         "subscribers": arguments.subscribers,
         "orders": arguments.orders,
+        "workers": arguments.workers,
         "blocks": arguments.blocks,
         "block_s": arguments.block_s,
         "events": len(delays_ms),
@@ -159,7 +127,7 @@ async def measure(server: subprocess.Popen[str], arguments: argparse.Namespace) 
         "stalled": arguments.stalled,
         "streams_at_the_end": metrics["swapcli_streams_open"],
         "dropped": metrics["swapcli_streams_dropped_total"],
-        "memory_mb": {"before": memory_before >> 20, "peak": max(peak, resident_bytes(server.pid)) >> 20},
+        "memory_mb": {"before": memory_before >> 20, "peak": max(peak, memory_bytes(service)) >> 20},
     }
 
 
@@ -231,9 +199,11 @@ async def count_searches(client: httpx.AsyncClient) -> float:
     return (await read_metrics(client))["swapcli_event_delay_seconds_count"]
 
 
-def resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def memory_bytes(service: ServiceProcess) -> int:
+    """Return the memory of all processes of a service, with what they share counted once."""
+    pids = [service.process.pid, *child_ids(service.process.pid)]
+    rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+    return sum(int(re.findall(r"^Pss: +([0-9]+) kB", each, re.MULTILINE)[0]) for each in rollups) << 10
 
 
 if __name__ == "__main__":

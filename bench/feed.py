@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import random
 import signal
 import sys
 import time
@@ -20,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import cycle
-from math import exp
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
@@ -28,32 +26,24 @@ from urllib.request import urlopen
 from bench.baselines import find_folder
 from bench.cases import Case, generated_case
 from bench.feed_figures import FeedFigures
+from bench.published_chain import TIMEOUT_S, PublishedChain
 from bench.report.files import rewrite_report
 from bench.report.machine import revision
 from bench.report.page import Circumstances, Findings, build_sections, refresh_page
 from bench.running import BenchmarkFailed, run
-from swapcli.core.errors import PoolError
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.open_market import open_market
-from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.feed.feed_stream import FeedWriter
-from swapcli.state.feed.publisher import FeedPublisher
-from swapcli.state.store import Store, create_store
+from swapcli.state.store import create_store
 from tests.chain.settings import write_settings
 from tests.faces.service.soak import Client, Request
 from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service_process import ServiceProcess, run_service
 
-_SEED = 5
 _CHANGED_POOLS = 100
 """Pools that a block changes: a busy block of Base."""
-_PRICE_MOVE = 1e-6
-"""Of a pool in a block, in logarithms: prices stay within the fees of the fair ones, as arbitrage keeps them."""
 _CLIENTS = 8
 _FOLLOWED_BLOCKS = 30
-_TIMEOUT_S = 300.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -86,7 +76,7 @@ def measure(case: Case, blocks: int, seconds: float) -> FeedFigures:
         run_redis("--maxmemory", "1gb") as server,
         create_store(str(case.folder / "store.sqlite"), market.network, find_network) as store,
     ):
-        chain = _Chain(store, market, server)
+        chain = PublishedChain(store, market, server, _CHANGED_POOLS)
         chain.mine(list(market.pools.values()))
         with _service(case, market, server) as service:
             load_s, loaded = _cpu_s(service), _memory_bytes(service)
@@ -110,47 +100,6 @@ def measure(case: Case, blocks: int, seconds: float) -> FeedFigures:
             )
 
 
-class _Chain:
-    """Writes blocks to a store, and publishes them."""
-
-    def __init__(self, store: Store, market: MarketState, server: RedisServer) -> None:
-        self._store, self._market = store, market
-        self._pools, self._rng = dict(market.pools), random.Random(_SEED)
-        writer = FeedWriter(server.server, market.network.name, _TIMEOUT_S)
-        self.publisher = FeedPublisher(store, writer, SYSTEM_CLOCK, snapshot_interval_s=_TIMEOUT_S)
-        self.block = 0
-        self.publish_ms: list[float] = []
-
-    def mine(self, pools: Sequence[Pool] | None = None) -> None:
-        """Write a block with these pools, or some that have changed, and publish it."""
-        self.block += 1
-        pools = self._trade() if pools is None else pools
-        with self._store.write_block(self.block, hex(self.block), int(time.time())) as writer:
-            if self.block == 1:
-                writer.put_tokens(self._market.tokens.values())
-            writer.put_pools(pools)
-            writer.update_description(source="a node", gas_price_wei=1, pinned=True)
-        started_s = time.thread_time()
-        self.publisher.publish()
-        if self.block > 1:
-            self.publish_ms.append((time.thread_time() - started_s) * 1e3)
-
-    def _trade(self) -> list[Pool]:
-        """Return some pools after a swap that hardly moves the price: no arbitrage arises, which slows quotes."""
-        changed = []
-        for key in self._rng.sample(list(self._pools), _CHANGED_POOLS):
-            pool = self._pools[key]
-            sold, bought = self._rng.sample(pool.tokens[:2], 2)
-            curve = pool.curve(sold, bought)
-            amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-_PRICE_MOVE))[0])
-            try:
-                self._pools[key] = pool.swap(sold, bought, max(amount, 1))[1]
-            except PoolError:
-                continue
-            changed.append(self._pools[key])
-        return changed
-
-
 @contextmanager
 def _service(case: Case, market: MarketState, server: RedisServer) -> Iterator[ServiceProcess]:
     """Run the service, and yield it once it has the market."""
@@ -160,7 +109,7 @@ def _service(case: Case, market: MarketState, server: RedisServer) -> Iterator[S
         yield service
 
 
-def _follow(chain: _Chain, service: ServiceProcess) -> float:
+def _follow(chain: PublishedChain, service: ServiceProcess) -> float:
     """Publish blocks one by one, and return the CPU seconds of the service."""
     started_s = _cpu_s(service)
     for _ in range(_FOLLOWED_BLOCKS):
@@ -169,7 +118,7 @@ def _follow(chain: _Chain, service: ServiceProcess) -> float:
     return _cpu_s(service) - started_s
 
 
-def _catch_up(chain: _Chain, service: ServiceProcess, blocks: int) -> float:
+def _catch_up(chain: PublishedChain, service: ServiceProcess, blocks: int) -> float:
     """Publish blocks while the service is paused, and return its CPU seconds until it reaches the last one."""
     started_s = _cpu_s(service)
     service.send_signal(signal.SIGSTOP)
@@ -180,7 +129,7 @@ def _catch_up(chain: _Chain, service: ServiceProcess, blocks: int) -> float:
     return _cpu_s(service) - started_s
 
 
-async def _quote(case: Case, chain: _Chain, service: ServiceProcess, seconds: float) -> tuple[int, float]:
+async def _quote(case: Case, chain: PublishedChain, service: ServiceProcess, seconds: float) -> tuple[int, float]:
     """Return the number of routes, and the CPU seconds of the service, while two blocks a second arrive."""
     queries = [
         f"amount={order.amount_in}&tokenInAddress={order.token_in}&tokenOutAddress={order.token_out}"
@@ -209,7 +158,7 @@ async def _quote(case: Case, chain: _Chain, service: ServiceProcess, seconds: fl
 
 
 def _metric(service: ServiceProcess, name: str) -> float:
-    with urlopen(f"{service.url}/metrics", timeout=_TIMEOUT_S) as answer:
+    with urlopen(f"{service.url}/metrics", timeout=TIMEOUT_S) as answer:
         lines = answer.read().decode().splitlines()
     return next((float(line.split()[-1]) for line in lines if line.startswith(f"swapcli_{name}{{")), 0.0)
 
@@ -227,7 +176,7 @@ def _cpu_s(service: ServiceProcess) -> float:
 
 
 def _wait_for_block(service: ServiceProcess, block: int) -> None:
-    end_s = time.monotonic() + _TIMEOUT_S
+    end_s = time.monotonic() + TIMEOUT_S
     while _metric(service, "market_block") < block:
         if time.monotonic() > end_s:
             raise BenchmarkFailed(f"the service does not reach block {block}")
