@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
+from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
 from swapcli.core.model.network import DIALECTS, Kind
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
@@ -117,7 +118,7 @@ _PUBLISHED_NAMES: Final = {
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
-_DEPRECATED_FIELDS: Final = frozenset({"market"})
+_DEPRECATED_FIELDS: Final = frozenset(deprecations_of(DeprecatedKind.FIELD))
 """Fields that a later version drops."""
 
 _UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value"), ("AdvisedSlippage", "value")})

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -27,6 +28,7 @@ from swapcli.faces.service.asgi_handlers import (
     not_found,
 )
 from swapcli.faces.service.balance_check import BalanceChecker
+from swapcli.faces.service.deprecation_headers import announce_deprecations
 from swapcli.faces.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.issued_routes import IssuedRoutes, ProcessRouteTimes, RouteTimes
@@ -45,6 +47,9 @@ from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.rpc.node import StateOverrideNode
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 STUCK_CHECK_S = 1.0
 """Between two looks for a stuck search."""
@@ -136,9 +141,11 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
         if not endpoints:
             continue
         if endpoints[0].handler is None:
-            yield Route(path, HealthHandler(endpoints[0], service.registry, monitor))
+            handler: ASGIApp = HealthHandler(endpoints[0], service.registry, monitor)
+            yield Route(path, announce_deprecations(handler, path))
         else:
-            yield Route(path.lower(), EndpointHandler(path, endpoints, service))
+            handler = EndpointHandler(path, endpoints, service)
+            yield Route(path.lower(), announce_deprecations(handler, path))
 
 
 def _page_routes(
@@ -154,7 +161,7 @@ def _page_routes(
         has_metrics=settings.metrics_port is None,
     )
     for path, builder in builders.items():
-        yield Route(path, PageHandler(path, builder, service.worker))
+        yield Route(path, announce_deprecations(PageHandler(path, builder, service.worker), path))
 
 
 @asynccontextmanager
