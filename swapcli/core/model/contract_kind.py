@@ -33,5 +33,6 @@ class ContractKind(StrEnum):
     VAULT = "vault"
     BRIDGE = "bridge"
     LIQUIDITY_BOOK = "liquidity_book"
+    CLOBER_V2 = "clober_v2"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

@@ -123,6 +123,13 @@ def infinity_pool_id(
     return hash_pool_key(addresses + fee_ppm.to_bytes(32) + parameters.to_bytes(32))
 
 
+def clober_book_id(base: str, unit_size: int, quote: str, maker_policy: int, hooks: str, taker_policy: int) -> str:
+    """Return the id of a book of Clober V2 as 32 bytes in hex: the lowest 192 bits of the hash of its key."""
+    unit, maker, taker = (each.to_bytes(32) for each in (unit_size, maker_policy, taker_policy))
+    digest = keccak256(_word(base) + unit + _word(quote) + maker + _word(hooks) + taker)
+    return f"0x{digest[8:].hex():0>64}"
+
+
 def _raw(hex_text: str) -> bytes:
     return bytes.fromhex(hex_text[2:])
 

@@ -12,8 +12,8 @@ from typing import cast
 from swapcli.core.model.pool import Pool
 
 PUBLIC = (
-    "balancer", "bins", "curve", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "protocol_fees",
-    "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
+    "balancer", "bins", "curve", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "order_books",
+    "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -38,6 +38,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "infinity_bin": ("bins", "InfinityBin"),
     "liquidity_book": ("bins", "LiquidityBook"),
     "fluid_t1": ("fluid", "FluidT1"),
+    "clober_v2": ("order_books", "CloberV2"),
     "psm": ("fixed_rate", "PegStabilityModule"),
     "vault": ("fixed_rate", "ShareVault"),
     "bridge": ("fixed_rate", "StablecoinBridge"),

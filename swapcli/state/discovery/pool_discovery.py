@@ -17,7 +17,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
 from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_ref import PoolRef, network_quoter
+from swapcli.state.readers.pool_ref import LENS, PoolRef, network_quoter
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
@@ -69,6 +69,8 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             )
             if kind is ContractKind.ALGEBRA:
                 factory = factory._replace(swap_quoter=network_quoter(protocol.amm_name, network))
+            if KINDS[kind].needs_lens:
+                factory = factory._replace(lens=deployment.addresses.get(LENS, ""))
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem

@@ -30,6 +30,7 @@ from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
     BalancerV2Constants,
     BalancerV3Constants,
+    CloberConstants,
     CryptoSwapConstants,
     EkuboConstants,
     FactoryConstants,
@@ -61,6 +62,11 @@ def first_topic(log: Log) -> str:
 def address_in_first_topic(log: Log) -> str:
     """Return the last 20 bytes of the first indexed value."""
     return f"0x{log.topics[1][-40:]}"
+
+
+def clober_book_in_first_topic(log: Log) -> str:
+    """Return the id of a book of Clober V2: the first 192 bits of an order's id, as 32 bytes."""
+    return f"0x{0:016x}{log.topics[1][2:50]}"
 
 
 def balancer_id_in_first_topic(log: Log) -> str:
@@ -106,6 +112,8 @@ class KindTraits(NamedTuple):
     """Whether the contracts in the deployments are the pools, which nothing lists or announces."""
     unannounced: str = ""
     """What changes the swaps of a pool without an event, for kinds without `events`."""
+    needs_lens: bool = False
+    """Whether another contract reads its pools: the role "lens" of the deployment, the field `lens` of `constants`."""
 
 
 _PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
@@ -305,6 +313,20 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
             key_of_emitter,
         ),
         list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
+    ),
+    ContractKind.CLOBER_V2: KindTraits(
+        ("clober_v2",),
+        "order_books.clober_v2",
+        {
+            "Make(uint192,address,int24,uint256,uint64,address)": first_topic,
+            "Take(uint192,address,int24,uint64)": first_topic,
+            "Cancel(uint256,uint64)": clober_book_in_first_topic,
+        },
+        roles=("book_manager",),
+        created=("Open(uint192,address,address,uint64,uint24,uint24,address)",),
+        is_keyed_by_id=True,
+        constants=CloberConstants,
+        needs_lens=True,
     ),
     ContractKind.STABLESWAP: KindTraits(
         ("stableswap", "curve_meta"),

@@ -21,7 +21,8 @@ class Factory(NamedTuple):
     of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
     `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
     as. `quoter` says how pools that are sampled are announced and quoted. `swap_quoter` is the contract of an Algebra
-    deployment that quotes swaps in its pools; empty if the catalogue knows none.
+    deployment that quotes swaps in its pools, `lens` the one that reads the pools of a kind that needs it; both are
+    empty if the catalogue knows none.
     """
 
     address: str
@@ -34,6 +35,7 @@ class Factory(NamedTuple):
     wrapped_native: str | None = None
     quoter: Quoter | None = None
     swap_quoter: str = ""
+    lens: str = ""
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:

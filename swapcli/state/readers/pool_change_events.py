@@ -18,6 +18,7 @@ from swapcli.state.readers.contract_kinds import (
     KeyOfEvent,
     address_in_first_topic,
     balancer_id_in_first_topic,
+    clober_book_in_first_topic,
     ekubo_key_in_data,
     first_topic,
     key_of_emitter,
@@ -94,6 +95,7 @@ _SUBJECTS: Final[dict[KeyOfEvent, Callable[[str, str], tuple[str, ...]]]] = {
     first_topic: lambda key, address: (address, key),
     address_in_first_topic: lambda key, _: (f"0x{key[2:]:0>64}",),
     balancer_id_in_first_topic: lambda *_: (),
+    clober_book_in_first_topic: lambda _, address: (address,),
 }
 """The bloom filter items of an event beside its first topic, from the pool's key and address."""
 

@@ -109,6 +109,21 @@ class CryptoSwapConstants(NamedTuple):
     version: str = ""
 
 
+class CloberConstants(NamedTuple):
+    """The key of a book of Clober V2, besides its tokens, its id, and the contract that reads its ticks.
+
+    `native` is "base" or "quote" if that token is the native one, listed in its wrapped form.
+    """
+
+    lens: str = ""
+    pool_id: str = ""
+    unit_size: int = 0
+    maker_policy: int = 0
+    taker_policy: int = 0
+    hooks: str = ZERO_ADDRESS
+    native: str = ""
+
+
 class SampledConstants(NamedTuple):
     """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
 
@@ -128,6 +143,7 @@ PoolConstants = (
     | FluidConstants
     | MetapoolConstants
     | CryptoSwapConstants
+    | CloberConstants
     | SampledConstants
 )
 

@@ -15,6 +15,7 @@ from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_k
 from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
     C,
+    CloberConstants,
     FactoryConstants,
     LastBins,
     LastTicks,
@@ -23,6 +24,8 @@ from swapcli.state.readers.pool_constants import (
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 
 _QUOTER_ROLES: Final = ("quoter_v2", "quoter")
+LENS: Final = "lens"
+"""The role of a contract that reads the pools of another."""
 
 
 class PoolRef(NamedTuple):
@@ -80,6 +83,8 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if kind is ContractKind.ALGEBRA:
         return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
+    if kind is ContractKind.CLOBER_V2:
+        return ref._replace(constants=CloberConstants(lens=_only_address(pool.protocol, (LENS,), network)))
     if KINDS[kind].constants is not FactoryConstants:
         return ref
     return ref._replace(constants=FactoryConstants(likely_factory=_only_factory(pool.protocol, kind, network)))

@@ -231,6 +231,18 @@ def read_list(data: ReturnData, name: str, index: int = 0) -> tuple[int, ...]:
     return decode_list(_require_success(data, name), name, invalid_response, index)
 
 
+def read_pairs(data: ReturnData, name: str) -> tuple[tuple[int, int], ...]:
+    """Return the only value, a list of pairs of words."""
+    words = _require_success(data, name)
+    start, count = decode_words(words, 2, name, invalid_response)
+    if start != WORD:
+        raise invalid_response(name, f"a list at {start}")
+    values = decode_words(words, 2 + 2 * min(count, len(words) // WORD), name, invalid_response)[2:]
+    if len(values) != 2 * count:
+        raise invalid_response(name, f"a list that is shorter than its length of {count}")
+    return tuple(zip(values[::2], values[1::2], strict=True))
+
+
 def read_text(data: ReturnData, name: str) -> str:
     """Return a string, or 32 bytes padded with zeros, as old tokens return them."""
     return decode_text(_require_success(data, name), name, invalid_response)

@@ -18,6 +18,7 @@ from swapcli.state.readers.contract_kinds import (
     KeyOfEvent,
     address_in_first_topic,
     balancer_id_in_first_topic,
+    clober_book_in_first_topic,
     contract_kinds,
     ekubo_key_in_data,
     first_topic,
@@ -113,8 +114,11 @@ def test_an_event_gives_the_key_of_its_pool() -> None:
         address_in_first_topic: other,
         balancer_id_in_first_topic: other,
         ekubo_key_in_data: hash_pool_key(POOL_KEY),
+        clober_book_in_first_topic: f"0x{0:016x}{pool_id[2:50]}",
     }
-    content: dict[KeyOfEvent, str] = {first_topic: pool_id, balancer_id_in_first_topic: pool_id}
+    content: dict[KeyOfEvent, str] = dict.fromkeys(
+        (first_topic, balancer_id_in_first_topic, clober_book_in_first_topic), pool_id
+    )
     for events in EVENTS.values():
         for topic, key_of in events.items():
             log = Log(emitter, (topic, content.get(key_of, word(other)), word(other)), bytes(32) + POOL_KEY, 1, 0)

@@ -1,0 +1,3 @@
+"""Readers of order books."""
+
+PUBLIC = ()
