@@ -34,5 +34,6 @@ class ContractKind(StrEnum):
     BRIDGE = "bridge"
     LIQUIDITY_BOOK = "liquidity_book"
     CLOBER_V2 = "clober_v2"
+    KURU = "kuru"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

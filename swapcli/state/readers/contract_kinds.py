@@ -36,6 +36,7 @@ from swapcli.state.readers.pool_constants import (
     FactoryConstants,
     FluidConstants,
     InfinityConstants,
+    KuruConstants,
     MetapoolConstants,
     PoolConstants,
     SampledConstants,
@@ -327,6 +328,29 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_keyed_by_id=True,
         constants=CloberConstants,
         needs_lens=True,
+    ),
+    ContractKind.KURU: KindTraits(
+        ("kuru",),
+        "order_books.kuru",
+        dict.fromkeys(
+            (
+                "OrderCreated(uint40,address,uint96,uint32,bool)",
+                "FlipOrderCreated(uint40,uint40,address,uint96,uint32,uint32,bool)",
+                "FlippedOrderCreated(uint40,uint40,address,uint96,uint32,uint32,bool)",
+                "FlipOrderUpdated(uint40,uint96)",
+                "FlipOrdersCanceled(uint40[],address)",
+                "OrderCanceled(uint40,address,uint32,uint96,bool)",
+                "OrdersCanceled(uint40[],address)",
+                "Trade(uint40,address,bool,uint256,uint96,address,address,uint96)",
+                "VaultParamsUpdated(uint96,uint96,uint96,uint96,uint256,uint256)",
+                "MarketStateUpdated(uint8,uint8)",
+            ),
+            key_of_emitter,
+        ),
+        created=(
+            "MarketRegistered(address,address,address,address,uint32,uint96,uint32,uint96,uint96,uint256,uint256,uint96)",
+        ),
+        constants=KuruConstants,
     ),
     ContractKind.STABLESWAP: KindTraits(
         ("stableswap", "curve_meta"),

@@ -124,6 +124,15 @@ class CloberConstants(NamedTuple):
     native: str = ""
 
 
+class KuruConstants(NamedTuple):
+    """Of a market of Kuru: its units, the taker's fee, and which token is the native one, as for Clober."""
+
+    price_precision: int = 0
+    size_precision: int = 0
+    taker_fee_bps: int = 0
+    native: str = ""
+
+
 class SampledConstants(NamedTuple):
     """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
 
@@ -144,6 +153,7 @@ PoolConstants = (
     | MetapoolConstants
     | CryptoSwapConstants
     | CloberConstants
+    | KuruConstants
     | SampledConstants
 )
 
