@@ -48,6 +48,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "test_stableswap.py, test_curve_meta.py and test_cryptoswap.py: recorded swaps of the contracts",
         "cryptoswap_curve cryptoswap_math stableswap_liquidity stableswap_math",
     ),
+    "core/pools/dodo": (
+        "test_dodo_v2.py: recorded swaps of the contracts, and laws",
+        "dodo_curve dodo_math",
+    ),
     "core/pools/fixed_rate": (
         "test_fixed_rates.py: laws that hold of all three families",
         "fixed_rate_curve",
@@ -55,6 +59,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     "core/pools/fluid": (
         "test_fluid_t1.py: recorded swaps of the contract",
         "fluid_curve",
+    ),
+    "core/pools/iziswap": (
+        "test_iziswap.py: recorded swaps of the contracts, and laws",
+        "iziswap_curve iziswap_math",
     ),
     "core/pools/sampled": (
         "tests of the family and test_curves.py",

@@ -21,12 +21,23 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
 
 
+class Contradiction(NamedTuple):
+    """A computed pool whose contract quotes another output for a sale, 0 if it refuses: its protocol is not used."""
+
+    protocol: str
+    pool: str
+    amount_in: int
+    computed: int
+    quoted: int
+
+
 class LocalQuote(NamedTuple):
     """A quote of the routing core.
 
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
-    `payload` is that of the route, if the quote was requested with terms.
+    `payload` is that of the route, if the quote was requested with terms. For `contradictions`
+    some protocols are not used.
     """
 
     order: Order
@@ -40,6 +51,7 @@ class LocalQuote(NamedTuple):
     placeholder_pools: frozenset[str]
     transfers: Mapping[str, TransferBehaviour]
     payload: UnsignedTransaction | None = None
+    contradictions: tuple[Contradiction, ...] = ()
 
 
 class RemoteQuote(NamedTuple):

@@ -176,6 +176,13 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
     if not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+    for each in answer.contradictions:
+        quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
+        yield QuoteWarning(
+            WarningCode.POOL_LEFT_OUT,
+            f"all pools of {each.protocol} were left out: for {each.amount_in} base units in the pool {each.pool}, "
+            f"its contract {quoted}, and not the {each.computed} that were computed",
+        )
     if broken := answer.quote.broken_pools:
         others = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         message = f"pool {broken[0]}{others} was left out: its state is so extreme that computations on it fail"

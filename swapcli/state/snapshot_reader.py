@@ -18,13 +18,13 @@ from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
-from swapcli.state.readers.sampled.sampled_pools import read_quotes, read_samples
+from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import CallContext, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
 
-_ReadValue = Pool | L1FeeParams | RegisteredRouter | None
+_ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
 
 
 @dataclass
@@ -83,6 +83,22 @@ class BlockSnapshot:
             reads.append((pool.key, quotes))
         self._update(reads, self._read(reads))
 
+    def read_checks(self, sales: Mapping[str, Sale]) -> dict[str, int]:
+        """Return what the protocols of computed pools quote for a sale each, by key; 0 for one that they do not quote.
+
+        Pools whose protocol cannot be asked are left out. Without proof that the answers are of this block, all are.
+        Raise `UpstreamError`.
+        """
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = [
+            (key, read_check(pool, self._checks[pool.protocol], sale, self._call_context))
+            for key, sale in sales.items()
+            if (pool := self.pools.get(key)) and pool.protocol in self._checks
+        ]
+        results = self._read(reads) if reads else []
+        if not self.is_pinned:
+            return {}
+        return {key: answer if isinstance(answer, int) else 0 for (key, _), answer in zip(reads, results, strict=True)}
+
     def _sample_reads(self, pools: Sequence[Sampled]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
         for pool in pools:
             quoter = self._quoters.get(pool.protocol)
@@ -97,6 +113,12 @@ class BlockSnapshot:
         from swapcli.core.networks.quoter_definitions import parse_quoters
 
         return parse_quoters(self.network)
+
+    @cached_property
+    def _checks(self) -> Mapping[str, Quoter]:
+        from swapcli.core.networks.quoter_definitions import parse_checks
+
+        return parse_checks(self.network) if self.network.quoters else {}
 
     @property
     def _call_context(self) -> CallContext:

@@ -7,4 +7,3 @@ PUBLIC = (
     "router_findings", "router_variant", "state_source", "swap_terms", "swap_type", "swappable_tokens", "token",
     "transaction", "transfer_behaviour", "units", "warning", "written_amount",
 )  # fmt: skip
-)  # fmt: skip

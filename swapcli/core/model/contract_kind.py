@@ -35,5 +35,7 @@ class ContractKind(StrEnum):
     LIQUIDITY_BOOK = "liquidity_book"
     CLOBER_V2 = "clober_v2"
     KURU = "kuru"
+    DODO_V2 = "dodo_v2"
+    IZISWAP = "iziswap"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

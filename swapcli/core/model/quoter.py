@@ -89,7 +89,8 @@ class Quoter(NamedTuple):
     Pools are those of `enumeration`, of the events `created`, and `pools`, each a set of values. `reads` complete the
     values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are
     the zero address are the native currency. `has_pool_ids` says that pools share a contract, and so need an id.
-    `source` says where these facts come from.
+    `source` says where these facts come from. With `is_check`, the pools are computed and found by their kind of
+    contract, and the quotes only have to agree with what was computed.
     """
 
     protocols: tuple[str, ...]
@@ -104,3 +105,4 @@ class Quoter(NamedTuple):
     constants: tuple[str, ...] = ()
     has_pool_ids: bool = False
     source: str = ""
+    is_check: bool = False

@@ -15,6 +15,7 @@
 | `reads` | as `values`: what completes the values of a pool |
 | `constants` | names of values that are stored with a pool |
 | `pool_ids` | true if pools share a contract |
+| `check` | true if the program computes these pools, and the quotes only have to agree with it |
 | `source` | where these facts come from |
 
 A contract or an argument is an address, a number, or a name of a value after `$`; `{packed: [[value, bytes], ...]}` are
@@ -53,7 +54,7 @@ from swapcli.core.validation.values import (
 
 _QUOTER_KEYS = (
     "protocols", "quote", "as_transaction", "values", "holder", "list", "created", "pools", "reads", "constants",
-    "pool_ids", "source",
+    "pool_ids", "check", "source",
 )  # fmt: skip
 _FUNCTION_KEYS = ("contract", "call", "arguments")
 _QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover")
@@ -71,16 +72,31 @@ _TOKENS_OF_POOL = ("token0", "token1")
 
 def quoted_protocols(network: Network) -> tuple[str, ...]:
     """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing how."""
-    items = [item for item in network.quoters if isinstance(item, dict)]
+    items = [item for item in network.quoters if isinstance(item, dict) and item.get("check") is not True]
     names = (name for item in items for name in item.get("protocols") or () if isinstance(name, str))
     return tuple(dict.fromkeys(names))
 
 
+def checked_protocols(network: Network) -> frozenset[str]:
+    """Return the protocols of a network whose computed pools are checked by their quotes, without parsing how."""
+    items = (item for item in network.quoters if isinstance(item, dict) and item.get("check") is True)
+    return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
+
+
 def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:
-    """Return the quoters of a network by protocol; the first one of a protocol counts.
+    """Return the quoters of a network's sampled pools by protocol; the first one of a protocol counts.
 
     Raises `ConfigError` that names the key, below `where`; default is the network's name.
     """
+    return {name: quoter for name, quoter in _parse_all(network, where).items() if not quoter.is_check}
+
+
+def parse_checks(network: Network) -> dict[str, Quoter]:
+    """Return the quoters that check computed pools, by protocol. Raises as `parse_quoters`."""
+    return {name: quoter for name, quoter in _parse_all(network).items() if quoter.is_check}
+
+
+def _parse_all(network: Network, where: str = "") -> dict[str, Quoter]:
     path = f"{where}.quoters" if where else f"{network.name}: quoters"
     quoters: dict[str, Quoter] = {}
     for number, item in enumerate(network.quoters):
@@ -120,6 +136,7 @@ def _parse_quoter(fields: DefinitionFields) -> Quoter:
         constants=constants,
         has_pool_ids=fields.boolean("pool_ids"),
         source=fields.text("source", ""),
+        is_check=fields.boolean("check"),
     )
 
 

@@ -12,8 +12,8 @@ from typing import cast
 from swapcli.core.model.pool import Pool
 
 PUBLIC = (
-    "balancer", "bins", "curve", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "order_books",
-    "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
+    "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "iziswap",
+    "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -30,12 +30,15 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "balancer_v3_2clp": ("balancer", "BalancerV3TwoClp"),
     "balancer_v3_boosted": ("balancer", "BalancerV3Boosted"),
     "balancer_v3_eclp": ("balancer", "BalancerV3Eclp"),
+    "balancer_v3_lbp": ("balancer", "BalancerV3Lbp"),
     "balancer_v3_reclamm": ("balancer", "BalancerV3Reclamm"),
     "balancer_v3_stable": ("balancer", "BalancerV3Stable"),
     "balancer_v3_stable_surge": ("balancer", "BalancerV3StableSurge"),
     "balancer_v3_weighted": ("balancer", "BalancerV3Weighted"),
+    "dodo_v2": ("dodo", "DodoV2"),
     "ekubo": ("ekubo", "Ekubo"),
     "infinity_bin": ("bins", "InfinityBin"),
+    "iziswap": ("iziswap", "IziSwap"),
     "liquidity_book": ("bins", "LiquidityBook"),
     "fluid_t1": ("fluid", "FluidT1"),
     "clober_v2": ("order_books", "CloberV2"),

@@ -14,7 +14,7 @@
 |                                         | token sold, and of the one bought:     |                                  |
 |                                         | 20 bytes each, 0 where it holds the    |                                  |
 |                                         | token itself                           |                                  |
-| concentrated, keyed by fee              | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
+| concentrated, keyed by fee; iziswap     | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
 | concentrated, keyed by tick spacing     | tick spacing, int16                    | to check who calls it back       |
 | concentrated, keyed by tokens (Algebra) | none                                   |                                  |
 | concentrated, by pool id (Uniswap V4)   | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
@@ -25,7 +25,7 @@
 | vault (ERC-4626)                        | 1 if shares are sold: 1 byte           | `redeem`, else `deposit`         |
 | bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
-| clober_v2, kuru, ekubo                  | none: no router here executes them     |                                  |
+| clober_v2, kuru, dodo_v2, ekubo         | none: no router here executes them     |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
 says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
@@ -198,6 +198,10 @@ def _concentrated(use: PoolUse) -> _Data:
     return _tick_spacing(int(traits["tickSpacing"])) if "tickSpacing" in keys else b""
 
 
+def _fee_tier(use: PoolUse) -> _Data:
+    return _fee(use.pool.fee_ppm)._replace(is_tier=True)
+
+
 def _sampled(use: PoolUse) -> _Data:
     """Return the key of a Uniswap V4 pool, nothing for others: what the public router wants is not published."""
     traits = use.pool.api_extra_data()
@@ -289,6 +293,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "balancer_v3_2clp": _BALANCER_V3,
         "balancer_v3_eclp": _BALANCER_V3,
         "balancer_v3_reclamm": _BALANCER_V3,
+        "balancer_v3_lbp": _BALANCER_V3,
         "infinity_bin": RouterFamily(RouterPoolKind.INFINITY, _infinity_bin),
         "liquidity_book": RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold),
         "fluid_t1": RouterFamily(RouterPoolKind.FLUID, _is_first_sold),
@@ -298,6 +303,8 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "clober_v2": RouterFamily(None, _nothing),
         "kuru": RouterFamily(None, _nothing),
         "ekubo": RouterFamily(None, _nothing),
+        "dodo_v2": RouterFamily(None, _nothing),
+        "iziswap": RouterFamily(None, _fee_tier),
         "sampled": RouterFamily(None, _sampled, _V4),
     }
 )

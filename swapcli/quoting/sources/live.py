@@ -25,7 +25,8 @@ from swapcli.core.model.token import Token
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.quoting.health import UNHEALTHY, Health
 from swapcli.quoting.l1_data_fee import with_l1_fee
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult, result_of
+from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
+from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader
 from swapcli.quoting.sources.live_search import Limits, LiveSearch, pricing_pools
@@ -33,7 +34,7 @@ from swapcli.quoting.sources.local_quotes import LocalPayloads, build_local_quot
 from swapcli.quoting.sources.market_prices import price_pools
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.quoting.sources.quote_source import KnownMarket, PoolSource
-from swapcli.quoting.sources.requote_sampled_pools import SampledAmounts, with_quoted_amounts
+from swapcli.quoting.sources.requote_sampled_pools import with_quoted_amounts
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import Clock
 from swapcli.state.readers.sampled.sampled_discovery import listed_sampled_pools
@@ -69,6 +70,7 @@ class LiveSource:
         self._payloads = LocalPayloads(clock, route_ttl_s)
         self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
+        self._contradictions: dict[str, Contradiction] = {}
         self._last: SearchableMarket | None = None
         self._listed_in: tuple[SearchableMarket, SearchableMarket] | None = None
 
@@ -161,6 +163,7 @@ class LiveSource:
     def _quote_live(self, request: QuoteRequest) -> tuple[SearchableMarket, LocalQuote]:
         """Return the quote, and the market with its state."""
         known = self._with_listed_pools(self._transfers.applied_to(self.known().for_order(request.order)))
+        known = without_protocols(known, self._contradictions)
         if self._is_fresh(known):
             self._last = known
             return known, quote_locally(known, request)
@@ -181,12 +184,15 @@ class LiveSource:
                 raise
             hint = f"swapcli sync {self.network.name} finds the pools that exist"
             raise with_unread_pools(error, unread, hint) from error
-        searched, outcome = SampledAmounts(request, reader.quote_sales).settle(found.searched, found.outcome)
+        checked = settle_amounts(request, found.searched, found.outcome, reader.quote_sales, reader.read_checks)
+        searched, outcome = checked.searched, checked.outcome
+        self._contradictions.update((each.protocol, each) for each in checked.contradictions)
         if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
             searched = searched.with_description(f"{searched.market.source}{left}")
         started_s = self._clock.monotonic_s() - found.searched_s
-        return self._use(searched), build_local_quote(searched, request, outcome, started_s)
+        answer = build_local_quote(searched, request, outcome, started_s)
+        return self._use(searched), answer._replace(contradictions=tuple(self._contradictions.values()))
 
     def _reader(self, known: SearchableMarket) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers)

@@ -160,6 +160,22 @@ class LivePoolReader:
             return {}
         return {key: snapshot.pools[key] for key in sales}
 
+    def read_checks(self, sales: Mapping[str, Sale]) -> Mapping[str, int]:
+        """Return what the protocols of computed pools quote for these sales, as `BlockSnapshot.read_checks`.
+
+        Nothing if that block is gone, or no requests are left.
+        """
+        snapshot = self._snapshot
+        if snapshot is None or not snapshot.network.quoters:
+            return {}
+        try:
+            return snapshot.read_checks(sales)
+        except (BlockMismatch, ChainReorganized):
+            self._discard_snapshot()
+            return {}
+        except RequestBudgetSpent:
+            return {}
+
     def unread_reasons(self) -> list[str]:
         """Return why requested pools could not be read, in the order of their requests."""
         reasons = self._snapshot.reasons if self._snapshot else {}

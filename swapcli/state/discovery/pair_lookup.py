@@ -53,6 +53,7 @@ _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
         **dict.fromkeys(_SOLIDLY_KINDS, ("getPool(address,address,bool)", "getPair(address,address,bool)")),
         **dict.fromkeys(_V3_KINDS, ("getPool(address,address,uint24)", _BY_SPACING)),
         ContractKind.ALGEBRA: ("poolByPair(address,address)",),
+        ContractKind.IZISWAP: ("pool(address,address,uint24)",),
     }
 )
 """The functions with which a factory may return the pool of two tokens."""
@@ -229,6 +230,8 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
     if factory.kind not in _NAMES:
         raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
+    if factory.kind is ContractKind.IZISWAP:
+        keys = [(fee,) for fee in factory.fee_tiers or COMMON_FEES]
     if factory.kind in _SOLIDLY_KINDS:
         # The kinds name volatile pairs first, which is the factory's flag: 0 volatile, 1 stable.
         families = KINDS[factory.kind].families

@@ -206,6 +206,17 @@ def _by_direction(log: Log) -> SwapAmounts:
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
 
 
+def _by_tokens_in_data(log: Log) -> SwapAmounts:
+    sold, bought, amount_in, amount_out = read_words(log.data, 4, "DODOSwap")
+    return SwapAmounts(to_address(sold, "DODOSwap"), to_address(bought, "DODOSwap"), amount_in, amount_out)
+
+
+def _by_point(log: Log) -> SwapAmounts:
+    sells_x, amount_x, amount_y, point = read_words(log.data, 4, "Swap")
+    sides = (0, 1, amount_x, amount_y) if sells_x else (1, 0, amount_y, amount_x)
+    return SwapAmounts(*sides, state_after={"point": to_signed(point)})
+
+
 def _deposit(log: Log) -> SwapAmounts:
     assets, shares = read_words(log.data, 2, "Deposit")
     return SwapAmounts(0, 1, assets, shares)
@@ -308,6 +319,18 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
                 (ContractKind.BALANCER_V3,),
                 address_in_first_topic,
                 _by_address_in_vault,
+            ),
+            (
+                "DODOSwap(address,address,uint256,uint256,address,address)",
+                (ContractKind.DODO_V2,),
+                key_of_emitter,
+                _by_tokens_in_data,
+            ),
+            (
+                "Swap(address,address,uint24,bool,uint256,uint256,int24)",
+                (ContractKind.IZISWAP,),
+                key_of_emitter,
+                _by_point,
             ),
             ("Swap(bool,uint256,uint256,address)", (ContractKind.FLUID_T1,), key_of_emitter, _by_direction),
             (

@@ -395,6 +395,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
             "balancer_v3_eclp",
             "balancer_v3_2clp",
             "balancer_v3_reclamm",
+            "balancer_v3_lbp",
         ),
         "balancer.balancer_v3",
         {
@@ -406,6 +407,27 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=(_POOL_REGISTERED_V3,),
         is_in_vault=True,
         constants=BalancerV3Constants,
+    ),
+    ContractKind.DODO_V2: KindTraits(
+        ("dodo_v2",),
+        "dodo.dodo_v2",
+        created=tuple(f"New{kind}(address,address,address,address)" for kind in ("DVM", "DPP", "DSP", "GSP")),
+    ),
+    ContractKind.IZISWAP: KindTraits(
+        ("iziswap",),
+        "iziswap.iziswap",
+        dict.fromkeys(
+            (
+                "Swap(address,address,uint24,bool,uint256,uint256,int24)",
+                "Mint(address,address,int24,int24,uint128,uint256,uint256)",
+                "Burn(address,int24,int24,uint128,uint256,uint256)",
+                "AddLimitOrder(address,uint128,uint128,int24,uint128,uint128,bool)",
+                "DecLimitOrder(address,uint128,int24,uint128,uint128,bool)",
+            ),
+            key_of_emitter,
+        ),
+        created=("NewPool(address,address,uint24,uint24,address)",),
+        constants=TickConstants,
     ),
     ContractKind.FLUID_T1: KindTraits(
         ("fluid_t1",),

@@ -9,8 +9,7 @@ import pytest
 from swapcli.core.errors import ConfigError
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_protocols
-from swapcli.state.readers.contract_kinds import topic_of
+from swapcli.core.networks.quoter_definitions import checked_protocols, parse_checks, parse_quoters, quoted_protocols
 
 SELECTORS = {
     "tessera": "77f65f98",
@@ -33,17 +32,14 @@ def test_every_sampled_protocol_has_a_quote_function(name: str) -> None:
     assert list(quoters) == list(quoted_protocols(network))
     assert {each.amm_name for each in network.protocols if each.family == "sampled"} <= quoters.keys()
     assert quoters.keys() <= {each.amm_name for each in network.protocols}
-    for protocol, quoter in quoters.items():
+    checks = parse_checks(network)
+    assert checks.keys() == checked_protocols(network)
+    assert {each.amm_name for each in network.protocols if each.family == "sampled"}.isdisjoint(checks)
+    for protocol, quoter in {**quoters, **checks}.items():
         assert quoter.source
         if protocol in SELECTORS:
             found = [keccak256(quote.function.signature.encode())[:4].hex() for quote in quoter.quotes]
             assert list(dict.fromkeys(found)) == SELECTORS[protocol].split()
-
-
-def test_creation_events_are_those_of_the_bindings() -> None:
-    created = parse_quoters(find_network("base"))["dodoDSP"].created
-    assert created
-    assert topic_of(created.signature) == "0xbc1083a2c1c5ef31e13fb436953d22b47880cf7db279c2c5666b16083afd6b9d"
 
 
 FACTORY = "0x" + "12" * 20

@@ -24,6 +24,7 @@ from tests.core.pools.balancer import (
 from tests.core.pools.balancer.balancer_v3_steps import Build, replay_pools
 from tests.core.pools.bins import test_infinity_bin_vectors, test_liquidity_book
 from tests.core.pools.curve import test_cryptoswap, test_curve_meta, test_stableswap
+from tests.core.pools.dodo import test_dodo_v2
 from tests.core.pools.fluid import test_fluid_t1
 from tests.core.pools.random_pools import TOKENS
 from tests.core.pools.recorded import VECTORS, read_vectors
@@ -96,6 +97,12 @@ def _fluid(name: str) -> Iterator[RecordedAnswer]:
         yield _answer(pool, test_fluid_t1.direction(step), step["amount"], step["amount_out"])
 
 
+def _dodo(name: str) -> Iterator[RecordedAnswer]:
+    del name
+    for pool, step in test_dodo_v2.recorded_steps():
+        yield _answer(pool, test_dodo_v2.direction(step), step[4], step[5])
+
+
 def _bins(name: str) -> Iterator[RecordedAnswer]:
     del name
     for step, pool in test_infinity_bin_vectors.bin_steps("in"):
@@ -162,6 +169,7 @@ REPLAYS: Final[Mapping[str, Replay]] = MappingProxyType(
         "balancer_v3_stable_surge": _of_vault_v3(test_balancer_v3_stable.build_surge),
         "balancer_v3_weighted": _of_vault_v3(test_balancer_v3_weighted.build),
         "curve_meta": _curve_meta,
+        "dodo_v2": _dodo,
         "fluid_dex_t1": _fluid,
         "gyro_v2_eclp": _eclp_v2,
         "infinity_bin": _bins,

@@ -58,8 +58,13 @@ _FLOORS: Final = "getMinTokenBalances()"
 ECLP_PARAMETERS: Final = "getECLPParams()"
 _2CLP_PARAMETERS: Final = "getGyro2CLPPoolImmutableData()"
 _VIRTUAL_BALANCES: Final = "computeCurrentVirtualBalances()"
+_SWAPS_OPEN: Final = "isSwapEnabled()"
+_PROJECT: Final = "getProjectToken()"
+_BOUGHT_ONLY: Final = "isProjectTokenSwapInBlocked()"
+_VIRTUAL_RESERVE: Final = "getReserveTokenVirtualBalance()"
 _SURGE_FEE: Final = "getMaxSurgeFeePercentage(address)"
 _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
+_OF_SOME_VERSIONS: Final = (_FLOORS, _VIRTUAL_RESERVE)
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 """The address that the vault has on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
 _PRECISION: Final = 1000
@@ -100,6 +105,8 @@ class FamilyTraits(NamedTuple):
     functions: tuple[str, ...]
     read: FamilyReader
     has_surge_hook: bool = False
+    is_own_hook: bool = False
+    """Whether pools may be called as their own hooks, which asks what `read` asks."""
     further_calls: Callable[[PoolRef], list[ContractCall]] = _no_calls
 
 
@@ -122,7 +129,7 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
         *(ContractCall(vault_of(ref), encode_call(name, ref.address)) for name in by_pool),
         *(ContractCall(vault_of(ref), encode_call(name)) for name in (_MIN_TRADE, _VAULT_PAUSED)),
         *(
-            ContractCall(ref.address, encode_call(name), may_revert=name == _FLOORS)
+            ContractCall(ref.address, encode_call(name), may_revert=name in _OF_SOME_VERSIONS)
             for name in FAMILIES[ref.family].functions
         ),
         *FAMILIES[ref.family].further_calls(ref),
@@ -135,7 +142,7 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
     if read_word(paused, _VAULT_PAUSED):
         raise invalid_response(_VAULT_PAUSED, "the vault is paused")
     pool = _read_vault_pool(ref, data, config, hooks)
-    if not traits.has_surge_hook:
+    if not traits.has_surge_hook and not (traits.is_own_hook and _is_own_hook(ref.address, pool.hooks)):
         _check_no_hooks(pool.hooks)
     pool.state["min_trade_amount"] = read_word(minimum, _MIN_TRADE)
     fields = yield from traits.read(ref, pool, answers)
@@ -160,7 +167,8 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     config = _read_hooks(hooks)
     if family == "balancer_v3_stable" and config.sets_fee:
         family = "balancer_v3_stable_surge"
-    if not FAMILIES[family].has_surge_hook:
+    traits = FAMILIES[family]
+    if not traits.has_surge_hook and not (traits.is_own_hook and _is_own_hook(address, config)):
         _check_no_hooks(config)
     addresses = tuple(to_address(each, _POOL_TOKENS) for each in read_list(tokens, _POOL_TOKENS))
     if family == "balancer_v3_stable" and factory.protocol_of("balancer_v3_boosted"):
@@ -215,6 +223,11 @@ def _read_hooks(answer: ReturnData) -> HooksConfig:
     words = read_words(answer, 11, _HOOKS_CONFIG)
     adjusts, sets_fee, before, after = (bool(words[k]) for k in (0, 3, 4, 5))
     return HooksConfig(adjusts, sets_fee, before, after, to_address(words[10], _HOOKS_CONFIG))
+
+
+def _is_own_hook(address: str, hooks: HooksConfig) -> bool:
+    """Return whether the pool itself is the hook, and is asked at most before a swap: whether swaps are open."""
+    return hooks.contract == address and not (hooks.adjusts_amounts or hooks.sets_fee or hooks.runs_after_swap)
 
 
 def _check_no_hooks(hooks: HooksConfig) -> None:
@@ -308,6 +321,23 @@ def _read_reclamm(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) 
     return {"virtual_balances": read_words(results[0], 2, _VIRTUAL_BALANCES)}
 
 
+def _read_lbp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+    """Read the weights at the block, and what the sale allows."""
+    weights, floors, is_open, project, bought_only, virtual = results
+    fields = yield from _read_weighted(ref, pool, (weights, floors))
+    if not read_word(is_open, _SWAPS_OPEN):
+        raise invalid_response(_SWAPS_OPEN, "the sale has not begun, or is over")
+    token = read_address(project, _PROJECT)
+    if token not in ref.tokens:
+        raise invalid_response(_PROJECT, "the token that is sold is not one of the pool's")
+    return fields | {
+        "project": ref.tokens.index(token),
+        "virtual_reserve": read_words(virtual, 2, _VIRTUAL_RESERVE)[1] if virtual else 0,
+        "is_project_bought_only": bool(read_word(bought_only, _BOUGHT_ONLY)),
+        "changes_without_events": True,  # weights move with time
+    }
+
+
 FAMILIES: Final[Mapping[str, FamilyTraits]] = {
     "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _FLOORS), _read_weighted),
     "balancer_v3_stable": FamilyTraits((_AMP, _VERSION), _read_stable),
@@ -316,6 +346,9 @@ FAMILIES: Final[Mapping[str, FamilyTraits]] = {
     "balancer_v3_eclp": FamilyTraits((ECLP_PARAMETERS,), _read_eclp),
     "balancer_v3_2clp": FamilyTraits((_2CLP_PARAMETERS,), _read_2clp),
     "balancer_v3_reclamm": FamilyTraits((_VIRTUAL_BALANCES,), _read_reclamm),
+    "balancer_v3_lbp": FamilyTraits(
+        (_WEIGHTS, _FLOORS, _SWAPS_OPEN, _PROJECT, _BOUGHT_ONLY, _VIRTUAL_RESERVE), _read_lbp, is_own_hook=True
+    ),
 }
 """The families of the vault's pools. To add one, add a row, and its name below."""
 
@@ -326,5 +359,6 @@ _FAMILY_BY_NAME: Final[Mapping[str, str]] = {
     "GyroECLPPool": "balancer_v3_eclp",
     "Gyro2CLPPool": "balancer_v3_2clp",
     "ReClammPool": "balancer_v3_reclamm",
+    "LBPool": "balancer_v3_lbp",
 }
 """Families by the name that `version()` of a pool gives."""

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.encoding.abi_arguments import AbiValue, encode_arguments
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import (
     Argument,
     ContractFunction,
@@ -89,6 +90,16 @@ def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: C
         tokens = pool.tokens if sale.is_forward else pool.tokens[::-1]
         pool = pool.with_sample(tokens[0], tokens[1], QuotedSale(sale.amount_in, amount_out))
     return pool
+
+
+def read_check(pool: Pool, quoter: Quoter, sale: Sale, context: CallContext) -> BatchRead[int]:
+    """Return what the protocol of a computed pool quotes for a sale; 0 if it does not. Takes a round, or two."""
+    known = pool.api_extra_data()
+    constants = tuple((name, str(known[name])) for name in quoter.constants if name in known)
+    named = Sampled(*pool.identity, constants=constants, pool_id=pool.pool_id)
+    values = yield from _read_values(named, quoter)
+    (answer,) = yield _quote_calls(named, quoter, [sale], values, context)
+    return _read_output(quoter, sale, answer)
 
 
 def _amounts_to_sample(decimals: int, balance: int | None) -> list[int]:

@@ -206,3 +206,58 @@ def test_an_unknown_kind_of_pool_is_left_out_by_its_name() -> None:
     found = scene.find()
     assert isinstance(found, SkippedItem)
     assert found.reason == f'{scene.pool.address}: pools of the kind "LBPool" are not supported'
+
+
+LBP = "balancer_v3_lbp"
+
+
+class SaleScene(Scene):
+    """A vault with a bootstrapping pool of the first two tokens, the second one for sale; it is its own hook."""
+
+    def __init__(self, before_swap: bool = False) -> None:
+        super().__init__()
+        self.set_version(self.pool, "LBPool", 3)
+        self.answer(self.vault, "getPoolTokens(address)", ["address[]"], TOKENS[:2])
+        struct = "(bytes32,address[],(uint8,address,bool)[],uint256[],uint256[],uint256[],uint256[])"
+        lists = [10**24, 10**22], [1, 2], [WAD, WAD], [1, 1]
+        data = bytes(32), TOKENS[:2], [(0, ZERO_ADDRESS, False)] * 2, *lists
+        self.answer(self.vault, "getPoolData(address)", [struct], data)
+        self.set_hooks((False, True, False, False, before_swap, False, True, False, True, False), self.pool.address)
+        self.answer(self.pool, "getNormalizedWeights()", ["uint256[]"], [WAD // 5, 4 * WAD // 5])
+        self.answer(self.pool, "isSwapEnabled()", ["bool"], True)
+        self.answer(self.pool, "getProjectToken()", ["address"], TOKENS[1])
+        self.answer(self.pool, "isProjectTokenSwapInBlocked()", ["bool"], True)
+
+    def read_sale(self) -> Pool | SkippedItem:
+        ref = PoolRef(self.pool.address, LBP, LBP, ContractKind.BALANCER_V3, TOKENS[:2], (18, 18))
+        (found,) = load_pools(BlockReader(self.node, BLOCK, None), [ref])
+        return found
+
+
+@pytest.mark.parametrize("before_swap", [False, True])
+def test_a_bootstrapping_pool_is_read_with_the_weights_of_the_block(before_swap: bool) -> None:
+    scene = SaleScene(before_swap)
+    pool = scene.read_sale()
+    assert isinstance(pool, Pool), pool
+    assert pool.changes_without_events
+    state = pool.state()
+    assert (state["weights"], state["project"], state["is_project_bought_only"]) == (
+        [str(WAD // 5), str(4 * WAD // 5)], 1, True,
+    )  # fmt: skip
+    assert "virtual_reserve" not in state
+    scene.answer(scene.pool, "getReserveTokenVirtualBalance()", ["uint256", "uint256"], 5, 7)
+    virtual = scene.read_sale()
+    assert isinstance(virtual, Pool)
+    assert virtual.state()["virtual_reserve"] == "7"
+
+
+def test_a_sale_that_is_closed_and_foreign_hooks_are_left_out() -> None:
+    scene = SaleScene()
+    scene.answer(scene.pool, "isSwapEnabled()", ["bool"], False)
+    assert "has not begun, or is over" in str(scene.read_sale())
+    scene = SaleScene()
+    scene.answer(scene.pool, "getProjectToken()", ["address"], TOKENS[2])
+    assert "not one of the pool's" in str(scene.read_sale())
+    scene = SaleScene()
+    scene.set_hooks((False, False, False, False, True, False, False, False, False, False), scene.hook.address)
+    assert "which is not supported" in str(scene.read_sale())

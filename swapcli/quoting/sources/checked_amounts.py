@@ -1,0 +1,87 @@
+"""Settle the amounts of a found route with the protocols of its pools.
+
+Sampled pools have their very amounts quoted (`requote_sampled_pools`). Pools that are computed, and whose protocol also
+quotes, are checked: the contract must quote what was computed, to the unit, for what the route sells to a pool first.
+Where it does not, the program's maths is not that contract's, so that no pool of the protocol is used any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.quoter import Sale
+from swapcli.core.networks.quoter_definitions import checked_protocols
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.quote_results import Contradiction
+from swapcli.quoting.sources.requote_sampled_pools import QuoteSales, SampledAmounts
+from swapcli.quoting.sources.sampled_markets import without_pools
+from swapcli.quoting.sources.searchable_market import SearchableMarket
+
+if TYPE_CHECKING:
+    from swapcli.core.model.quote import Step
+    from swapcli.core.routing.router import SearchResult
+
+ReadChecks = Callable[[Mapping[str, Sale]], Mapping[str, int]]
+"""Returns what protocols quote for a sale in each of these pools, 0 if they refuse; nothing where they cannot be asked.
+"""
+
+
+class SettledAmounts(NamedTuple):
+    """An outcome with the market that it is on, and why protocols were left out for it."""
+
+    searched: SearchableMarket
+    outcome: SearchResult
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+def settle_amounts(
+    request: QuoteRequest,
+    searched: SearchableMarket,
+    outcome: SearchResult,
+    quote_sales: QuoteSales,
+    read_checks: ReadChecks,
+) -> SettledAmounts:
+    """Return the best outcome whose amounts the protocols have quoted or confirmed, as far as they can be asked.
+
+    Takes no request without such pools in the route. Raises `NoRoute` if a contradiction leaves no other route, and
+    `UpstreamError`.
+    """
+    sampled = SampledAmounts(request, quote_sales)
+    searched, outcome = sampled.settle(searched, outcome)
+    contradictions: list[Contradiction] = []
+    while found := _contradictions(searched.market.pools, outcome, searched, read_checks):
+        contradictions += found
+        others = without_protocols(searched, {each.protocol for each in found})
+        searched, outcome = sampled.settle(others, others.search(request))
+    return SettledAmounts(searched, outcome, tuple(contradictions))
+
+
+def without_protocols(searchable: SearchableMarket, protocols: Collection[str]) -> SearchableMarket:
+    """Return the searchable without the pools of these protocols; the same one if there are none."""
+    if not protocols:
+        return searchable
+    keys = {key for key, pool in searchable.market.pools.items() if pool.protocol in protocols}
+    return without_pools(searchable, keys) if keys else searchable
+
+
+def _contradictions(
+    pools: Mapping[str, Pool], outcome: SearchResult, searched: SearchableMarket, read_checks: ReadChecks
+) -> list[Contradiction]:
+    """Return the first contradiction of each protocol among the pools of a route."""
+    checked = checked_protocols(searched.network)
+    steps: dict[str, Step] = {}
+    for step in outcome.best.replay.steps:
+        if step.pool in pools and pools[step.pool].protocol in checked:
+            steps.setdefault(step.pool, step)  # the quote is for the pool at the block, before any swap
+    if not steps:
+        return []
+    sales = {key: Sale(step.token_in == pools[key].tokens[0], step.amount_in) for key, step in steps.items()}
+    found: dict[str, Contradiction] = {}
+    for key, quoted in read_checks(sales).items():
+        step, protocol = steps[key], pools[key].protocol
+        if quoted != step.amount_out:
+            found.setdefault(protocol, Contradiction(protocol, key, step.amount_in, step.amount_out, quoted))
+    return list(found.values())

@@ -1,0 +1,3 @@
+"""The reader of DODO's pools."""
+
+PUBLIC = ()

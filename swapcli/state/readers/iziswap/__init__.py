@@ -1,0 +1,3 @@
+"""The reader of iZiSwap's pools."""
+
+PUBLIC = ()
