@@ -68,6 +68,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "tests of the family and test_curves.py",
         "sampled_curve",
     ),
+    "core/pools/smardex": (
+        "test_smardex.py: recorded swaps of the contract, and laws",
+        "two_part_curve",
+    ),
     "core/routing": (
         "test_router.py and the properties beside it, by the certificate and the replay",
         "broken_pools least_input market_index",

@@ -37,5 +37,6 @@ class ContractKind(StrEnum):
     KURU = "kuru"
     DODO_V2 = "dodo_v2"
     IZISWAP = "iziswap"
+    SMARDEX = "smardex"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

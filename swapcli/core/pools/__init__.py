@@ -43,6 +43,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "fluid_t1": ("fluid", "FluidT1"),
     "clober_v2": ("order_books", "CloberV2"),
     "kuru": ("order_books", "Kuru"),
+    "smardex": ("smardex", "SmarDex"),
     "psm": ("fixed_rate", "PegStabilityModule"),
     "vault": ("fixed_rate", "ShareVault"),
     "bridge": ("fixed_rate", "StablecoinBridge"),

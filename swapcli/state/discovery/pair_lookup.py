@@ -49,7 +49,7 @@ _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
     {
-        ContractKind.UNISWAP_V2: ("getPair(address,address)",),
+        **dict.fromkeys((ContractKind.UNISWAP_V2, ContractKind.SMARDEX), ("getPair(address,address)",)),
         **dict.fromkeys(_SOLIDLY_KINDS, ("getPool(address,address,bool)", "getPair(address,address,bool)")),
         **dict.fromkeys(_V3_KINDS, ("getPool(address,address,uint24)", _BY_SPACING)),
         ContractKind.ALGEBRA: ("poolByPair(address,address)",),
@@ -65,6 +65,7 @@ _MAX_SPACINGS: Final = 32
 _BATCH_SIZE: Final = 2_000
 _QUERY_COUNTS: Final = {
     ContractKind.UNISWAP_V2: 1,
+    ContractKind.SMARDEX: 1,
     **dict.fromkeys(_SOLIDLY_KINDS, 2),
     ContractKind.ALGEBRA: 1,
     ContractKind.UNISWAP_V4: 1,

@@ -206,6 +206,11 @@ def _by_direction(log: Log) -> SwapAmounts:
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
 
 
+def _two_signed(log: Log) -> SwapAmounts:
+    """Read the amounts from the pool's view: what it receives is positive."""
+    return _of_signs(*(to_signed(word) for word in read_words(log.data, 2, "Swap")))
+
+
 def _by_tokens_in_data(log: Log) -> SwapAmounts:
     sold, bought, amount_in, amount_out = read_words(log.data, 4, "DODOSwap")
     return SwapAmounts(to_address(sold, "DODOSwap"), to_address(bought, "DODOSwap"), amount_in, amount_out)
@@ -332,6 +337,7 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
                 key_of_emitter,
                 _by_point,
             ),
+            ("Swap(address,address,int256,int256)", (ContractKind.SMARDEX,), key_of_emitter, _two_signed),
             ("Swap(bool,uint256,uint256,address)", (ContractKind.FLUID_T1,), key_of_emitter, _by_direction),
             (
                 "Swap(address,address,address,address,uint256,uint256,uint256)",

@@ -429,6 +429,15 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=("NewPool(address,address,uint24,uint24,address)",),
         constants=TickConstants,
     ),
+    ContractKind.SMARDEX: KindTraits(
+        ("smardex",),
+        "smardex.smardex",
+        dict.fromkeys(
+            ("Sync(uint256,uint256,uint256,uint256,uint256,uint256)", "FeesChanged(uint256,uint256)"), key_of_emitter
+        ),
+        list_functions=_PAIR_LISTS,
+        constants=FactoryConstants,
+    ),
     ContractKind.FLUID_T1: KindTraits(
         ("fluid_t1",),
         "fluid.fluid_t1",

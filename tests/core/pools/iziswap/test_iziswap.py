@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import sqrt
 
 import pytest
 from hypothesis import assume, given
@@ -52,7 +53,7 @@ def swaps(draw: st.DrawFn) -> tuple[IziSwap, tuple[str, str], int]:
 def rounding(pool: IziSwap, tokens: tuple[str, str]) -> float:
     """Return a few units of the output for each marked point, and what a unit of liquidity is worth."""
     start_rate = pool.curve(*tokens).start_rate
-    return (4 + len(pool.marks.points)) * (2 + start_rate + start_rate**0.5)
+    return (4 + len(pool.marks.points)) * (2 + start_rate + sqrt(start_rate))
 
 
 @given(swaps())

@@ -1,0 +1,3 @@
+"""Pairs of SmarDex."""
+
+PUBLIC = ()

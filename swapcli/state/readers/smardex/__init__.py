@@ -1,0 +1,3 @@
+"""The reader of SmarDex's pairs."""
+
+PUBLIC = ()
