@@ -38,5 +38,6 @@ class ContractKind(StrEnum):
     DODO_V2 = "dodo_v2"
     IZISWAP = "iziswap"
     SMARDEX = "smardex"
+    GMX_VAULT = "gmx_vault"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

@@ -12,8 +12,8 @@ from typing import cast
 from swapcli.core.model.pool import Pool
 
 PUBLIC = (
-    "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "identity_checks", "infinity_key", "iziswap",
-    "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
+    "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "gmx", "identity_checks", "infinity_key",
+    "iziswap", "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -48,6 +48,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "vault": ("fixed_rate", "ShareVault"),
     "bridge": ("fixed_rate", "StablecoinBridge"),
     "wrapper": ("fixed_rate", "WrappedNative"),
+    "gmx_vault": ("gmx", "GmxVault"),
     "sampled": ("sampled", "Sampled"),
 }
 

@@ -307,6 +307,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "dodo_v2": RouterFamily(None, _nothing),
         "iziswap": RouterFamily(None, _fee_tier),
         "smardex": RouterFamily(None, _nothing),
+        "gmx_vault": RouterFamily(None, _nothing),
         "sampled": RouterFamily(None, _sampled, _V4),
     }
 )

@@ -201,6 +201,18 @@ def _addresses(log: Log, first: int) -> tuple[str, str]:
     return sold, bought
 
 
+def _pool_of_vault_swap(log: Log) -> str:
+    return address_in_first_topic(log) if len(log.topics) > 1 else key_of_emitter(log)
+
+
+def _by_address_in_topics_or_data(log: Log) -> SwapAmounts:
+    """Read Balancer V3's swap, or GMX V1's: account, tokens, input, and output before and after the fee."""
+    if len(log.topics) > 1:
+        return _by_address_in_vault(log)
+    _, sold, bought, amount_in, _, amount_out = read_words(log.data, 6, "Swap")
+    return SwapAmounts(to_address(sold, "Swap"), to_address(bought, "Swap"), amount_in, amount_out)
+
+
 def _by_direction(log: Log) -> SwapAmounts:
     forward, amount_in, amount_out = read_words(log.data, 3, "Swap")
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
@@ -321,9 +333,10 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
             ),
             (
                 "Swap(address,address,address,uint256,uint256,uint256,uint256)",
-                (ContractKind.BALANCER_V3,),
-                address_in_first_topic,
-                _by_address_in_vault,
+                # GMX V1's has the same signature, and nothing in its topics.
+                (ContractKind.BALANCER_V3, ContractKind.GMX_VAULT),
+                _pool_of_vault_swap,
+                _by_address_in_topics_or_data,
             ),
             (
                 "DODOSwap(address,address,uint256,uint256,address,address)",

@@ -494,6 +494,13 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         network_kind=Kind.STARKNET,
         constants=EkuboConstants,
     ),
+    ContractKind.GMX_VAULT: KindTraits(
+        ("gmx_vault",),
+        "gmx.gmx_vault",
+        roles=("vault",),
+        is_pool_itself=True,
+        unannounced="prices of an oracle",
+    ),
     ContractKind.SAMPLED: KindTraits(
         ("sampled",),
         "sampled.sampled",

@@ -1,0 +1,3 @@
+"""Readers of vaults that trade at the prices of an oracle."""
+
+PUBLIC = ()
