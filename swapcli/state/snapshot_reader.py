@@ -71,6 +71,11 @@ class BlockSnapshot:
                 self.l1_fee_params = value
             elif isinstance(value, RegisteredRouter):
                 self.registered_router = value
+        # A reader returns a pool without samples where it cannot compute it, as those of hooks whose rule fails.
+        to_sample = sampled_pools(pool for key, _ in reads[:pool_count] if (pool := self.pools[key]))
+        sample_reads = list(self._sample_reads([pool for pool in to_sample if not pool.has_samples]))
+        if sample_reads:
+            self._update(sample_reads, self._read(sample_reads))
 
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
         """Add what the protocols of sampled pools quote for these sales, by key of the pool. Raise `UpstreamError`.

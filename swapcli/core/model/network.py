@@ -191,6 +191,7 @@ class Network(NamedTuple):
     router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known nodes, the user's first;
     `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before use. `quoters`
     describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
+    `hook_rules` describe what hooks of Uniswap V4 do; `core.networks.hook_rules` parses them to read their pools.
     """
 
     name: str
@@ -222,6 +223,7 @@ class Network(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
     unconfirmed: tuple[str, ...] = ()
     quoters: tuple[object, ...] = ()
+    hook_rules: tuple[object, ...] = ()
     public_nodes: tuple[PublicNode, ...] = ()
     blocked_tokens: frozenset[str] = frozenset()
     revoke_first_tokens: frozenset[str] = frozenset()

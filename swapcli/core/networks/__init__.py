@@ -1,6 +1,6 @@
 """Which networks there are, and what is known of them. Pure data and lookups; nothing here asks a node."""
 
 PUBLIC = (
-    "address", "catalogue", "definition", "definition_fields", "definition_files", "explorer", "l1_fee",
-    "name_services", "permit2", "pool_addresses", "quoter_definitions", "token_list_file",
+    "address", "catalogue", "definition", "definition_fields", "definition_files", "explorer", "hook_rules",
+    "l1_fee", "name_services", "permit2", "pool_addresses", "quoter_definitions", "token_list_file",
 )  # fmt: skip

@@ -60,19 +60,25 @@ def _build_network(name: str, added: Mapping[str, object]) -> Network:
         label, mapping = given.pop(0)
         described = {**mapping, "name": name} if isinstance(mapping, Mapping) else mapping
         known = parse_network(described, f"networks.{label}")
-        _check_quoters(known, mapping, f"networks.{label}")
+        _check_lazy_parts(known, mapping, f"networks.{label}")
     for label, mapping in given:
         known = extend_network(known, mapping, f"networks.{label}")
-        _check_quoters(known, mapping, f"networks.{label}")
+        _check_lazy_parts(known, mapping, f"networks.{label}")
     return known
 
 
-def _check_quoters(network: Network, mapping: object, where: str) -> None:
-    """Raise `ConfigError` for mistakes in quote functions that a user added, which are parsed before live quotes."""
-    if isinstance(mapping, Mapping) and mapping.get("quoters"):
+def _check_lazy_parts(network: Network, mapping: object, where: str) -> None:
+    """Raise `ConfigError` for mistakes in what a user added and only reads from nodes parse: quoters, hook rules."""
+    if not isinstance(mapping, Mapping):
+        return
+    if mapping.get("quoters"):
         from swapcli.core.networks.quoter_definitions import parse_quoters
 
         parse_quoters(network, where)
+    if mapping.get("hook_rules"):
+        from swapcli.core.networks.hook_rules import parse_hook_rules
+
+        parse_hook_rules(network, where)
 
 
 def _read_chain_id(name: str, added: Mapping[str, object]) -> int:

@@ -26,6 +26,7 @@
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
 | `gas_units_per_evm_gas` | units of gas that it charges for what costs one unit in an EVM; default 1 |
 | `quoters` | the quote functions of protocols whose maths is not known; see `quoter_definitions` |
+| `hook_rules` | what hooks of Uniswap V4 do to a swap; see `hook_rules` |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -57,13 +58,13 @@ NETWORK_KEYS = (
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds",
+    "revoke_first_tokens", "price_feeds", "hook_rules",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds",
+    "revoke_first_tokens", "price_feeds", "hook_rules",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -140,6 +141,7 @@ def parse_network(mapping: object, where: str) -> Network:
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
         unconfirmed=fields.texts("unconfirmed"),
         quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
+        hook_rules=tuple(fields.read_optional("hook_rules", parse_list) or ()),
         public_nodes=_replaced_public_nodes(fields) or public_nodes,
         blocked_tokens=frozenset(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=frozenset(fields.addresses("revoke_first_tokens", kind)),
@@ -178,6 +180,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         block_gas_limit=_parse_block_gas_limit(fields) or network.block_gas_limit,
         gas_units_per_evm_gas=fields.whole("gas_units_per_evm_gas", 1, _MAX_GAS_SCALE, network.gas_units_per_evm_gas),
         quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
+        hook_rules=(*(fields.read_optional("hook_rules", parse_list) or ()), *network.hook_rules),
         public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
         blocked_tokens=network.blocked_tokens.union(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=network.revoke_first_tokens.union(fields.addresses("revoke_first_tokens", kind)),

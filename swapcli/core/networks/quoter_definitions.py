@@ -117,12 +117,12 @@ def _parse_quoter(fields: DefinitionFields) -> Quoter:
     created = _parse_created(fields)
     announced = _named(created.entry) if created else ()
     names = {*listed, *announced, *(name for pool in pools for name, _ in pool)}
-    reads = tuple(_parse_reads(fields, "reads", names))
+    reads = tuple(parse_reads(fields, "reads", names))
     constants = fields.texts("constants")
-    values = tuple(_parse_reads(fields, "values", quote_names := {*POOL_VALUES, *QUOTE_VALUES, *constants}))
+    values = tuple(parse_reads(fields, "values", quote_names := {*POOL_VALUES, *QUOTE_VALUES, *constants}))
     holder = fields.optional_text("holder")
     if holder is not None:
-        _check_value(fields, fields.path_of("holder"), holder, quote_names)
+        check_value(fields, fields.path_of("holder"), holder, quote_names)
     return Quoter(
         protocols=fields.texts("protocols"),
         quotes=_parse_quotes(fields, quote_names),
@@ -181,7 +181,7 @@ def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
         yield name, pool.read(name, parse_number_text)
 
 
-def _parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
+def parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
     """Yield the reads of a list; each adds its name to those that the next ones may use."""
     for where, item in fields.optional_items(key):
         read = fields.of_keys(item, where, _READ_KEYS)
@@ -211,7 +211,7 @@ def _parse_quote(fields: DefinitionFields, value: object, where: str, names: Col
 
 def _parse_function(fields: DefinitionFields, names: Collection[str]) -> ContractFunction:
     contract, signature = fields.text("contract"), fields.text("call")
-    _check_value(fields, fields.path_of("contract"), contract, names)
+    check_value(fields, fields.path_of("contract"), contract, names)
     if not contract.startswith("$"):
         fields.read("contract", parse_hex, _ADDRESS_BYTES)
     arguments = tuple(_parse_argument(fields, where, item, names) for where, item in fields.optional_items("arguments"))
@@ -242,7 +242,7 @@ def _parse_argument(fields: DefinitionFields, where: str, value: object, names: 
     if isinstance(value, int):
         return value
     text = fields.parse(where, value, parse_printable)
-    _check_value(fields, where, text, names)
+    check_value(fields, where, text, names)
     return text
 
 
@@ -254,7 +254,7 @@ def _parse_part(fields: DefinitionFields, where: str, item: object, names: Colle
     return part, fields.parse(where, length, parse_integer, 1, _MAX_PACKED_BYTES)
 
 
-def _check_value(fields: DefinitionFields, where: str, text: str, names: Collection[str]) -> None:
+def check_value(fields: DefinitionFields, where: str, text: str, names: Collection[str]) -> None:
     """Refuse text that is neither hex nor the name of a known value."""
     if text.startswith("$") and text[1:] in names:
         return

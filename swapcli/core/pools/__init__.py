@@ -19,6 +19,7 @@ PUBLIC = (
 _CLASSES: dict[str, tuple[str, str]] = {
     "constant_product": ("uniswap", "ConstantProduct"),
     "concentrated": ("uniswap", "Concentrated"),
+    "uniswap_v4_hooked": ("uniswap", "UniswapV4Hooked"),
     "solidly_stable": ("solidly", "SolidlyStable"),
     "cryptoswap": ("curve", "CryptoSwap"),
     "curve_meta": ("curve", "CurveMeta"),

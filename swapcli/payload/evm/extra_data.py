@@ -280,6 +280,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "constant_product": RouterFamily(RouterPoolKind.PAIR, _pair),
         "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _pair),
         "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated, _V4_OR_INFINITY),
+        "uniswap_v4_hooked": RouterFamily(RouterPoolKind.SINGLETON, _concentrated),
         "stableswap": RouterFamily(RouterPoolKind.STABLESWAP, _coin_indices),
         "curve_meta": RouterFamily(RouterPoolKind.STABLESWAP, _meta_coins),
         "cryptoswap": RouterFamily(RouterPoolKind.CURVE_CRYPTO, _coin_indices),

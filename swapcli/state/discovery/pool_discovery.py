@@ -12,6 +12,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.model.network import Deployment, Network, ProtocolInfo
 from swapcli.core.model.quoter import Quoter
+from swapcli.core.networks.hook_rules import hook_rule_texts
 from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_protocols
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
@@ -67,10 +68,12 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             factory = factories.get(address) or Factory(
                 address, kind, (), fee_ppm, deployment.fee_tiers, wrapped_native=network.wrapped_native_address
             )
-            if kind is ContractKind.ALGEBRA:
+            if kind in {ContractKind.ALGEBRA, ContractKind.UNISWAP_V4}:
                 factory = factory._replace(swap_quoter=network_quoter(protocol.amm_name, network))
             if KINDS[kind].needs_lens:
                 factory = factory._replace(lens=deployment.addresses.get(LENS, ""))
+            if kind is ContractKind.UNISWAP_V4:
+                factory = factory._replace(hook_rules=hook_rule_texts(network))
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem

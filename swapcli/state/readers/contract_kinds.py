@@ -258,7 +258,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=AlgebraConstants,
     ),
     ContractKind.UNISWAP_V4: KindTraits(
-        ("concentrated",),
+        ("concentrated", "uniswap_v4_hooked"),
         "uniswap.uniswap_v4",
         {
             "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)": first_topic,

@@ -32,7 +32,9 @@ class AlgebraConstants(NamedTuple):
 class V4Constants(NamedTuple):
     """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its id.
 
-    A pool that trades the native token lists it in its wrapped form.
+    A pool that trades the native token lists it in its wrapped form. Of a pool whose hook changes swaps, `hook_rule` is
+    the rule of the network's definition, as JSON; `quoter` can confirm it, and `is_quoted` says that the pool can be
+    sampled where the rule does not hold.
     """
 
     pool_id: str = ""
@@ -40,6 +42,9 @@ class V4Constants(NamedTuple):
     hooks: str = ZERO_ADDRESS
     is_native: bool = False
     has_dynamic_fee: bool = False
+    hook_rule: str = ""
+    quoter: str = ""
+    is_quoted: bool = False
 
 
 class InfinityConstants(NamedTuple):

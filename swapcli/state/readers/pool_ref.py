@@ -8,8 +8,11 @@ from typing import Final
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
+from swapcli.core.networks.hook_rules import hook_rule_text
+from swapcli.core.networks.quoter_definitions import quoted_protocols
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
 from swapcli.state.readers.pool_constants import (
@@ -20,6 +23,7 @@ from swapcli.state.readers.pool_constants import (
     LastBins,
     LastTicks,
     PoolConstants,
+    V4Constants,
 )
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 
@@ -85,13 +89,25 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
         return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
     if kind is ContractKind.CLOBER_V2:
         return ref._replace(constants=CloberConstants(lens=_only_address(pool.protocol, (LENS,), network)))
+    if kind is ContractKind.UNISWAP_V4:
+        return ref._replace(constants=_rule_of_hook(pool, network))
     if KINDS[kind].constants is not FactoryConstants:
         return ref
     return ref._replace(constants=FactoryConstants(likely_factory=_only_factory(pool.protocol, kind, network)))
 
 
+def _rule_of_hook(pool: Pool, network: Network) -> V4Constants:
+    """Return the rule that a network has for the hook of a Uniswap V4 pool, and who can confirm it."""
+    hooks = str(pool.api_extra_data()["hooks"])
+    rule = hook_rule_text(network, hooks) if may_change_amounts(hooks) else ""
+    if not rule:
+        return V4Constants()
+    is_quoted = pool.protocol in quoted_protocols(network)
+    return V4Constants(hook_rule=rule, quoter=network_quoter(pool.protocol, network), is_quoted=is_quoted)
+
+
 def network_quoter(protocol: str, network: Network) -> str:
-    """Return the quoter that a network names for a protocol of Algebra Integral; empty if it names none or several."""
+    """Return the quoter that a network names for a protocol; empty if it names none or several."""
     return _only_address(protocol, _QUOTER_ROLES, network)
 
 

@@ -55,7 +55,7 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
     assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
     assert {protocol.extra_keys for protocol in protocols} <= EXTRA_KEYS
     with_keys = {protocol.family for protocol in protocols if protocol.extra_keys}
-    assert with_keys <= {"clober_v2", "concentrated", "ekubo", "iziswap", "sampled", None}
+    assert with_keys <= {"clober_v2", "concentrated", "ekubo", "iziswap", "sampled", "uniswap_v4_hooked", None}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -213,7 +213,10 @@ class AlgebraIntegral(UniswapV3):
 
 
 class UniswapV4(RealConcentrated):
-    """A Uniswap V4 pool; a hook is `TestHook`, at an address with the wanted permissions. `fee_ppm` is the LP fee."""
+    """A Uniswap V4 pool; its hook, at an address with the wanted permissions, is `TestHook` or the code of `hook_code`.
+
+    `fee_ppm` is the LP fee, which only `TestHook` sets at once.
+    """
 
     amount_bits = 127
 
@@ -226,6 +229,7 @@ class UniswapV4(RealConcentrated):
         *,
         hooks: str = ZERO_ADDRESS,
         has_dynamic_fee: bool = False,
+        hook_code: Artifact | None = None,
     ) -> None:
         self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
         self.hooks, self.has_dynamic_fee, self.protocol_fees_ppm = hooks, has_dynamic_fee, (0, 0)
@@ -233,9 +237,9 @@ class UniswapV4(RealConcentrated):
         self.trader: Contract = fixture.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)
         self.key = (*fixture.tokens, DYNAMIC_FEE if has_dynamic_fee else fee_ppm, tick_spacing, hooks)
         if hooks != ZERO_ADDRESS:
-            self.hook = fixture.chain.place(hooks, compile_solidity("hooks.sol")["TestHook"])
+            self.hook = fixture.chain.place(hooks, hook_code or compile_solidity("hooks.sol")["TestHook"])
         self.manager.send("initialize", self.key, sqrt_price_x96)
-        if has_dynamic_fee:
+        if has_dynamic_fee and not hook_code:
             self.set_dynamic_fee(fee_ppm)
 
     @property

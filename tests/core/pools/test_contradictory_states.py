@@ -23,6 +23,7 @@ from swapcli.core.pools.fixed_rate.bridge import StablecoinBridge
 from swapcli.core.pools.fixed_rate.vault import ShareVault
 from swapcli.core.pools.fluid.fluid_t1 import FluidT1
 from swapcli.core.pools.sampled.sampled import Sampled
+from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.faces.cli.help_topics import topic_text
 from tests.core.pools.balancer.test_balancer_v2_stable import build_composable, recorded_steps
 from tests.core.pools.bins.test_infinity_bin import POOL as INFINITY_BIN
@@ -35,6 +36,7 @@ from tests.core.pools.family_tests import reserve_of, valid_pool_of
 from tests.core.pools.fluid.test_fluid_t1 import as_recorded as recorded_fluid
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
+from tests.core.pools.uniswap.hooked_pools import hooked_pool
 from tests.support.pools import (
     BALANCER_VARIANTS,
     build_balancer,
@@ -74,6 +76,7 @@ PAIR: Final = build_token(0), build_token(1)
 VALID: Final[Mapping[str, Callable[[], Pool]]] = {
     "constant_product": lambda: build_constant_product(1, *PAIR, 10**24, 10**24),
     "concentrated": lambda: build_concentrated(1, *PAIR, 10**24, 1.0, 600),
+    "uniswap_v4_hooked": lambda: hooked_pool(HookFees(DirectionFees(3_000, 10**16), DirectionFees(3_000, 0, 10**16))),
     "solidly_stable": lambda: build_solidly_stable(1, *PAIR, 1e6, 0.99, 100),
     "stableswap": plain_stableswap,
     "weighted": lambda: build_weighted(1, PAIR, [1.0, 1.0], 1e6, [20, 80], 100),

@@ -30,7 +30,7 @@ from tests.core.pools.random_pools import TOKENS
 from tests.core.pools.recorded import VECTORS, read_vectors
 from tests.core.pools.recorded_swaps import names_of_recorded_swaps, replay_recorded_swaps
 from tests.core.pools.solidly import test_solidly_v1
-from tests.core.pools.uniswap import test_infinity_vectors
+from tests.core.pools.uniswap import test_clanker_volatility, test_infinity_vectors, test_uniswap_v4_hooked
 
 
 class RecordedAnswer(NamedTuple):
@@ -120,6 +120,12 @@ def _concentrated(name: str) -> Iterator[RecordedAnswer]:
             yield _answer(pool, test_infinity_vectors.direction(step["zero_for_one"]), step["amount"], expected)
 
 
+def _launched(name: str) -> Iterator[RecordedAnswer]:
+    recorded = test_clanker_volatility if name == "clanker_dynamic" else test_uniswap_v4_hooked
+    for pool, tokens, amount_in, amount_out in recorded.recorded_swaps(name):
+        yield _answer(pool, tokens, amount_in, amount_out)
+
+
 def _liquidity_book(name: str) -> Iterator[RecordedAnswer]:
     del name
     for step, pool in test_liquidity_book.recorded_steps():
@@ -168,6 +174,8 @@ REPLAYS: Final[Mapping[str, Replay]] = MappingProxyType(
         "balancer_v3_stable_boosted": _of_vault_v3(test_balancer_v3_boosted.build_boosted),
         "balancer_v3_stable_surge": _of_vault_v3(test_balancer_v3_stable.build_surge),
         "balancer_v3_weighted": _of_vault_v3(test_balancer_v3_weighted.build),
+        "clanker_dynamic": _launched,
+        "clanker_static": _launched,
         "curve_meta": _curve_meta,
         "dodo_v2": _dodo,
         "fluid_dex_t1": _fluid,

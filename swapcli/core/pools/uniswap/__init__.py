@@ -1,3 +1,6 @@
 """Constant product pairs and concentrated liquidity: Uniswap's contracts, their forks, and what is like them."""
 
-PUBLIC = ("concentrated", "concentrated_curve", "concentrated_state", "constant_product", "tick_math", "v4_hooks")
+PUBLIC = (
+    "clanker_volatility", "concentrated", "concentrated_curve", "concentrated_state", "constant_product", "hook_fees",
+    "tick_math", "uniswap_v4_hooked", "v4_hooks",
+)  # fmt: skip

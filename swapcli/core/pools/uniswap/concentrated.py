@@ -183,6 +183,21 @@ class Concentrated(Pool):
 
 
 _replace_position = fast_replace(Concentrated, "sqrt_price_x96", "tick", "liquidity")
+_replace_fee = fast_replace(Concentrated, "fee_ppm")
+
+
+def with_lp_fee(pool: Concentrated, fee_ppm: int) -> Concentrated:
+    """Return the pool with another LP fee, as a hook sets it."""
+    replaced: Concentrated = _replace_fee(pool, fee_ppm)
+    return replaced
+
+
+def walk_ticks(pool: Concentrated, amount_in: int, *, down: bool) -> tuple[int, int, int, int]:
+    """Sell `amount_in` of token0 (`down`) or token1, and return (amount_out, sqrt_price_x96, tick, liquidity) after it.
+
+    The output may be zero. Raises `InsufficientLiquidity`.
+    """
+    return _sell_token0(pool, amount_in) if down else _sell_token1(pool, amount_in)
 
 
 def _sell_token0(pool: Concentrated, amount_remaining: int) -> tuple[int, int, int, int]:

@@ -97,12 +97,17 @@ class TickList(NamedTuple):
         return state
 
 
-def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
-    """Check and read all but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`."""
+def read_tick_list(fields: StateFields, fee_ppm: int, *, accepts_any_hook: bool = False) -> TickList:
+    """Check and read all but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`.
+
+    A hook of Uniswap V4 that may change the amounts of a swap is refused, unless this `accepts_any_hook`.
+    """
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
     pool_id = fields.optional_hex("pool_id", 32)
-    hooks, has_dynamic_fee, parameters, protocol_fees_ppm = _read_hooks_and_fees(fields, pool_id, spacing, fee_ppm)
+    hooks, has_dynamic_fee, parameters, protocol_fees_ppm = _read_hooks_and_fees(
+        fields, pool_id, spacing, fee_ppm, accepts_any_hook=accepts_any_hook
+    )
     deployer = fields.optional_hex("deployer", 20) or ""
     if deployer and not in_list:
         raise InvalidPoolState("deployer", "only Algebra Integral has custom pools")
@@ -128,7 +133,7 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
 
 
 def _read_hooks_and_fees(
-    fields: StateFields, pool_id: str | None, spacing: int, fee_ppm: int
+    fields: StateFields, pool_id: str | None, spacing: int, fee_ppm: int, *, accepts_any_hook: bool
 ) -> tuple[str, bool, int, tuple[int, int]]:
     """Read (hooks, has_dynamic_fee, parameters, protocol_fees_ppm).
 
@@ -147,9 +152,10 @@ def _read_hooks_and_fees(
         if step_in(parameters) != spacing:
             raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
     elif hooks != ZERO_ADDRESS or (has_dynamic_fee and pool_id):
-        from swapcli.core.pools.uniswap.v4_hooks import check_hooks
+        from swapcli.core.pools.uniswap.v4_hooks import check_hook_address, check_hooks
 
-        check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
+        check = check_hook_address if accepts_any_hook else check_hooks
+        check(hooks, has_dynamic_fee=has_dynamic_fee)
     protocol_fees_ppm = NO_FEES
     if fields.has("protocol_fees_ppm"):
         from swapcli.core.pools.protocol_fees import read_protocol_fees

@@ -10,7 +10,10 @@ from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
 
+_BEFORE_SWAP: Final = 1 << 7
 _AFTER_SWAP: Final = 1 << 6
+_TAKES_INPUT: Final = 1 << 3
+_TAKES_OUTPUT: Final = 1 << 2
 _CHANGES_AMOUNTS: Final = {7: "beforeSwap", 3: "beforeSwapReturnsDelta", 2: "afterSwapReturnsDelta"}
 """The permissions, by bit, with which a hook may change the amounts of a swap.
 
@@ -23,17 +26,37 @@ _PERMISSIONS: Final = (1 << 14) - 1
 
 def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
     """Raise `InvalidPoolState` unless a pool can have this hook, and the hook leaves the amounts of swaps alone."""
-    bits = _bits(hooks)
-    if not _is_valid(hooks, bits, has_dynamic_fee):
-        raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
+    check_hook_address(hooks, has_dynamic_fee=has_dynamic_fee)
     if may_change_amounts(hooks):
+        bits = _bits(hooks)
         permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
         raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+
+
+def check_hook_address(hooks: str, *, has_dynamic_fee: bool) -> None:
+    """Raise `InvalidPoolState` unless a pool can have this hook, whatever it does."""
+    if not _is_valid(hooks, _bits(hooks), has_dynamic_fee):
+        raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
 
 
 def may_change_amounts(hooks: str) -> bool:
     """Return whether a hook has a permission with which it may change the amounts of a swap."""
     return any(_bits(hooks) >> bit & 1 for bit in _CHANGES_AMOUNTS)
+
+
+def may_set_fee(hooks: str) -> bool:
+    """Return whether a hook is called before each swap, where it can set the fee of a pool with a dynamic one."""
+    return bool(_bits(hooks) & _BEFORE_SWAP)
+
+
+def may_take_input(hooks: str) -> bool:
+    """Return whether a hook has the permission to take a part of the input."""
+    return bool(_bits(hooks) & _TAKES_INPUT)
+
+
+def may_take_output(hooks: str) -> bool:
+    """Return whether a hook has the permission to take a part of the output."""
+    return bool(_bits(hooks) & _TAKES_OUTPUT)
 
 
 def is_called_after_swaps(hooks: str) -> bool:

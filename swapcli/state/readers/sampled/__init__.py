@@ -1,3 +1,3 @@
 """Find and sample pools that their protocol quotes by itself."""
 
-PUBLIC = ("sampled_discovery", "sampled_pools")
+PUBLIC = ("sampled", "sampled_discovery", "sampled_pools")

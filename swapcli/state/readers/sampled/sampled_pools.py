@@ -117,11 +117,19 @@ def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
     named = {"pool": pool.address, "token0": pool.tokens[0], "token1": pool.tokens[1], **dict(pool.constants)}
     named |= {"pool_id": pool.pool_id} if pool.pool_id else {}
     values: PoolValues = {name: parse_number_text(text) for name, text in named.items()}
-    pending = list(quoter.values)
+    return (yield from read_values(values, quoter.values, pool.protocol))
+
+
+def read_values(values: PoolValues, reads: Sequence[ReadValue], subject: str) -> BatchRead[PoolValues]:
+    """Return the values with those that calls return, in as many rounds as they depend on one another.
+
+    `subject` is what the definition describes, for errors.
+    """
+    pending = list(reads)
     while pending:
         ready = [read for read in pending if _names(read.function) <= values.keys()]
         if not ready:
-            raise invalid_response(pool.protocol, "the definition does not have all values that a quote needs")
+            raise invalid_response(subject, "the definition does not have all values that its calls need")
         answers = yield [function_call(read.function, values) for read in ready]
         values = {
             **values,
@@ -202,21 +210,21 @@ def function_call(function: ContractFunction, values: PoolValues) -> ContractCal
 
 
 def _contract(name: str, values: PoolValues) -> str:
-    return to_address(_resolve_number(name, values), name)
+    return to_address(resolve_number(name, values), name)
 
 
 def _resolve(argument: Argument, values: PoolValues) -> AbiValue:
     if isinstance(argument, PackedArgument):
-        return b"".join(_resolve_number(part, values).to_bytes(length) for part, length in argument.parts)
+        return b"".join(resolve_number(part, values).to_bytes(length) for part, length in argument.parts)
     if isinstance(argument, tuple):
         return [_resolve(each, values) for each in argument]
     if isinstance(argument, str) and not argument.startswith("$"):
         is_word = len(argument) % 2 == 0 and argument != "0x" and len(argument) <= 2 + 2 * WORD
         return int(argument, 16) if is_word else bytes.fromhex(argument[2:])
-    return _resolve_number(argument, values)
+    return resolve_number(argument, values)
 
 
-def _resolve_number(argument: int | str, values: PoolValues) -> int:
+def resolve_number(argument: int | str, values: PoolValues) -> int:
     """Return a number, what hex says, or the value that is named after `$`."""
     if isinstance(argument, int):
         return argument

@@ -1,24 +1,31 @@
-"""Uniswap V4 pools whose hooks leave swap amounts alone, from the storage of the pool manager."""
+"""Uniswap V4 pools, from the storage of the pool manager: those whose hooks leave swap amounts alone, and those whose
+hooks have a rule.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
-from swapcli.core.errors import InvalidPoolState
+from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
+from swapcli.core.networks.hook_rules import parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.v4_hooks import check_hooks
+from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
+from swapcli.core.pools.uniswap.v4_hooks import check_hook_address, check_hooks, may_change_amounts
 from swapcli.state.readers.build_pool import build_pool
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import ConcentratedInManager, read_currencies
 from swapcli.state.readers.pool_constants import LastTicks, SampledConstants, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.sampled import sampled
 from swapcli.state.readers.tick_bitmap import read_near_last
+from swapcli.state.readers.uniswap.hook_reader import confirm_by_quoter, read_hook
 from swapcli.state.readers.uniswap.uniswap_v3 import last_ticks_of
 from swapcli.state.rpc.call_encoding import invalid_response, read_words, to_address
 from swapcli.state.rpc.lockstep_reads import BatchRead
@@ -31,10 +38,19 @@ POOLS_SLOT: Final = 6
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds; one if price and ticks are close to the known ones.
 
-    The key must hash to the pool's id, since a swap names the pool by its key.
+    The key must hash to the pool's id, since a swap names the pool by its key. A pool whose hook has a rule takes a
+    round or two more; where the rule does not hold, it is one that the network's quoter quotes, if it can.
     """
+    if ref.family == UniswapV4Hooked.family:
+        return (yield from _load_hooked(ref))
     key = ref.constants_as(V4Constants)
     check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
+    fee_ppm, state = yield from _read_state(ref, key)
+    return build_pool(ref, fee_ppm, state)
+
+
+def _read_state(ref: PoolRef, key: V4Constants) -> BatchRead[tuple[int, Mapping[str, object]]]:
+    """Return the LP fee that the manager has, and the fields of a market file."""
     if _id_of_key(ref, key) != key.pool_id:
         raise InvalidPoolState("pool_id", "not the hash of the pool's key")
     source = ConcentratedInManager(ref.address, key.pool_id, POOLS_SLOT)
@@ -48,7 +64,30 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "dynamic_fee": key.has_dynamic_fee,
         "protocol_fees_ppm": position.protocol_fees_ppm,
     }
-    return build_pool(ref, position.fee_ppm, {**state, **traits})
+    return position.fee_ppm, {**state, **traits}
+
+
+def _load_hooked(ref: PoolRef) -> BatchRead[Pool]:
+    key = ref.constants_as(V4Constants)
+    fee_ppm, state = yield from _read_state(ref, key)
+    try:
+        return (yield from _read_hooked(ref, key, fee_ppm, state))
+    except (InvalidPoolState, InvalidUpstreamResponse):
+        if not key.is_quoted:
+            raise
+        return (yield from sampled.load(_sampled_ref(ref, key)))
+
+
+def _read_hooked(ref: PoolRef, key: V4Constants, fee_ppm: int, state: Mapping[str, object]) -> BatchRead[Pool]:
+    """Read what the hook takes, and have it confirmed if its code is not known."""
+    if not key.hook_rule:
+        raise InvalidPoolState("hooks", f"the network's definition has no rule for {key.hooks}")
+    rule = parse_hook_rule(key.hook_rule)
+    reading = yield from read_hook(ref, rule, fee_ppm)
+    pool = build_pool(ref, fee_ppm, {**state, **reading.state, "hook_gas": rule.gas})
+    if not reading.is_proven:
+        yield from confirm_by_quoter(ref, key, pool)
+    return pool
 
 
 def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
@@ -58,10 +97,19 @@ def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
+    """Decode the event of a pool's creation, without a call. Refuse hooks that change the amounts of a swap unknowably.
+
+    A hook that has a rule is known; pools with others are sampled where the network has a quoter.
+    """
     yield from ()
     ref = ref_of_initialize(factory, log, wrapped_native)
     key = ref.constants_as(V4Constants)
+    rule = factory.hook_rules.get(key.hooks, "")
+    if rule and may_change_amounts(key.hooks):
+        check_hook_address(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
+        is_quoted = ref.protocol in factory.quoted_protocols
+        constants = key._replace(hook_rule=rule, quoter=factory.swap_quoter, is_quoted=is_quoted)
+        return ref._replace(family=UniswapV4Hooked.family, constants=constants)
     try:
         check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
     except InvalidPoolState:
@@ -104,12 +152,15 @@ def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) ->
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the key of a known pool and its last ticks."""
-    assert isinstance(pool, Concentrated)
-    ticks = pool.tick_list
-    return ref._replace(
-        fee_ppm=0 if ticks.has_dynamic_fee else pool.fee_ppm,
-        constants=V4Constants(
-            ticks.pool_id or "", ticks.tick_spacing, ticks.hooks, ticks.is_native, ticks.has_dynamic_fee
-        ),
-        last_read=last_ticks_of(pool),
+    plain = pool.plain if isinstance(pool, UniswapV4Hooked) else pool
+    assert isinstance(plain, Concentrated)
+    ticks = plain.tick_list
+    constants = ref.constants_as(V4Constants)._replace(
+        pool_id=ticks.pool_id or "",
+        tick_spacing=ticks.tick_spacing,
+        hooks=ticks.hooks,
+        is_native=ticks.is_native,
+        has_dynamic_fee=ticks.has_dynamic_fee,
     )
+    fee_ppm = 0 if ticks.has_dynamic_fee else pool.fee_ppm
+    return ref._replace(fee_ppm=fee_ppm, constants=constants, last_read=last_ticks_of(plain))
