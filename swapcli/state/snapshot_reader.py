@@ -19,6 +19,7 @@ from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
 from swapcli.state.readers import pool_reader, ref_of_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
 from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
+from swapcli.state.readers.uniswap.uniswap_v4 import ref_with_rule
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import CallContext, ChainHead, Node
@@ -57,7 +58,11 @@ class BlockSnapshot:
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (each.key, pool_reader(each.kind).load(each)) for each in refs
         ]
-        reads += self._sample_reads(sampled_pools(unread))
+        # What was found while a rule did not hold, or before there was one, may be computed now.
+        sampled = {pool.key: pool for pool in sampled_pools(unread)}
+        by_rule = {key: ref for key, pool in sampled.items() if (ref := ref_with_rule(pool, self.network))}
+        reads += [(key, pool_reader(ref.kind).load(ref)) for key, ref in by_rule.items()]
+        reads += self._sample_reads([pool for key, pool in sampled.items() if key not in by_rule])
         pool_count = len(reads)
         oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
         if oracle and not self.pools:

@@ -9,11 +9,13 @@ from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.hook_rules import parse_hook_rule
+from swapcli.core.networks.hook_rules import hook_rule_text, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.core.pools.sampled.sampled import Sampled
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.core.pools.uniswap.v4_hooks import check_hook_address, check_hooks, may_change_amounts
@@ -22,7 +24,7 @@ from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import ConcentratedInManager, read_currencies
 from swapcli.state.readers.pool_constants import LastTicks, SampledConstants, V4Constants
-from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.readers.pool_ref import PoolRef, network_quoter
 from swapcli.state.readers.sampled import sampled
 from swapcli.state.readers.tick_bitmap import read_near_last
 from swapcli.state.readers.uniswap.hook_reader import confirm_by_quoter, read_hook
@@ -130,7 +132,32 @@ def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
         "tickSpacing": str(key.tick_spacing),
     }
     constants = SampledConstants(key.pool_id, tuple(sorted(values.items())))
-    return PoolRef(ref.address, ref.protocol, "sampled", ContractKind.SAMPLED, ref.tokens, (), constants=constants)
+    kind, family = ContractKind.SAMPLED, Sampled.family
+    return PoolRef(ref.address, ref.protocol, family, kind, ref.tokens, ref.decimals, constants=constants)
+
+
+def ref_with_rule(pool: Sampled, network: Network) -> PoolRef | None:
+    """Return the reference by which a sampled pool is read exactly; None if the network has no rule for its hook."""
+    traits = pool.api_extra_data()
+    hooks = str(traits.get("hooks", ""))
+    rule = hook_rule_text(network, hooks)
+    if not rule:
+        return None
+    fee = int(traits["fee"])
+    is_dynamic = fee == DYNAMIC_FEE
+    constants = V4Constants(
+        pool.pool_id,
+        int(traits["tickSpacing"]),
+        hooks,
+        traits["token0"] == ZERO_ADDRESS,
+        is_dynamic,
+        rule,
+        network_quoter(pool.protocol, network),
+        is_quoted=True,
+    )
+    fee_ppm, kind = 0 if is_dynamic else fee, ContractKind.UNISWAP_V4
+    identity = pool.address, pool.protocol, UniswapV4Hooked.family, kind, pool.tokens, pool.decimals, fee_ppm
+    return PoolRef(*identity, constants)
 
 
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:

@@ -29,7 +29,7 @@ FEE_HOOK, LAUNCH_HOOK = 0x00CC, 0x28CC
 """Permissions: beforeSwap, afterSwap and both amounts; Clanker's also has beforeInitialize and beforeAddLiquidity."""
 FEES = st.builds(DirectionFees, st.integers(0, 900_000), st.integers(0, WAD // 2), st.integers(0, WAD // 2))
 """Of one direction, up to a half of the input and of the output."""
-_QUOTER = "@uniswap/v4-periphery/foundry-out/V4Quoter.sol/V4Quoter.json"
+QUOTER = "@uniswap/v4-periphery/foundry-out/V4Quoter.sol/V4Quoter.json"
 _SPACINGS = (60, 100, 200)
 """Launchers' own are 60 and 200; with less, the contract walks thousands of words of an empty range."""
 
@@ -50,7 +50,7 @@ class HookedPool(UniswapV4):
             fixture, fee_ppm, rng.choice(_SPACINGS), price or random_sqrt_price(rng), hooks=hook_at(permissions),
             has_dynamic_fee=is_dynamic, hook_code=contracts()[name],
         )  # fmt: skip
-        self.quoter: Contract = fixture.chain.deploy(load_artifact(_QUOTER), self.manager.address)
+        self.quoter: Contract = fixture.chain.deploy(load_artifact(QUOTER), self.manager.address)
 
     def read_hooked(self, ticks: set[int], fees: HookFees) -> UniswapV4Hooked:
         """Return the whole pool with what its hook takes; `ticks` are the ends of its positions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import pytest
 from Crypto.Hash import keccak
 
 from swapcli.core.encoding.abi import encode_word
-from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.sampled.sampled import Sampled
@@ -27,7 +27,8 @@ from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.readers.uniswap.uniswap_v4 import load, read_created
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import Log
+from swapcli.state.rpc.node import BlockId, ContractCall, Log, ReturnData, block_number
+from swapcli.state.snapshot_reader import BlockSnapshot
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, HookedPool, backward, forward
 
@@ -118,6 +119,7 @@ def test_where_a_rule_fails_the_network_samples_the_pool(real: HookedPool, chang
     assert isinstance(pool, Sampled)
     assert (pool.pool_id, pool.has_samples) == (real.pool_id, False)
     assert dict(pool.constants)["hooks"] == real.hooks
+    assert pool.decimals == (18, 6)
 
 
 def test_a_rule_needs_its_code_or_a_quoter(real: HookedPool) -> None:
@@ -199,3 +201,34 @@ def test_the_event_of_a_known_hook_makes_an_exact_pool(real: HookedPool) -> None
     assert real.load_hooked(ref._replace(decimals=(18, 6))).fees == FEES
     sampled = created(real, {}, frozenset({"test"}))
     assert isinstance(sampled.constants, SampledConstants)
+
+
+class LatestNode(EvmNode):
+    """Has no state of earlier blocks, as nodes without an archive."""
+
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        return super().call_many(calls, at) if block_number(at) == BLOCK else [None] * len(calls)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_snapshot_computes_a_sampled_pool_if_its_rule_holds(real: HookedPool, holds: bool) -> None:
+    """It was found while the rule did not hold, or before there was one."""
+    (row,) = (each for each in BASE.quoters if isinstance(each, dict) and "uniswapV4" in each["protocols"])
+    quote = {**row["quote"], "contract": real.quoter.address}
+    network = BASE._replace(
+        protocols=(V4,),
+        deployments=(Deployment((V4.amm_name,), "V4", {"quoter": real.quoter.address}),),
+        hook_rules=({**RULE, "hooks": [real.hooks], "requires": [["$paused", int(not holds)]]},),
+        quoters=({**row, "protocols": [V4.amm_name], "quote": quote},),
+        multicall=None,
+        l1_fee_oracle=None,
+    )
+    sampled = real.load(real.ref({**RULE, "requires": [["$paused", 1]]}, is_quoted=True))
+    assert isinstance(sampled, Sampled)
+    node = LatestNode(real.world.chain)
+    snapshot = BlockSnapshot(node, network, node.read_head(), 0.0)
+    snapshot.read([sampled])
+    pool = snapshot.pools[sampled.key]
+    assert pool is not None, snapshot.reasons
+    assert isinstance(pool, UniswapV4Hooked) if holds else pool.has_samples
+    assert snapshot.reasons == {}
