@@ -910,6 +910,137 @@ class VerificationJson(TypedDict):
     bestRoute: BestRouteJson | None
 
 
+class DistributionJson(TypedDict):
+    """How values spread: their number (`size`), and the values below which 5%, 25%, half, 75% and 95% of them lie."""
+
+    size: int
+    p05: float
+    p25: float
+    median: float
+    p75: float
+    p95: float
+
+
+class HindsightVenueJson(TypedDict):
+    """How the transactions that `used` a protocol compare with the best routes, of which `wouldUse` use it."""
+
+    venue: str
+    used: int
+    wouldUse: int
+    bps: DistributionJson | None
+
+
+class HindsightSwapJson(TypedDict):
+    """A mined transaction beside the best route for its net swap at the parent block, `stateBlock`.
+
+    Amounts are in base units; `outputNetOfGas` and `bestNetOfGas` are less the gas of each in the output token, null
+    where gas has no price. `differenceBps` and `netDifferenceBps` are how much more the best route would have paid, in
+    basis points. `venues` and `bestVenues` are the protocols that the two use. `poolsEqual`, `poolsDifferent` and
+    `poolsNotExplained` count the swaps in pools as `swapcli verify` does. `reason` says why there is no comparison, and
+    is null if there is one.
+    """
+
+    transaction: str
+    block: int | None
+    stateBlock: int | None
+    timestamp: int | None
+    inputToken: SwapTokenJson | None
+    outputToken: SwapTokenJson | None
+    inputAmount: str | None
+    outputAmount: str | None
+    outputNetOfGas: str | None
+    gasUsed: int | None
+    gasPriceWei: str | None
+    venues: list[str]
+    bestAmount: str | None
+    bestNetOfGas: str | None
+    bestGasUnits: int | None
+    bestVenues: list[str]
+    differenceBps: float | None
+    netDifferenceBps: float | None
+    poolsEqual: int | None
+    poolsDifferent: int | None
+    poolsNotExplained: int | None
+    reason: str | None
+
+
+class HindsightJson(TypedDict):
+    """`swapcli hindsight --json`: mined transactions beside the best routes of their time.
+
+    `better`, `equal` and `worse` count the best routes that would have paid more, as much or less net of gas, and `bps`
+    is the distribution of the differences.
+    """
+
+    network: str
+    explained: int
+    notExplained: int
+    better: int
+    equal: int
+    worse: int
+    bps: DistributionJson | None
+    venues: list[HindsightVenueJson]
+    swaps: list[HindsightSwapJson]
+
+
+class BacktestOrderJson(TypedDict):
+    """How the quotes of one order spread over the blocks: `rate` is whole output tokens for one input token.
+
+    `gainBps` is how much more the split route pays than the best single path, in basis points, net of gas where gas has
+    a price; `winShare` is the part of the quotes in which it pays more.
+    """
+
+    id: str
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    inputAmount: str
+    quoted: int
+    failed: int
+    rate: DistributionJson | None
+    gainBps: DistributionJson | None
+    winShare: float | None
+
+
+class BacktestQuoteJson(TypedDict):
+    """What one order would have paid at a block: a row of the CSV, and a line of `--results`.
+
+    Amounts are in base units; `singlePathAmount` is what the best single path pays, null if none takes the order. Those
+    net of gas are null where gas has no price. `pools` counts those of the route; `error` says why there is no quote.
+    """
+
+    block: int
+    timestamp: int
+    id: str
+    inputToken: str
+    outputToken: str
+    inputAmount: str
+    outputAmount: str | None
+    outputNetOfGas: str | None
+    gasUnits: int | None
+    singlePathAmount: str | None
+    singlePathNetOfGas: str | None
+    gainBps: float | None
+    pools: int | None
+    error: str | None
+
+
+class BacktestJson(TypedDict):
+    """`swapcli backtest --json`: what orders would have paid at past blocks.
+
+    `gainBps` and `winShare` are those of all quotes, as in each order. `quotes` are left out with `--results`.
+    """
+
+    network: str
+    firstBlock: int
+    lastBlock: int
+    blocks: int
+    quoted: int
+    failed: int
+    gainBps: DistributionJson | None
+    winShare: float | None
+    orders: list[BacktestOrderJson]
+    quotes: NotRequired[list[BacktestQuoteJson]]
+
+
 class DocumentJson(TypedDict):
     """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
 
@@ -934,6 +1065,9 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "pools": (PoolsJson,),
         "price": (PricesJson,),
         "verify": (VerificationJson,),
+        "hindsight": (HindsightJson,),
+        "backtest": (BacktestJson,),
+        "backtest-results": (BacktestQuoteJson,),
         "balance": (HoldingsJson,),
         "allowance": (AllowanceJson,),
         "market-info": (StoreJson, list[StoreJson]),

@@ -8,7 +8,7 @@ the public interface of it all for programs.
 """
 
 PUBLIC = (
-    "account_holdings", "amounts", "async_market", "comparison", "config", "depth", "followers", "health",
+    "account_holdings", "amounts", "async_market", "backtest", "comparison", "config", "depth", "followers", "health",
     "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers", "order_amounts",
     "ordered_answers", "permits",
     "pictures", "pool_listing", "protocol_support", "quote_change", "quote_figures", "quote_options",

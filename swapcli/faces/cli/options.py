@@ -111,6 +111,9 @@ Block = Annotated[
     str | None,
     option("--block", "Quote on this past block; older ones need an archive node.", SOURCE, "N|HASH"),
 ]
+NoCache = Annotated[
+    bool, option("--no-cache", "Neither read nor write the file of what nodes said of past blocks.", SOURCE)
+]
 Live = Annotated[
     str | None,
     option(

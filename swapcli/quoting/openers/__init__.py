@@ -6,6 +6,6 @@ for commands that last, and `server_pool_sources` chooses the pools of a service
 """
 
 PUBLIC = (
-    "account_names", "check_nodes", "choose_source", "long_running_nodes", "nodes", "program_setup",
+    "account_names", "check_nodes", "choose_source", "long_running_nodes", "nodes", "past_nodes", "program_setup",
     "router_memory", "server_pool_sources", "user_setup",
 )  # fmt: skip

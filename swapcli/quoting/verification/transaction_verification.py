@@ -35,7 +35,7 @@ from swapcli.state.mined.swap_verification import (
     verify_swaps,
 )
 from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
-from swapcli.state.rpc.block_view import BlockView
+from swapcli.state.rpc.block_view import view_block
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode
@@ -70,7 +70,8 @@ class BestRoute(NamedTuple):
 class Verification(NamedTuple):
     """The swaps of a transaction with their quotes. `tokens` are those of the swaps, by address.
 
-    `net` is what they sold and bought in total, None if that is no single swap; then `best` is None as well.
+    `net` is what they sold and bought in total, None if that is no single swap; then `best` is None as well. The
+    transaction used `gas_used` units of gas at `gas_price_wei`.
     """
 
     network: Network
@@ -81,6 +82,8 @@ class Verification(NamedTuple):
     tokens: Mapping[str, Token]
     net: NetSwap | None
     best: BestRoute | None
+    gas_used: int = 0
+    gas_price_wei: int = 0
 
     def count(self, outcome: Outcome) -> int:
         """Return how many swaps have this outcome."""
@@ -98,7 +101,7 @@ def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
     """Return what opens sources of quotes on the blocks of a node, which begin with the `known` pools."""
 
     def open_at_block(block: BlockHeader, gas_price_wei: int) -> QuoteSource:
-        return LiveSource(known, BlockView(node, block, gas_price_wei), SYSTEM_CLOCK, tag=None)
+        return LiveSource(known, view_block(node, block, gas_price_wei), SYSTEM_CLOCK, tag=None)
 
     return open_at_block
 
@@ -113,7 +116,6 @@ def verify_transaction(
     """
     network = known.network
     check_transaction_hash(transaction)
-    node.read_head()  # checks the chain
     receipt = _read_receipt(node, transaction)
     events = [event for event in find_swaps(receipt.logs) if not _is_other_vault(event, known)]
     if not events:
@@ -135,7 +137,9 @@ def verify_transaction(
     net = find_net_swap(_paid_amounts(swap, pair_tokens) for swap in swaps)
     best = _find_best_route(open_at_block, parent, receipt, net) if net else None
     tokens = {**tokens, **read_missing_tokens(reader, tokens, pair_tokens)}
-    return Verification(network, transaction.lower(), block, parent, swaps, tokens, net, best)
+    reader.verify_block()
+    gas = receipt.gas_used, receipt.gas_price_wei
+    return Verification(network, transaction.lower(), block, parent, swaps, tokens, net, best, *gas)
 
 
 def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -19,17 +19,40 @@ from swapcli.state.rpc.node import (
     Log,
     LogFilter,
     Node,
+    RememberingNode,
     ReturnData,
     StateOverrideNode,
 )
 from swapcli.state.rpc.node_limits import NodeLimits
 
 
-class _NodeView:
-    """A `Node` that answers as `node`, but calls another block the newest one."""
+class BlockView:
+    """A `Node` that answers as `node`, but calls the block that `find_head` returns the newest one.
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    The block is looked for when it is first read, and has no tag.
+    """
+
+    def __init__(self, node: Node, find_head: Callable[[], ChainHead]) -> None:
+        self._node, self._find_head = node, find_head
+        self._head: ChainHead | None = None
+
+    def read_head(self, tag: BlockTag | None = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """Return the block without the code. Raises as `find_head`."""
+        del tag, code_of
+        if self._head is None:
+            self._head = self._find_head()
+        elif isinstance(self._node, BudgetedNode):
+            self._node.read_head()  # begins a new budget
+        return self._head
+
+    def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
+        """As `RememberingNode.recall`."""
+        return self._node.recall(calls, at) if isinstance(self._node, RememberingNode) else {}
+
+    def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
+        """As `RememberingNode.remember`."""
+        if isinstance(self._node, RememberingNode):
+            self._node.remember(answers, at)
 
     @property
     def redacted_url(self) -> str:
@@ -74,45 +97,11 @@ class _NodeView:
         return self._node.read_logs(query)
 
 
-class BlockView(_NodeView):
-    """A `Node` that answers as `node`, but calls `block` the newest one, with this gas price."""
-
-    def __init__(self, node: Node, block: BlockHeader, gas_price_wei: int) -> None:
-        super().__init__(node)
-        self._head = ChainHead(block, gas_price_wei, tag=None)
-
-    def read_head(self, tag: BlockTag | None = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Return the block, without a request and without the code."""
-        del tag, code_of
-        return self._head
-
-
-class PastBlockView(_NodeView):
-    """A `Node` that answers as `node`, but calls the `block` of that number or hash the newest one.
-
-    The block is looked for when the head is first read.
-    """
-
-    def __init__(self, node: HistoryNode, block: PastBlock) -> None:
-        super().__init__(node)
-        self._history, self._block = node, block
-        self._head: ChainHead | None = None
-
-    def read_head(self, tag: BlockTag | None = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """Return the block without the code. Raises as `HistoryNode.read_past_head`."""
-        del tag, code_of
-        if self._head is None:
-            self._head = self._history.read_past_head(self._block)
-        elif isinstance(self._node, BudgetedNode):
-            self._node.read_head()  # begins a new budget
-        return self._head
-
-
-class _SimulatingPastView(PastBlockView):
+class _SimulatingBlockView(BlockView):
     """The same for a node that simulates calls."""
 
-    def __init__(self, node: StateOverrideNode, history: HistoryNode, block: PastBlock) -> None:
-        super().__init__(history, block)
+    def __init__(self, node: StateOverrideNode, find_head: Callable[[], ChainHead]) -> None:
+        super().__init__(node, find_head)
         self._simulating = node
 
     def read_account(self, address: str, at: BlockId) -> Account:
@@ -124,6 +113,17 @@ class _SimulatingPastView(PastBlockView):
         return self._simulating.simulate(calls, at)
 
 
-def view_past_block(node: HistoryNode, block: PastBlock) -> PastBlockView:
-    """Return a node whose newest block is this one; it simulates calls if `node` does."""
-    return _SimulatingPastView(node, node, block) if isinstance(node, StateOverrideNode) else PastBlockView(node, block)
+def view_block(node: Node, block: BlockHeader, gas_price_wei: int) -> BlockView:
+    """Return a node whose newest block is this one, with this gas price; it simulates calls if `node` does."""
+    return _view(node, lambda: ChainHead(block, gas_price_wei, tag=None))
+
+
+def view_past_block(node: HistoryNode, block: PastBlock) -> BlockView:
+    """Return a node whose newest block is the one of that number or hash; it simulates calls if `node` does."""
+    return _view(node, lambda: node.read_past_head(block))
+
+
+def _view(node: Node, find_head: Callable[[], ChainHead]) -> BlockView:
+    if isinstance(node, StateOverrideNode):
+        return _SimulatingBlockView(node, find_head)
+    return BlockView(node, find_head)

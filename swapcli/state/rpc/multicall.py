@@ -29,7 +29,16 @@ from swapcli.core.errors import (
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
-from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    BlockId,
+    ContractCall,
+    HashPinnedNode,
+    Node,
+    RememberingNode,
+    ReturnData,
+    block_number,
+)
 from swapcli.state.rpc.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
 
@@ -86,6 +95,7 @@ class BlockReader:
         self._is_pending = isinstance(at, BlockHeader) and at.is_pending
         self._requires_multicall = requires_multicall
         self._helper_readers: dict[Node, BlockReader] = {}
+        self._to_remember: list[tuple[ContractCall, ReturnData]] = []
 
     @property
     def width(self) -> int:
@@ -95,8 +105,20 @@ class BlockReader:
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`.
 
-        Calls that need many requests are shared among the helpers of the node.
+        Those that the node remembers are not asked for; others it remembers once `verify_block` has proven them.
         """
+        if not isinstance(self.node, RememberingNode) or not isinstance(self.at, BlockHeader):
+            return self._call_node(calls)
+        known = self.node.recall(calls, self.at)
+        unknown = [k for k in range(len(calls)) if k not in known]
+        asked = [calls[k] for k in unknown]
+        found = self._call_node(asked) if asked else []
+        self._to_remember += zip(asked, found, strict=True)
+        answers = {**known, **dict(zip(unknown, found, strict=True))}
+        return [answers[k] for k in range(len(calls))]
+
+    def _call_node(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
+        """Ask the node. Calls that need many requests are shared among its helpers."""
         if len(calls) > _PART_REQUESTS and len(helpers := self._find_helpers()) > 1:
             queue = _CallQueue(calls, len(helpers))
             if queue.requests_left(self.node) <= _PART_REQUESTS:
@@ -149,6 +171,14 @@ class BlockReader:
         Answers of a pending block never are: its number and its parent are checked, but not which transactions it had.
         Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
         """
+        is_proven = self._prove_block()
+        if is_proven and self._to_remember and isinstance(self.node, RememberingNode):
+            assert isinstance(self.at, BlockHeader)
+            self.node.remember(self._to_remember, self.at)
+            self._to_remember.clear()
+        return is_proven
+
+    def _prove_block(self) -> bool:
         if self.has_later_answers or self._is_pending or not self._are_helpers_verified:
             return False
         if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.redacted_url:

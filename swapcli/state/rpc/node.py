@@ -163,6 +163,17 @@ class HistoryNode(Node, Protocol):
 
 
 @runtime_checkable
+class RememberingNode(Node, Protocol):
+    """A node that may remember what calls return on the state after a block, where that can never change."""
+
+    def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
+        """Return the data of the calls that it remembers, by their position."""
+
+    def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
+        """Remember the data of calls, which are certain to be of the block."""
+
+
+@runtime_checkable
 class BudgetedNode(Protocol):
     """A node that takes a limited number of requests for each block."""
 

@@ -14,6 +14,7 @@ from swapcli.interface.document_types import DOCUMENTS, DocumentJson
 _PRINTED_BY = {
     "route-watch": "each line of swapcli route --watch",
     "route-batch": "each line of swapcli route --batch",
+    "backtest-results": "each line of swapcli backtest --results",
     "sync-watch": "each line of swapcli sync --watch --json",
     "serve": "swapcli serve, when it accepts connections",
     "error": "every command with --json, on stderr",

@@ -111,6 +111,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "price": (Row(("base", "ETH", "cbBTC", "--table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
     "balance": (Row(("base", "0x" + "22" * 20, "ETH", "--table"), exit_code=2),),
     "allowance": (Row(("base", "0x" + "22" * 20, "USDC", "--table"), exit_code=2),),
+    "backtest": (Row(("base", MISSING, "--blocks", "1..2", "--table"), exit_code=2),),
+    "hindsight": (Row(("starknet", "0x" + "12" * 32, "--table"), exit_code=2),),
     "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
     "config show": (Row(("--table",)),),
     "config path": (Row(()),),

@@ -124,7 +124,7 @@ def _answer_all(
 
     if worker_count == 1 or isinstance(context.market.source, PublicSource):
         return map(partial(_answer_entry, context), entries)
-    from swapcli.faces.cli.commands.route.batch_workers import answer_in_processes
+    from swapcli.faces.cli.process_workers import answer_in_processes
 
     if _is_in_memory(context):
         return answer_in_processes(

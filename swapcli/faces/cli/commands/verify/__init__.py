@@ -55,6 +55,7 @@ def verify(
         closing(session.nodes.require_node(where)) as node,
         closing(session.sources.pools.open_known(network)) as known,
     ):
+        node.read_head()  # checks the chain
         found = verify_transaction(node, known, transaction, quote_at_block(known, node))
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.verify.document import verification_document

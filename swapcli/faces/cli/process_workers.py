@@ -1,4 +1,4 @@
-"""Answers the orders of a batch in several processes, in the order of the batch."""
+"""Answers many orders in several processes, in the order of the orders."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 
 from swapcli.core.errors import InputOutputError
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.commands.route.batch_workers import answer_in_processes
+from swapcli.faces.cli.process_workers import answer_in_processes
 from tests.support.command import clean_environment
 
 WORKERS = 3

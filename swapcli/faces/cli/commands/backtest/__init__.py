@@ -1,0 +1,207 @@
+"""`swapcli backtest`: what many orders would have paid at past blocks."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing, redirect_stderr
+from io import StringIO
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.errors import InvalidOption, SwapcliError
+from swapcli.core.records import NamedTuple
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp
+from swapcli.faces.cli.options import LimitOptions, OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.session import Session, open_session
+
+if TYPE_CHECKING:
+    from swapcli.quoting.backtest import BacktestOrder, BacktestQuote
+
+PUBLIC = ()
+
+app = CommandApp()
+
+MAX_WORKERS = 256
+_BLOCKS = "Blocks and results"
+_is_range = re.compile(r"([0-9][0-9,_]{0,23})\.\.([0-9][0-9,_]{0,23})").fullmatch
+
+
+class BlockAnswer(NamedTuple):
+    """The quotes of one block, or the error that ends the backtest."""
+
+    quotes: "list[BacktestQuote]"
+    error: SwapcliError | None = None
+
+
+@app.command(formats=LIST_FORMATS)
+def backtest(
+    network: options.NetworkName,
+    orders: Annotated[str, argument("FILE", "CSV of orders: token_in, token_out, amount, and perhaps id; - is stdin.")],
+    *,
+    blocks: Annotated[str | None, option("--blocks", "First and last block.", _BLOCKS, "A..B")] = None,
+    every: Annotated[str | None, option("--every", "Quote at every K-th block.  [default: 1]", _BLOCKS, "K")] = None,
+    results: Annotated[
+        str | None, option("--results", "Write each quote to this file; .csv, else JSON lines.", _BLOCKS, "FILE")
+    ] = None,
+    resume: Annotated[bool, option("--resume", "Go on after the blocks that the file has.", _BLOCKS)] = False,
+    workers: Annotated[str | None, option("--workers", "Processes that quote.  [default: 1]", _BLOCKS, "N")] = None,
+    limits: LimitOptions,
+    store: options.StoreDir = None,
+    rpc_url: options.RpcUrl = None,
+    no_cache: options.NoCache = False,
+    timeout: options.Timeout = None,
+    output: OutputOptions,
+) -> int:
+    """Quote many orders at past blocks.
+
+    \b
+    Examples:
+      swapcli backtest base orders.csv --blocks 23000000..23100000 --every 1000
+      swapcli backtest base orders.csv --blocks 23000000..23100000 --results quotes.csv --workers 2
+
+    The file has a title line, such as token_in,token_out,amount, and an order on each line, with amounts in whole
+    tokens, or with --raw in the smallest unit. Every order is quoted at every K-th block with the gas price of its
+    time. The summary has the median and the quantiles of the rate, and how often, and by how much, the split route
+    pays more after gas than the best single path. --format csv and --results give each quote. With --results an
+    interrupted backtest goes on with --resume. Blocks older than some minutes need an archive node; what it says of
+    final blocks is kept, so that a second run asks it nothing (swapcli help history).
+    """
+    numbers = _parse_blocks(blocks, every)
+    worker_count = _parse_workers(workers)
+    if resume and results is None:
+        raise InvalidOption("--resume needs the file with the earlier results", hint="name it with --results")
+    flags = settings_of(limits, store=store, timeout=timeout)
+    session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
+    from swapcli.faces.cli.commands.backtest.document import backtest_document, quote_document
+    from swapcli.faces.cli.commands.backtest.orders import read_orders
+    from swapcli.faces.cli.commands.backtest.results import open_results
+    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.quoting.backtest import summarize_backtest
+
+    enable_garbage_collection()
+    where = session.networks.find(network)
+    with closing(session.sources.pools.open_known(network)) as known:
+        found = read_orders(orders, known.token, raw=limits.raw)
+    session.start_waiting(network)
+    opened = _Opener(session, network, found, uses_cache=not no_cache)
+    quotes: list[BacktestQuote] = []
+    with ExitStack() as stack:
+        opened.check_last_block(numbers[-1])
+        file = None
+        if results is not None:
+            file = stack.enter_context(open_results(results, resume=resume))
+            quotes = file.read_earlier(numbers, found, opened.quote_once)
+        left = numbers[len(quotes) // len(found) :]
+        for answer in opened.answer_all(left, worker_count):
+            if answer.error is not None:
+                if file is not None:
+                    again = "--resume goes on after the blocks that have results"
+                    answer.error.hint = f"{answer.error.hint}; {again}" if answer.error.hint else again
+                raise answer.error
+            quotes += answer.quotes
+            if file is not None:
+                file.write(answer.quotes, found)
+    summary = summarize_backtest(found, quotes)
+    if session.output.format is OutputFormat.JSON:
+        rows = None if results is not None else quotes
+        session.output.print_document(backtest_document(where, numbers, summary, rows))
+    elif session.output.format is OutputFormat.CSV:
+        by_id = {order.id: order for order in found}
+        session.output.print_rows([quote_document(quote, by_id[quote.order_id]) for quote in quotes])
+    else:
+        from swapcli.faces.cli.commands.backtest.view import build_backtest_view
+
+        session.output.print_details(build_backtest_view(where, numbers, summary))
+    return exit_codes.OK
+
+
+class _Opener:
+    """Opens what quotes orders at blocks: the node with its cache, and the known pools."""
+
+    def __init__(self, session: Session, network: str, orders: "list[BacktestOrder]", *, uses_cache: bool) -> None:
+        self._session, self._name, self._orders, self._uses_cache = session, network, orders, uses_cache
+
+    def check_last_block(self, block: int) -> None:
+        """Raise `InvalidInput` if the last block does not exist yet, and the errors of the node."""
+        from swapcli.quoting.openers.past_nodes import open_past_node
+
+        network = self._session.networks.find(self._name)
+        with open_past_node(self._session.nodes, network, uses_cache=self._uses_cache) as node:
+            node.read_past_head(block)
+
+    def quote_once(self, block: int) -> "list[BacktestQuote]":
+        """Return the quotes of one block. Raises as `quote_block`."""
+        with ExitStack() as stack:
+            answer = self._open_answer(stack)(block)
+        if answer.error is not None:
+            raise answer.error
+        return answer.quotes
+
+    def answer_all(self, blocks: range, worker_count: int) -> Iterable[BlockAnswer]:
+        """Yield the answer of each block, in order. Public nodes are read by one process, within their limits."""
+        network = self._session.networks.find(self._name)
+        is_public = self._session.nodes.rules.named_nodes(network) is None
+        if worker_count == 1 or is_public or len(blocks) == 1:
+            with ExitStack() as stack:
+                yield from map(self._open_answer(stack), blocks)
+            return
+        from swapcli.faces.cli.process_workers import answer_in_processes
+
+        stacks = []
+
+        def open_answer() -> Callable[[int], BlockAnswer]:
+            stacks.append(ExitStack())  # until the process ends
+            with redirect_stderr(StringIO()):  # notes on opening, which have been printed
+                return self._open_answer(stacks[-1])
+
+        yield from answer_in_processes(blocks, worker_count, open_answer, are_at_hand=True)
+
+    def _open_answer(self, stack: ExitStack) -> Callable[[int], BlockAnswer]:
+        from swapcli.quoting.backtest import quote_block
+        from swapcli.quoting.openers.past_nodes import open_past_node
+        from swapcli.quoting.quote_options import resolve_options
+
+        session = self._session
+        network = session.networks.find(self._name)
+        node = stack.enter_context(open_past_node(session.nodes, network, uses_cache=self._uses_cache))
+        known = stack.enter_context(closing(session.sources.pools.open_known(self._name)))
+        resolved = resolve_options(session.settings, known.network, session.setup.api_key)
+
+        def answer(block: int) -> BlockAnswer:
+            try:
+                return BlockAnswer(quote_block(node, known, block, self._orders, resolved))
+            except SwapcliError as error:
+                return BlockAnswer([], error)
+
+        return answer
+
+
+def _parse_blocks(text: str | None, every: str | None) -> range:
+    """Return the numbers of the blocks to quote at. Raises `InvalidOption`."""
+    example = "such as --blocks 23000000..23100000 --every 1000"
+    if text is None:
+        raise InvalidOption("a backtest needs blocks", hint=example)
+    match = _is_range(text.strip())
+    if match is None:
+        raise InvalidOption(f'--blocks: "{printable(text[:80])}" is no range of blocks', hint=example)
+    first, last = (int(part.replace(",", "").replace("_", "")) for part in match.groups())
+    if last < first:
+        raise InvalidOption(f"--blocks: the last block {last:,} comes before the first {first:,}", hint=example)
+    step = 1
+    if every is not None:
+        plain = every.strip().replace(",", "").replace("_", "")
+        if not (plain.isascii() and plain.isdecimal() and int(plain[:18]) > 0):
+            raise InvalidOption("--every: expected a whole number above zero", hint=example)
+        step = int(plain[:18])
+    return range(first, last + 1, step)
+
+
+def _parse_workers(text: str | None) -> int:
+    if text is None:
+        return 1
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
+        raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
+    return int(text)

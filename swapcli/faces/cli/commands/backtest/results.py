@@ -1,0 +1,146 @@
+"""The file of a backtest's quotes, to which an interrupted backtest can add the rest."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import BinaryIO, Final
+
+from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.encoding.json_text import to_json
+from swapcli.core.errors import InvalidInput, InvalidOption
+from swapcli.faces.cli.commands.backtest.document import QUOTE_FIELDS, quote_document
+from swapcli.faces.cli.files import STDIN
+from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.quoting.backtest import BacktestOrder, BacktestQuote
+
+_CSV: Final = ".csv"
+
+
+class BacktestResults:
+    """An open file of results; rows are written a block at a time."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self._name, self._file = name, file
+        self._is_csv = PurePath(name).suffix.lower() == _CSV
+        self._is_empty = True
+
+    def read_earlier(
+        self, blocks: Sequence[int], orders: Sequence[BacktestOrder], quote: Callable[[int], list[BacktestQuote]]
+    ) -> list[BacktestQuote]:
+        """Return the quotes of the blocks that the file has whole, and leave only those in it.
+
+        The last of these blocks is quoted again by `quote`. Raises `InvalidInput` if its results, or the order of the
+        rows, are not those of this backtest.
+        """
+        by_id = {order.id: order for order in orders}
+        found: list[BacktestQuote] = []
+        size = 0
+        self._file.seek(0)
+        header = f"{csv_lines(QUOTE_FIELDS, ())}\n".encode() if self._is_csv else b""
+        first = self._file.read(len(header))
+        if first and first != header:
+            raise self._foreign(1)
+        end = size = len(first)
+        pending: list[BacktestQuote] = []
+        for number, line in enumerate(self._file, start=1 + bool(header)):
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            place = len(found) + len(pending)
+            if place >= len(blocks) * len(orders):
+                raise self._foreign(number)
+            expected = (blocks[place // len(orders)], orders[place % len(orders)].id)
+            row = self._parse(line, number)
+            if (row.block, row.order_id) != expected or row.amount_in != by_id[row.order_id].amount_in:
+                raise self._foreign(number)
+            pending.append(row)
+            if len(pending) == len(orders):
+                found += pending
+                pending, size = [], end
+        self._file.truncate(size)
+        self._file.seek(0, 2)
+        self._is_empty = size == 0
+        if found and not _are_equal(last := found[-len(orders) :], quote(last[0].block)):
+            raise InvalidInput(
+                f"the results of block {last[0].block:,} in {self._name} are not what it gives now: the settings, the"
+                " known pools or the orders have changed",
+                hint="resume with the same ones, or write to another file",
+                details={"block": last[0].block},
+            )
+        return found
+
+    def write(self, quotes: Sequence[BacktestQuote], orders: Sequence[BacktestOrder]) -> None:
+        """Append the quotes of a block. Raises `InputOutputError`."""
+        by_id = {order.id: order for order in orders}
+        rows = [quote_document(quote, by_id[quote.order_id]) for quote in quotes]
+        lines = [csv_lines(QUOTE_FIELDS, rows, header=self._is_empty)] if self._is_csv else map(to_json, rows)
+        text = "\n".join(lines)
+        self._is_empty = False
+        try:
+            self._file.write(f"{text}\n".encode())
+            self._file.flush()
+        except OSError as error:
+            raise write_error(self._name, error) from None
+
+    def _parse(self, line: bytes, number: int) -> BacktestQuote:
+        try:
+            text = line.decode()
+            row = dict(zip(QUOTE_FIELDS, next(csv.reader([text])), strict=True)) if self._is_csv else json.loads(text)
+
+            def count(name: str) -> int | None:
+                return None if row[name] in (None, "") else int(row[name])
+
+            return BacktestQuote(
+                int(row["block"]),
+                int(row["timestamp"]),
+                _unescaped(str(row["id"])) if self._is_csv else str(row["id"]),
+                int(row["inputAmount"]),
+                count("outputAmount"),
+                count("outputNetOfGas"),
+                count("gasUnits"),
+                count("singlePathAmount"),
+                count("singlePathNetOfGas"),
+                count("pools"),
+                row["error"] or "",
+            )
+        except (ValueError, KeyError, TypeError, StopIteration, csv.Error):
+            raise self._foreign(number) from None
+
+    def _foreign(self, number: int) -> InvalidInput:
+        return InvalidInput(
+            f"line {number} of {self._name} is not the next result of this backtest",
+            hint="resume with the same blocks and orders, or write to another file",
+            details={"line": number},
+        )
+
+
+def _are_equal(before: Sequence[BacktestQuote], now: Sequence[BacktestQuote]) -> bool:
+    """Return whether quotes are equal; a reason for which there is none may be worded otherwise."""
+    return [each._replace(error="") for each in before] == [each._replace(error="") for each in now]
+
+
+def _unescaped(cell: str) -> str:
+    """Return a text without the apostrophe with which a CSV keeps it from being a formula."""
+    return cell[1:] if cell.startswith(("'=", "'+", "'@", "'-")) else cell
+
+
+@contextmanager
+def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
+    """Open a file of results, which is made if it is missing.
+
+    Raises `InvalidOption` if it has results that are not to be resumed, `InputOutputError` if it cannot be written.
+    """
+    if name == STDIN:
+        raise InvalidOption("--results needs the name of a file", hint="--format csv prints each quote")
+    try:
+        file = open(name, "ab+")  # noqa: SIM115 (closed below)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
+    with file:
+        if file.seek(0, 2) and not resume:
+            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+        yield BacktestResults(name, file)

@@ -1,0 +1,146 @@
+"""`swapcli hindsight`: what mined swaps got, beside the best routes of their time."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.core.errors import InvalidInput, UpstreamError
+from swapcli.faces.cli import exit_codes, options
+from swapcli.faces.cli.command_app import CommandApp, UsageError
+from swapcli.faces.cli.files import STDIN, read_lines, write_atomically
+from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
+from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
+from swapcli.faces.cli.picture_options import SvgWidth
+from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.pictures.picture_width import parse_width
+
+if TYPE_CHECKING:
+    from swapcli.quoting.verification.hindsight import SwapHindsight
+
+PUBLIC = ()
+
+app = CommandApp()
+
+_is_like_hash = re.compile(r"(0[xX])?[0-9a-fA-F]{20,}").fullmatch
+
+
+@app.command(formats=LIST_FORMATS)
+def hindsight(
+    network: options.NetworkName,
+    transactions: Annotated[
+        list[str] | None, argument("TX...", "Hashes of mined transactions, or a file with one on each line.")
+    ] = None,
+    *,
+    store: options.StoreDir = None,
+    rpc_url: options.RpcUrl = None,
+    no_cache: options.NoCache = False,
+    timeout: options.Timeout = None,
+    svg: Annotated[
+        str | None, option("--svg", "Also draw a chart to this file; - draws to stdout only.", OUTPUT, "FILE")
+    ] = None,
+    svg_width: SvgWidth = None,
+    output: OutputOptions,
+) -> int:
+    """Compare mined swaps with the best routes of their time.
+
+    \b
+    Examples:
+      swapcli hindsight base 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+      swapcli hindsight base transactions.txt -o hindsight.svg
+
+    For each transaction: what it sold and got, what the best route would have paid at the parent block, and the
+    difference in basis points before and after the gas of each, in total and by protocol. A transaction that is no
+    single swap, or whose pools are unknown, is listed with the reason. Blocks older than some minutes need an archive
+    node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help history).
+    """
+    width = parse_width("--svg-width", svg_width)
+    if svg is None and output.output_file is not None:
+        from swapcli.faces.cli.output_file import picture_of_file
+
+        svg = STDIN if picture_of_file(output.output_file) == "svg" else None
+    if svg is None and svg_width is not None:
+        raise UsageError("--svg-width needs --svg")
+    flags = settings_of(store=store, timeout=timeout)
+    session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
+    if svg == STDIN and session.output.format in (OutputFormat.JSON, OutputFormat.CSV):
+        raise UsageError(f"--svg - cannot be combined with --{session.output.format}")
+    hashes = list(dict.fromkeys(_read_hashes(transactions or ())))
+    if not hashes:
+        raise UsageError("no transaction given: name hashes, or a file with one on each line")
+    found = _look_back(session, network, hashes, uses_cache=not no_cache)
+    from swapcli.quoting.verification.hindsight import summarize
+
+    summary = summarize(found)
+    where = session.networks.find(network)
+    drawn = None
+    if svg is not None:
+        from swapcli.faces.cli.commands.hindsight.view import draw_hindsight
+
+        drawn = draw_hindsight(summary, found, where, width)
+        if svg != STDIN:
+            write_atomically(svg, drawn)
+    if session.output.format is OutputFormat.JSON:
+        from swapcli.faces.cli.commands.hindsight.document import hindsight_document
+
+        session.output.print_document(hindsight_document(where, found, summary))
+    elif session.output.format is OutputFormat.CSV:
+        from swapcli.faces.cli.commands.hindsight.document import csv_documents
+
+        session.output.print_rows(csv_documents(where, found))
+    elif svg == STDIN:
+        print(drawn, end="")
+    else:
+        from swapcli.faces.cli.commands.hindsight.view import build_hindsight_view
+
+        session.output.print_details(build_hindsight_view(summary, found, where))
+    return exit_codes.OK
+
+
+def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
+    """Yield the hashes among words, and those of files: the first word of each line that is no comment.
+
+    Raises `InvalidInput` for what is no hash, with the number of its line.
+    """
+    from swapcli.quoting.verification.transaction_verification import check_transaction_hash
+
+    for word in words:
+        if word != STDIN and _is_like_hash(word):
+            check_transaction_hash(word)
+            yield word.lower()
+            continue
+        for number, line in enumerate(read_lines(word), start=1):
+            text = line.decode(errors="replace").partition("#")[0].replace(",", " ").strip()
+            if not text:
+                continue
+            try:
+                check_transaction_hash(text.split()[0])
+            except InvalidInput as error:
+                where = f"line {number} of {'stdin' if word == STDIN else word}"
+                raise InvalidInput(f"{where}: {error.message}", hint=error.hint, details=error.details) from None
+            yield text.split()[0].lower()
+
+
+def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":
+    session.start_waiting(network)
+    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.quoting.openers.past_nodes import open_past_node
+    from swapcli.quoting.verification.hindsight import look_back
+
+    enable_garbage_collection()
+    where = session.networks.find(network)
+    found: list[SwapHindsight] = []
+    with (
+        open_past_node(session.nodes, where, uses_cache=uses_cache) as node,
+        closing(session.sources.pools.open_known(network)) as known,
+    ):
+        try:
+            found.extend(look_back(node, known, hashes))
+        except UpstreamError as error:
+            if uses_cache and len(hashes) > 1:
+                again = "what was read of final blocks is kept: run it again"
+                error.hint = f"{error.hint}; {again}" if error.hint else again
+            raise
+    return found

@@ -1,0 +1,124 @@
+"""The text and the picture of `hindsight`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.distribution import Distribution
+from swapcli.core.model.network import Network
+from swapcli.faces.cli.render.detail_view import DetailView
+from swapcli.faces.cli.render.list_view import Column, ListView
+from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
+from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
+from swapcli.quoting.verification.hindsight import HindsightSummary, SwapHindsight
+
+VENUE_COLUMNS = (
+    Column("protocol"),
+    Column("used by", is_whole=True),
+    Column("would use", is_whole=True),
+    Column("median bps", is_whole=True),
+    Column("5% to 95%", drop_order=1),
+)
+SWAP_COLUMNS = (
+    Column("transaction", has_pool_ids=True),
+    Column("block", is_whole=True, drop_order=1),
+    Column("sold"),
+    Column("got"),
+    Column("best route"),
+    Column("bps", is_whole=True),
+    Column("after gas", is_whole=True),
+)
+REASON_COLUMNS = (Column("not explained", has_pool_ids=True), Column("reason"))
+_MAX_ROWS = 12
+"""Protocols in the picture, each a line of dots."""
+
+
+def build_hindsight_view(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network) -> DetailView:
+    """Build the view: the summary, then protocols, transactions, and those that are not explained."""
+    explained = [swap for swap in swaps if swap.is_explained]
+    others = [swap for swap in swaps if not swap.is_explained]
+    lists = []
+    if explained:
+        venues = tuple(
+            (
+                printable(venue.name),
+                str(venue.used),
+                str(venue.would_use),
+                _bps(venue.bps.median if venue.bps else None),
+                _range(venue.bps),
+            )
+            for venue in summary.venues
+        )
+        lists.append(ListView(VENUE_COLUMNS, venues, ()))
+        lists.append(ListView(SWAP_COLUMNS, tuple(_row(swap) for swap in explained), ()))
+    if others:
+        rows = tuple((swap.transaction, printable(swap.reason)) for swap in others)
+        lists.append(ListView(REASON_COLUMNS, rows, ()))
+    title = f"{len(swaps)} mined transaction{'s' if len(swaps) != 1 else ''} on {network.name}"
+    return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
+
+
+def draw_hindsight(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network, width: int) -> str:
+    """Return the picture as SVG: for each protocol, how much more the best routes would have paid."""
+    spreads = []
+    for venue in summary.venues:
+        values = tuple(
+            SpreadValue(bps, f"{swap.transaction}: {bps:+,.2f} bps")
+            for swap in swaps
+            if venue.name in swap.venues and (bps := swap.compared_bps) is not None and swap.is_explained
+        )
+        if values:
+            spreads.append(Spread(venue.name, values))
+    left_out = len(spreads) - _MAX_ROWS
+    notes = [f"{summary.explained} explained, {summary.not_explained} not"]
+    if left_out > 0:
+        notes.append(f"{left_out} more protocols are left out")
+    chart = SpreadChart(
+        f"What the best routes would have paid more on {network.name}",
+        "basis points after gas, by the protocols that a transaction used",
+        tuple(spreads[:_MAX_ROWS]),
+        "; ".join(notes),
+    )
+    return render_spread_chart(chart, width)
+
+
+def _facts(summary: HindsightSummary) -> Iterator[Fact]:
+    others = f"{summary.not_explained} not explained" if summary.not_explained else ""
+    yield Fact("Explained", str(summary.explained), others)
+    if summary.bps is None:
+        return
+    counts = f"{summary.better} better, {summary.equal} equal, {summary.worse} worse"
+    yield Fact("Best route", counts, "after gas, at the parent block")
+    yield Fact("Difference", f"{_bps(summary.bps.median)} bps", f"median; 5% to 95%: {_range(summary.bps)}")
+
+
+def _row(swap: SwapHindsight) -> tuple[str, ...]:
+    found = swap.verification
+    assert found is not None
+    assert found.net is not None
+    net = found.net
+    sold, bought = found.tokens.get(net.token_in), found.tokens.get(net.token_out)
+
+    def got(amount: int | None) -> str:
+        if amount is None:
+            return ""
+        return exact_amount(amount, bought) if bought else f"{amount} raw"
+
+    return (
+        swap.transaction,
+        str(found.block.number),
+        exact_amount(net.amount_in, sold) if sold else f"{net.amount_in} raw",
+        got(swap.amount_out),
+        got(swap.best_amount_out),
+        _bps(swap.difference_bps),
+        _bps(swap.net_difference_bps),
+    )
+
+
+def _bps(value: float | None) -> str:
+    return "" if value is None else f"{value:+,.2f}"
+
+
+def _range(found: Distribution | None) -> str:
+    return "" if found is None else f"{_bps(found.p05)} to {_bps(found.p95)}"

@@ -1,0 +1,155 @@
+"""What orders would have paid at past blocks: a quote for each order at each block, and how they spread.
+
+Each quote is compared with the best single path, which has one pool per hop: the usual route of a simple router. Both
+are found on the same state, and count the gas of the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from swapcli.core.errors import SwapcliError, UpstreamError
+from swapcli.core.model.distribution import Distribution, distribution_of
+from swapcli.core.model.swap_terms import BPS
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_options import QuoteOptions
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.live import LiveSource
+from swapcli.quoting.sources.quote_source import PoolSource
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.rpc.block_view import view_past_block
+from swapcli.state.rpc.node import HistoryNode
+
+WIN_BPS = 0.01
+"""What a route must pay more than the single path to win: less than this is within what searches differ by."""
+
+
+class BacktestOrder(NamedTuple):
+    """An order of a backtest: `amount_in` is in base units."""
+
+    id: str
+    token_in: Token
+    token_out: Token
+    amount_in: int
+
+
+class BacktestQuote(NamedTuple):
+    """What an order would have paid at a block. Amounts are in base units of the output token.
+
+    `net_of_gas` and `single_net_of_gas` are None where gas has no price; `single_out` is what the best single path
+    pays, None if none takes the order. `pools` counts those of the route. Without a quote, `error` says why.
+    """
+
+    block: int
+    timestamp: int
+    order_id: str
+    amount_in: int
+    amount_out: int | None = None
+    net_of_gas: int | None = None
+    gas_units: int | None = None
+    single_out: int | None = None
+    single_net_of_gas: int | None = None
+    pools: int | None = None
+    error: str = ""
+
+    @property
+    def gain_bps(self) -> float | None:
+        """How much more the route pays than the single path, net of gas where that is known; None if unknown."""
+        route, single = self.net_of_gas, self.single_net_of_gas
+        if route is None or single is None or single <= 0:
+            route, single = self.amount_out, self.single_out
+        if route is None or single is None or single <= 0:
+            return None
+        return round(BPS * (route - single) / single, 4)
+
+
+class OrderSummary(NamedTuple):
+    """How the quotes of one order spread over the blocks.
+
+    `rates` are whole output tokens for one whole input token, `gains` basis points over the best single path, and
+    `win_share` is the part of the comparisons in which the route pays more.
+    """
+
+    order: BacktestOrder
+    quoted: int
+    failed: int
+    rates: Distribution | None
+    gains: Distribution | None
+    win_share: float | None
+
+
+class BacktestSummary(NamedTuple):
+    """How the quotes of all orders spread: numbers, gains and the share of wins as in `OrderSummary`."""
+
+    orders: tuple[OrderSummary, ...]
+    quoted: int
+    failed: int
+    gains: Distribution | None
+    win_share: float | None
+
+
+def quote_block(
+    node: HistoryNode, known: PoolSource, block: int, orders: Sequence[BacktestOrder], options: QuoteOptions
+) -> list[BacktestQuote]:
+    """Return the quotes of orders at a block, in their order; `known` are the pools that they may use.
+
+    Raises `UpstreamError` if the node does not have the block or its state, `InvalidInput` for a block that does not
+    exist.
+    """
+    view = view_past_block(node, block)
+    header = view.read_head().block
+    source = LiveSource(known, view, SYSTEM_CLOCK, tag=None)
+    return [_quote(source, header.number, header.timestamp, order, options) for order in orders]
+
+
+def _quote(
+    source: LiveSource, block: int, timestamp: int, order: BacktestOrder, options: QuoteOptions
+) -> BacktestQuote:
+    empty = BacktestQuote(block, timestamp, order.id, order.amount_in)
+    built = options.build_order(order.token_in, order.token_out, order.amount_in)
+    try:
+        answer = source.quote(options.build_request(built))
+    except UpstreamError:
+        raise
+    except SwapcliError as error:
+        return empty._replace(error=error.message)
+    figures = compute_figures(answer, options.terms)
+    single = figures.single_path
+    return empty._replace(
+        amount_out=figures.amount_out,
+        net_of_gas=figures.output_net_of_gas,
+        gas_units=figures.gas_units,
+        single_out=single.amount_out if single else None,
+        single_net_of_gas=single.output_net_of_gas if single else None,
+        pools=_count_pools(answer),
+    )
+
+
+def _count_pools(answer: LocalQuote) -> int:
+    return len({step.pool for step in answer.quote.steps})
+
+
+def summarize_backtest(orders: Sequence[BacktestOrder], quotes: Iterable[BacktestQuote]) -> BacktestSummary:
+    """Return how the quotes of orders spread."""
+    by_order: dict[str, list[BacktestQuote]] = {order.id: [] for order in orders}
+    for quote in quotes:
+        by_order[quote.order_id].append(quote)
+    found = tuple(_summarize_order(order, by_order[order.id]) for order in orders)
+    gains = [gain for each in by_order.values() for quote in each if (gain := quote.gain_bps) is not None]
+    quoted, failed = sum(each.quoted for each in found), sum(each.failed for each in found)
+    return BacktestSummary(found, quoted, failed, distribution_of(gains), _win_share(gains))
+
+
+def _summarize_order(order: BacktestOrder, quotes: Sequence[BacktestQuote]) -> OrderSummary:
+    amounts = [quote.amount_out for quote in quotes if quote.amount_out is not None]
+    sold = order.amount_in / 10**order.token_in.decimals
+    rates = distribution_of(amount / 10**order.token_out.decimals / sold for amount in amounts)
+    gains = [gain for quote in quotes if (gain := quote.gain_bps) is not None]
+    failed = len(quotes) - len(amounts)
+    return OrderSummary(order, len(amounts), failed, rates, distribution_of(gains), _win_share(gains))
+
+
+def _win_share(gains: Sequence[float]) -> float | None:
+    return sum(gain > WIN_BPS for gain in gains) / len(gains) if gains else None

@@ -1,0 +1,157 @@
+"""How values spread, as an SVG chart: a line of dots for each group, with its median, over one scale.
+
+The scale is linear around zero and logarithmic beyond, so that both the many small values and the few large ones show.
+It is complete in itself, as the picture of a route is, and has its colors and font.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import asinh
+from typing import Final
+
+from swapcli.core.model.distribution import distribution_of
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.quoting.pictures.svg_elements import (
+    FONT,
+    HUES,
+    MUTED,
+    NOTE_SIZE,
+    SURFACE,
+    TEXT,
+    escape_text,
+    px,
+    text_element,
+)
+from swapcli.quoting.pictures.text_width import fit_text, text_width
+
+ROW_HEIGHT: Final = 34.0
+TOP, BOTTOM, RIGHT = 64.0, 52.0, 24.0
+TITLE_SIZE: Final = 15.0
+_LINEAR: Final = 1.0
+"""The scale is about linear up to this value."""
+_TICKS: Final = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+_MAX_LABEL_SHARE: Final = 0.34
+_MIN_TICK_GAP: Final = 10.0
+
+
+class SpreadValue(NamedTuple):
+    """A value, and what its tooltip says."""
+
+    value: float
+    label: str
+
+
+class Spread(NamedTuple):
+    """The values of one group."""
+
+    name: str
+    values: tuple[SpreadValue, ...]
+
+
+class SpreadChart(NamedTuple):
+    """Groups under a title; `unit` says what the values are, and `note` is the line at the bottom."""
+
+    title: str
+    unit: str
+    spreads: tuple[Spread, ...]
+    note: str = ""
+
+
+class _Scale(NamedTuple):
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        low, high = asinh(self.low / _LINEAR), asinh(self.high / _LINEAR)
+        return self.start + (asinh(value / _LINEAR) - low) / (high - low) * (self.end - self.start)
+
+
+def render_spread_chart(chart: SpreadChart, width: int = DEFAULT_WIDTH) -> str:
+    """Return the chart as an SVG document of this width in pixels."""
+    values = [each.value for spread in chart.spreads for each in spread.values]
+    names = [f"{spread.name} ({len(spread.values)})" for spread in chart.spreads]
+    room = width * _MAX_LABEL_SHARE
+    left = 24 + min(max((text_width(name, 12) for name in names), default=0.0), room)
+    scale = _Scale(min([*values, -1.0]), max([*values, 1.0]), left, width - RIGHT)
+    height = TOP + BOTTOM + ROW_HEIGHT * max(len(chart.spreads), 1)
+    rows = [line for at, spread in enumerate(chart.spreads) for line in _row(spread, names[at], scale, at, room)]
+    return "\n".join(
+        [
+            '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-spread" role="img"'
+            f' aria-label="{escape_text(chart.title)}" width="{px(width)}" height="{px(height)}"'
+            f' viewBox="0 0 {px(width)} {px(height)}">',
+            f"<title>{escape_text(chart.title)}</title>",
+            f"<desc>{escape_text(_describe(chart))}</desc>",
+            f"<style>{_STYLE}</style>",
+            f'<rect class="surface" width="{px(width)}" height="{px(height)}" rx="8"/>',
+            text_element("title", 12, 24, "start", fit_text(chart.title, width - 24, TITLE_SIZE, is_bold=True)),
+            text_element("note", 12, 42, "start", fit_text(chart.unit, width - 24, NOTE_SIZE)),
+            *_ticks(scale, height),
+            *rows,
+            text_element("note", 12, height - 10, "start", fit_text(chart.note, width - 24, NOTE_SIZE)),
+            "</svg>\n",
+        ]
+    )
+
+
+def _describe(chart: SpreadChart) -> str:
+    """Describe the medians in words, for those who cannot see the chart."""
+    medians = []
+    for spread in chart.spreads:
+        found = distribution_of(each.value for each in spread.values)
+        if found:
+            medians.append(f"{spread.name}: median {found.median:+,.2f} of {found.size}")
+    return "; ".join(medians) or "There are no values."
+
+
+def _ticks(scale: _Scale, height: float) -> Iterator[str]:
+    end = -1.0
+    for value in (*(-each for each in reversed(_TICKS[1:])), *_TICKS):
+        if not scale.low <= value <= scale.high:
+            continue
+        x, label = scale.place(value), f"{value:+,.0f}" if value else "0"
+        kind = "zero" if value == 0 else "grid"
+        yield f'<path class="{kind}" d="M{px(x)} {px(TOP - 8)}V{px(height - BOTTOM)}"/>'
+        half = text_width(label, NOTE_SIZE) / 2
+        if x - half > end:
+            yield text_element("note", x, height - BOTTOM + 16, "middle", label)
+            end = x + half + _MIN_TICK_GAP
+
+
+def _row(spread: Spread, name: str, scale: _Scale, at: int, room: float) -> Iterator[str]:
+    y = TOP + ROW_HEIGHT * (at + 0.5)
+    yield text_element("name", 12, y + 4, "start", fit_text(name, room, 12))
+    for each in spread.values:
+        tooltip = f"<title>{escape_text(each.label)}</title>"
+        yield f'<g>{tooltip}<circle class="dot" cx="{px(scale.place(each.value))}" cy="{px(y)}" r="4"/></g>'
+    found = distribution_of(each.value for each in spread.values)
+    if found:
+        x = scale.place(found.median)
+        tooltip = f"<title>{escape_text(f'{spread.name}: median {found.median:+,.2f}')}</title>"
+        yield f'<g>{tooltip}<path class="median" d="M{px(x)} {px(y - 11)}V{px(y + 11)}"/></g>'
+
+
+def _rules(mode: int) -> str:
+    """Return the rules for the colors of light (0) or dark (1) mode."""
+    fills = {".surface": SURFACE, ".title": TEXT, ".name": TEXT, ".note": MUTED, ".dot": HUES[0]}
+    strokes = {".median": HUES[2], ".grid": MUTED, ".zero": MUTED}
+    rules = [f".swapcli-spread {name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
+    rules += [f".swapcli-spread {name}{{stroke:{colors[mode]}}}" for name, colors in strokes.items()]
+    return "".join(rules)
+
+
+_STYLE = (
+    f".swapcli-spread{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
+    ".swapcli-spread text{unicode-bidi:isolate}"
+    f".swapcli-spread .title{{font-size:{TITLE_SIZE:g}px;font-weight:600}}"
+    f".swapcli-spread .note{{font-size:{NOTE_SIZE:g}px}}"
+    ".swapcli-spread .dot{fill-opacity:.45}"
+    ".swapcli-spread .median{fill:none;stroke-width:3px}"
+    ".swapcli-spread .grid{fill:none;stroke-width:1px;stroke-opacity:.25}"
+    ".swapcli-spread .zero{fill:none;stroke-width:1px;stroke-opacity:.7}"
+    f"{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+)

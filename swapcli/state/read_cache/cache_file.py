@@ -1,0 +1,134 @@
+"""The file with the answers of nodes that can never change: they belong to a block, and that is final.
+
+Several processes may use one file at once. It is safe to delete, also while it is in use: then nodes are asked again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from swapcli.core.errors import ConfigError
+from swapcli.core.records import NamedTuple
+
+_BUSY_TIMEOUT_S: Final = 5.0
+_LAYOUT: Final = 1
+_APPLICATION_ID: Final = 0x73776264
+"""Arbitrary: tells the file from other databases."""
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS reads (
+    chain INTEGER NOT NULL,
+    block BLOB NOT NULL,
+    call BLOB NOT NULL,
+    answer BLOB NOT NULL,
+    PRIMARY KEY (chain, block, call)
+) WITHOUT ROWID
+"""
+_DIGEST_BYTES: Final = 16
+"""Of the key of a call: among 2^40 calls, two have the same one with a probability of 2^-49."""
+ANY_BLOCK: Final = b""
+"""The block of what names its own, such as the header of a number."""
+
+
+class Scope(NamedTuple):
+    """What answers belong to: a chain, and the hash of a block of it or `ANY_BLOCK`."""
+
+    chain_id: int
+    block: bytes = ANY_BLOCK
+
+
+def call_key(*parts: bytes | str | int | None) -> bytes:
+    """Return the key of a call: a digest of its parts, which no other parts have."""
+    digest = blake2b(digest_size=_DIGEST_BYTES)
+    for part in parts:
+        content = part if isinstance(part, bytes) else b"" if part is None else str(part).encode()
+        kind = b"bytes" if isinstance(part, bytes) else b"none" if part is None else b"text"
+        digest.update(b"%s %d:%s" % (kind, len(content), content))
+    return digest.digest()
+
+
+class CacheFile:
+    """Answers by scope and key. `warn` is told once if nothing can be written any more; reading goes on then.
+
+    Raises `ConfigError` for a file that cannot be opened or is no such cache. Use it in the process that opened it.
+    """
+
+    def __init__(self, path: Path, warn: Callable[[str], object] = bool) -> None:
+        self._path, self._warn, self._is_writable = path, warn, True
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            uri = f"file:{quote(str(path.absolute()))}?mode=rwc"
+            self._connection = sqlite3.connect(
+                uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(str(error)) from error
+        try:
+            self._prepare()
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise self._unusable(str(error)) from error
+        except ConfigError:
+            self._connection.close()
+            raise
+
+    def _prepare(self) -> None:
+        (is_empty,) = self._connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
+        found = (self._value_of("application_id"), self._value_of("user_version"))
+        if not is_empty and found != (_APPLICATION_ID, _LAYOUT):
+            raise self._unusable("it is not a cache of this version")
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = OFF")  # after a crash it may be damaged, and is deleted then
+        if is_empty:
+            # In one transaction: another process may be creating it.
+            self._connection.executescript(
+                f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_LAYOUT};"
+                f" {_TABLE}; COMMIT"
+            )
+
+    def _value_of(self, pragma: str) -> int:
+        (value,) = self._connection.execute(f"PRAGMA {pragma}").fetchone()
+        return int(value)
+
+    def get(self, scope: Scope, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Return the answers that are known, by key. Raises `ConfigError` if the file is damaged."""
+        query = "SELECT answer FROM reads WHERE chain = ? AND block = ? AND call = ?"
+        found = {}
+        try:
+            for key in keys:
+                row = self._connection.execute(query, (scope.chain_id, scope.block, key)).fetchone()
+                if row is not None:
+                    found[key] = row[0]
+        except sqlite3.Error as error:
+            raise self._unusable(str(error)) from error
+        return found
+
+    def put(self, scope: Scope, answers: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep answers by their keys, all or none of them."""
+        if not self._is_writable:
+            return
+        rows = [(scope.chain_id, scope.block, key, answer) for key, answer in answers]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._is_writable = False
+            self._warn(f"what nodes answer about past blocks is not kept in {self._path} any more: {error}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _unusable(self, problem: str) -> ConfigError:
+        return ConfigError(
+            f"the cache of past blocks {self._path} cannot be used: {problem}",
+            hint="delete it, or leave it out with --no-cache",
+            details={"file": str(self._path)},
+        )

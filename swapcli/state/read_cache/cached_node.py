@@ -1,0 +1,276 @@
+"""A node whose answers about final blocks are kept in a file, so that they are asked for once.
+
+The finalized block of the node decides what is final; where it names none, a block is after a day. What is newer is
+asked for each time, and so is everything that belongs to no block.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+from swapcli.core.errors import UpstreamError, UpstreamRejected
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.past_block import PastBlock
+from swapcli.state.read_cache.cache_file import CacheFile, Scope, call_key
+from swapcli.state.rpc.node import (
+    Account,
+    BlockHeader,
+    BlockId,
+    BudgetedNode,
+    ChainHead,
+    ContractCall,
+    HistoryNode,
+    HypotheticalCall,
+    Log,
+    LogFilter,
+    Node,
+    ReturnData,
+    StateOverrideNode,
+)
+from swapcli.state.rpc.node_limits import NodeLimits
+from swapcli.state.rpc.receipt import Receipt, ReceiptNode
+
+T = TypeVar("T")
+
+_DAY_S: Final = 86_400
+_REVERTED: Final = b"\0"
+_RETURNED: Final = b"\1"
+
+
+class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
+    """What a node of an EVM network can do."""
+
+
+class CachedNode:
+    """Answers as `node`, a node of the chain with this id; what is final comes from `cache`, and goes into it.
+
+    Nothing is sent for what is in the cache, and the chain of the node is checked before anything else is asked.
+    """
+
+    def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
+        self._node, self._cache, self._chain_id = node, cache, chain_id
+        self._newest: BlockHeader | None = None
+        self._finalized: int | None = None
+        self._final: set[str] = set()
+
+    @property
+    def redacted_url(self) -> str:
+        """As `Node.redacted_url`."""
+        return self._node.redacted_url
+
+    @property
+    def limits(self) -> NodeLimits:
+        """As `Node.limits`."""
+        return self._node.limits
+
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `Node.read_head`."""
+        return self._node.read_head(tag, code_of=code_of)
+
+    def read_past_head(self, block: PastBlock) -> ChainHead:
+        """As `HistoryNode.read_past_head`."""
+
+        def read() -> ChainHead:
+            self._renew_budget()
+            return self._asked().read_past_head(block)
+
+        found = self._kept(
+            call_key("head", block),
+            read,
+            lambda head: head.block.number,
+            lambda head: [head.block, head.gas_price_wei],
+            lambda kept: ChainHead(BlockHeader(*kept[0]), kept[1], tag=None),
+        )
+        self._note_final(found.block)
+        return found
+
+    def read_block(self, number: int) -> BlockHeader | None:
+        """As `Node.read_block`."""
+        found = self._kept(
+            call_key("block", number),
+            lambda: self._asked().read_block(number),
+            lambda block: None if block is None else block.number,
+            lambda block: block,
+            lambda kept: BlockHeader(*kept),
+        )
+        if found is not None:
+            self._note_final(found)
+        return found
+
+    def read_receipt(self, transaction: str) -> Receipt | None:
+        """As `ReceiptNode.read_receipt`."""
+        return self._kept(
+            call_key("receipt", transaction.lower()),
+            lambda: self._asked().read_receipt(transaction),
+            lambda receipt: None if receipt is None else receipt.block_number,
+            lambda receipt: None if receipt is None else [*receipt[:-1], [*map(_write_log, receipt.logs)]],
+            _read_receipt,
+        )
+
+    def read_logs(self, query: LogFilter) -> list[Log]:
+        """As `Node.read_logs`."""
+        return self._kept(
+            call_key("logs", json.dumps(query)),
+            lambda: self._asked().read_logs(query),
+            lambda _: query.to_block,
+            lambda logs: [*map(_write_log, logs)],
+            lambda kept: [*map(_read_log, kept)],
+        )
+
+    def read_account(self, address: str, at: BlockId) -> Account:
+        """As `StateOverrideNode.read_account`."""
+        return self._node.read_account(address, at)
+
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
+        """As `StateOverrideNode.simulate`."""
+        if not self._is_final(at):
+            return self._node.simulate(calls, at)
+        keys = [call_key("simulate", repr(call)) for call in calls]
+        scope = self._scope(at)
+        found = self._cache.get(scope, keys)
+        missing = [k for k, key in enumerate(keys) if key not in found]
+        answers = {key: _read_answer(kept) for key, kept in found.items()}
+        if missing:
+            asked = self._node.simulate([calls[k] for k in missing], at)
+            answers.update((keys[k], answer) for k, answer in zip(missing, asked, strict=True))
+            self._cache.put(scope, [(keys[k], _write_answer(answers[keys[k]])) for k in missing])
+        return [answers[key] for key in keys]
+
+    def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
+        """As `RememberingNode.recall`."""
+        if not self._is_final(at):
+            return {}
+        keys = [_key_of(call) for call in calls]
+        found = self._cache.get(self._scope(at), keys)
+        return {k: _read_answer(found[key]) for k, key in enumerate(keys) if key in found}
+
+    def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
+        """As `RememberingNode.remember`."""
+        if self._is_final(at):
+            kept = [(_key_of(call), _write_answer(answer)) for call, answer in answers]
+            self._cache.put(self._scope(at), kept)
+
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
+        """As `Node.call`."""
+        return self._node.call(to, calldata, at)
+
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        """As `Node.call_many`. A `BlockReader` packs calls, and keeps them one by one."""
+        return self._node.call_many(calls, at)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """As `Node.use_spare`."""
+        return self._node.use_spare(error)
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """As `Node.helpers`."""
+        return self._node.helpers(at)
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """As `Node.report_helpers`."""
+        self._node.report_helpers(failures, helpers)
+
+    def read_blooms(self, first: int, last: int) -> list[int]:
+        """As `Node.read_blooms`."""
+        return self._node.read_blooms(first, last)
+
+    def _kept(
+        self,
+        key: bytes,
+        read: Callable[[], T],
+        block_of: Callable[[T], int | None],
+        write: Callable[[T], object],
+        parse: Callable[[list[Any]], T],
+    ) -> T:
+        """Return what is kept under a key, else what `read` returns, which is kept if its block is final."""
+        scope = Scope(self._chain_id)
+        kept = self._cache.get(scope, [key])
+        if kept:
+            return parse(json.loads(kept[key]))
+        found = read()
+        number = block_of(found)
+        if number is not None and self._is_final_number(number):
+            self._cache.put(scope, [(key, json.dumps(write(found), separators=(",", ":")).encode())])
+        return found
+
+    def _asked(self) -> ArchiveNode:
+        """Return the node, after its first answer has shown that it is one of the chain."""
+        if self._newest is None:
+            self._newest = self._node.read_head().block
+        return self._node
+
+    def _renew_budget(self) -> None:
+        if self._newest is not None and isinstance(self._node, BudgetedNode):
+            self._node.read_head()
+
+    def _note_final(self, block: BlockHeader) -> None:
+        if self._is_kept(block) or self._is_final_number(block.number):
+            self._final.add(block.hash)
+
+    def _is_kept(self, block: BlockHeader) -> bool:
+        """Return whether the cache has the block, which makes it final."""
+        keys = [call_key("head", block.number), call_key("block", block.number)]
+        return bool(self._cache.get(Scope(self._chain_id), keys))
+
+    def _is_final(self, at: BlockId) -> bool:
+        return isinstance(at, BlockHeader) and at.hash in self._final
+
+    def _scope(self, at: BlockId) -> Scope:
+        assert isinstance(at, BlockHeader)
+        return Scope(self._chain_id, bytes.fromhex(at.hash[2:]))
+
+    def _is_final_number(self, number: int) -> bool:
+        if self._finalized is None:
+            self._finalized = self._find_finalized()
+        return number <= self._finalized
+
+    def _find_finalized(self) -> int:
+        """Return the number of a block that the network never replaces; -1 if there is none."""
+        node = self._asked()
+        try:
+            return node.read_head(BlockTag.FINALIZED).block.number
+        except UpstreamRejected:
+            return self._find_day_old(node)
+
+    def _find_day_old(self, node: ArchiveNode) -> int:
+        """Return the number of a block that is a day old, by the time of the newest block; -1 if there is none."""
+        newest = self._newest
+        assert newest is not None
+        low, high = -1, newest.number
+        while high - low > 1:
+            middle = (low + high) // 2
+            block = node.read_block(middle)
+            if block is not None and newest.timestamp - block.timestamp >= _DAY_S:
+                low = middle
+            else:
+                high = middle
+        return low
+
+
+def _key_of(call: ContractCall) -> bytes:
+    context = call.context
+    return call_key("call", call.to, call.calldata, *(context or ()))
+
+
+def _write_answer(answer: ReturnData) -> bytes:
+    return _REVERTED if answer is None else _RETURNED + answer
+
+
+def _read_answer(kept: bytes) -> ReturnData:
+    return None if kept == _REVERTED else kept[1:]
+
+
+def _read_receipt(kept: list[Any]) -> Receipt:
+    block_number, block_hash, succeeded, gas_used, gas_price_wei, logs = kept
+    return Receipt(block_number, block_hash, succeeded, gas_used, gas_price_wei, tuple(map(_read_log, logs)))
+
+
+def _write_log(log: Log) -> Sequence[object]:
+    return [log.address, log.topics, log.data.hex(), log.block_number, log.log_index]
+
+
+def _read_log(kept: list[Any]) -> Log:
+    address, topics, data, block_number, log_index = kept
+    return Log(address, tuple(topics), bytes.fromhex(data), block_number, log_index)

@@ -1,0 +1,51 @@
+"""The file of results: an interrupted backtest goes on where it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.examples import few
+from tests.faces.cli.commands.backtest.backtest_command import ORDERS, BacktestCommand
+
+
+@pytest.mark.parametrize("name", few(["quotes.csv", "quotes.jsonl"], 1))
+def test_a_backtest_goes_on_after_its_last_whole_block(command: BacktestCommand, name: str) -> None:
+    file = command.folder / name
+    words = ("--every", "3", "--results", str(file), "--json")
+    whole = command.run(*words)
+    assert whole.exit_code == 0, whole.stderr
+    assert "quotes" not in whole.json, "the file has them"
+    content = file.read_bytes()
+    lines = content.splitlines(keepends=True)
+    refused = command.run(*words)
+    assert refused.exit_code == 2
+    assert "--resume goes on" in refused.stderr
+    header = int(name.endswith(".csv"))
+    for kept in (0, header + 5, len(lines)):
+        half = lines[kept][:7] if kept < len(lines) else b""
+        file.write_bytes(b"".join(lines[:kept]) + half)
+        if kept == 0 and header:
+            file.write_bytes(b"")
+        resumed = command.run(*words, "--resume")
+        assert resumed.exit_code == 0, resumed.stderr
+        assert file.read_bytes() == content
+        assert resumed.json == whole.json
+
+
+def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand) -> None:
+    file = command.folder / "quotes.jsonl"
+    words = ("--every", "3", "--results", str(file))
+    assert command.run(*words).exit_code == 0
+    content = file.read_bytes()
+    command.orders.write_text(ORDERS.replace("2000", "2001"))
+    other_orders = command.run(*words, "--resume")
+    command.orders.write_text(ORDERS)
+    other_settings = command.run(*words, "--resume", "--gas-price", "50gwei")
+    other_blocks = command.run("--every", "2", "--results", str(file), "--resume")
+    for ran in (other_orders, other_settings, other_blocks):
+        assert ran.exit_code == 2, ran.stderr
+        assert "write to another file" in ran.stderr
+    assert file.read_bytes() == content
+    file.write_text("nonsense\n")
+    assert "line 1" in command.run(*words, "--resume").stderr
+    assert file.read_text() == "nonsense\n"

@@ -1,0 +1,54 @@
+"""The JSON and the CSV of hindsight, and what a second run asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jsonschema_rs import Draft202012Validator
+
+from swapcli.interface.json_schemas import build_document_schema
+from tests.chain.test_block_tags import FINALIZED_BLOCKS
+from tests.chain.trader import Trader
+from tests.faces.cli.commands.hindsight.hindsight_command import NOTHING, HindsightCommand
+from tests.quoting.verification.test_hindsight import trades
+from tests.support.command import CommandResult
+
+
+def document(result: CommandResult) -> Any:
+    assert result.exit_code == 0, result.stderr
+    errors = Draft202012Validator(build_document_schema("hindsight")).iter_errors(result.json)
+    assert [str(error) for error in errors] == []
+    return result.json
+
+
+def test_a_file_is_compared_and_nothing_is_asked_twice(
+    trader: Trader, command: HindsightCommand, tmp_path: Path
+) -> None:
+    mined = [transaction for _, transaction in trades(trader, 3)]
+    trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
+    file = tmp_path / "transactions.txt"
+    file.write_text(f"# mined\n\n{mined[0]}\n{mined[1]}, a note\n{mined[0]}\n")
+    words = (str(file), mined[2])
+    first = document(command.run(*words, "--json"))
+    assert [swap["transaction"] for swap in first["swaps"]] == mined
+    assert first["explained"] == 3
+    assert command.proxy.methods
+    command.proxy.methods.clear()
+    assert document(command.run(*words, "--json")) == first
+    assert command.proxy.methods == []
+    rows = command.run(*words, "--format", "csv").stdout.splitlines()
+    assert len(rows) == 4
+    assert rows[0].startswith("transaction,block,")
+    assert command.proxy.methods == []
+    assert document(command.run(*words, "--json", "--no-cache")) == first
+    assert command.proxy.methods, "without the cache the node is asked"
+
+
+def test_only_what_is_not_explained_is_still_an_answer(command: HindsightCommand) -> None:
+    found = document(command.run(NOTHING, "--json"))
+    assert (found["explained"], found["notExplained"], found["bps"]) == (0, 1, None)
+    assert "no mined transaction" in found["swaps"][0]["reason"]
+    rows = command.run(NOTHING, "--format", "csv").stdout.splitlines()
+    assert len(rows) == 2
+    assert "no mined transaction" in rows[1]

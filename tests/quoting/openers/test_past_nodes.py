@@ -1,0 +1,45 @@
+"""Nodes of past blocks, with the file of what they said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from swapcli.core.errors import ConfigError
+from swapcli.core.networks.catalogue import find_network
+from swapcli.quoting.config import load_settings, node_url
+from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.openers.past_nodes import CACHE_FILE, open_past_node
+from swapcli.quoting.openers.user_setup import UserSetup
+from swapcli.state.read_cache.cached_node import CachedNode
+from swapcli.state.rpc.rpc_node import RpcNode
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> NodeOpener:
+    settings = load_settings(flags={}, environ={}, config_path=None, home=tmp_path)
+    url = node_url("--rpc-url", "http://127.0.0.1:1")
+    return NodeOpener(UserSetup(settings, tmp_path / "data", lambda _: None, rpc_url=url))
+
+
+def test_the_cache_is_in_the_data_folder_and_can_be_left_out(nodes: NodeOpener, tmp_path: Path) -> None:
+    network = find_network("base")
+    with open_past_node(nodes, network, uses_cache=False) as node:
+        assert isinstance(node, RpcNode)
+    assert not (tmp_path / "data" / CACHE_FILE).exists()
+    with open_past_node(nodes, network, uses_cache=True) as node:
+        assert isinstance(node, CachedNode)
+    assert (tmp_path / "data" / CACHE_FILE).is_file()
+
+
+def test_a_damaged_cache_is_named(nodes: NodeOpener, tmp_path: Path) -> None:
+    file = tmp_path / "data" / CACHE_FILE
+    os.makedirs(file.parent)
+    file.write_bytes(b"damaged" * 1_000)
+    with (
+        pytest.raises(ConfigError, match="cannot be used"),
+        open_past_node(nodes, find_network("base"), uses_cache=True),
+    ):
+        pass

@@ -1,0 +1,145 @@
+"""Mined swaps beside the best routes of their time: each is explained, or has the reason why it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.network import Deployment
+from swapcli.core.model.order import Order
+from swapcli.quoting.sources.in_memory import InMemorySource
+from swapcli.quoting.verification.hindsight import UNKNOWN_VENUE, SwapHindsight, look_back, summarize
+from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.rpc.rpc_node import RpcNode
+from tests.chain.contract_fixture import WETH
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.trader import INTEGRATOR, Trade, Trader
+from tests.state.mined.test_swap_verification import balancer_deployment
+from tests.support.chain import connected
+
+SAMPLE, ALL = 6, 200
+NOTHING = "0x" + "12" * 32
+
+
+def announce_swaps(trader: Trader) -> None:
+    """Leave only pools whose swaps are announced, by contracts of the definition, to the trader's market."""
+    network = trader.world.network
+    pairs = Deployment(("uniswapV2",), "Uniswap V2", {"factory": trader.world.factory.address}, fee_tiers={3000: 0})
+    deployments = (*network.deployments, pairs, balancer_deployment(trader))
+    network = network._replace(multicall=deploy_multicall(trader.chain), deployments=deployments)
+    # The modelled pool of Curve's kind announces no swaps, so that the rest of its routes would be no whole swap.
+    pools = {key: pool for key, pool in trader.market.pools.items() if pool.protocol != "curveFi"}
+    trader.world.network, trader.market = network, trader.market._replace(network=network, pools=pools)
+
+
+@pytest.fixture
+def node(trader: Trader) -> Iterator[RpcNode]:
+    announce_swaps(trader)
+    with connected(trader.chain) as node:
+        yield node
+
+
+def newest_transaction(trader: Trader) -> str:
+    return str(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["transactions"][-1])
+
+
+def mine(trader: Trader, trade: Trade) -> str:
+    """Have a trade mined, and return its swap."""
+    trader.execute(trade)
+    return newest_transaction(trader)
+
+
+def trades(trader: Trader, count: int) -> Iterator[tuple[Trade, str]]:
+    for trade in trader.trades(Random("hindsight"), count):
+        yield trade, mine(trader, trade)
+
+
+def hindsight(trader: Trader, node: RpcNode, transactions: list[str]) -> list[SwapHindsight]:
+    return list(look_back(node, InMemorySource(trader.market, SYSTEM_CLOCK), transactions))
+
+
+def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
+    mined = list(trades(trader, count))
+    found = hindsight(trader, node, [transaction for _, transaction in mined])
+    assert len(found) == count
+    explained = 0
+    for (trade, transaction), swap in zip(mined, found, strict=True):
+        assert swap.transaction == transaction
+        if not trade.replay.pools_after:
+            assert "no swap in a pool" in swap.reason, "native currency was wrapped"
+            continue
+        assert swap.is_explained, swap.reason
+        explained += 1
+        assert swap.verification is not None
+        assert swap.verification.net is not None
+        assert swap.verification.net.amount_in == trade.result.input_amount
+        assert swap.amount_out == trade.result.output_amount
+        assert swap.difference_bps is not None
+        assert swap.net_of_gas is not None
+        assert swap.best_net_of_gas is not None
+        assert swap.best_amount_out is not None
+        # Where gas takes most of the output, routes are chosen by estimates of gas, which mined ones may beat.
+        is_cheap = 10 * (swap.best_amount_out - swap.best_net_of_gas) < swap.best_amount_out
+        saves_gas = swap.best_net_of_gas > swap.net_of_gas
+        if is_cheap:
+            assert swap.difference_bps >= -0.01 or saves_gas, "the best route over the same pools pays no less"
+        if trade.kind == "quoted":
+            assert swap.difference_bps <= 0.01, "it was the best route of its block"
+        assert swap.venues
+        assert UNKNOWN_VENUE not in swap.venues
+        assert swap.best_venues
+    summary = summarize(found)
+    assert (summary.explained, summary.not_explained) == (explained, count - explained)
+    assert summary.better + summary.equal + summary.worse == explained
+    assert summary.better > 0, "random routes are no best ones"
+    assert max(venue.used for venue in summary.venues) <= explained
+
+
+def test_each_mined_swap_is_explained(trader: Trader, node: RpcNode) -> None:
+    check_explained(trader, node, SAMPLE)
+
+
+@pytest.mark.slow
+def test_each_of_200_mined_swaps_is_explained(trader: Trader, node: RpcNode) -> None:
+    check_explained(trader, node, ALL)
+
+
+def test_the_gas_of_both_is_counted(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    order = Order(tokens["USDC"], tokens[WETH], 10**10)
+    (swap,) = hindsight(trader, node, [mine(trader, trader.quote_trade(order))])
+    found = swap.verification
+    assert found is not None
+    assert found.gas_used > 21_000
+    assert found.gas_price_wei > 0
+    assert swap.amount_out is not None
+    assert swap.net_of_gas == swap.amount_out - found.gas_used * found.gas_price_wei
+    assert swap.best_gas_units is not None
+    assert swap.best_amount_out is not None
+    assert swap.best_net_of_gas == swap.best_amount_out - swap.best_gas_units * found.gas_price_wei
+
+
+def test_what_cannot_be_compared_is_named_with_the_reason(trader: Trader, node: RpcNode) -> None:
+    tokens = trader.world.tokens
+    trader.execute(trader.quote_trade(Order(tokens["USDC"], tokens[WETH], 10**10)))
+    trader.world.give("USDC", INTEGRATOR, 1)
+    transfer = newest_transaction(trader)
+    good = mine(trader, trader.quote_trade(Order(tokens["USDC"], tokens["DAI"], 10**8)))
+    trader.chain.send_with_receipt(trader.world.address("USDC"), b"\xde\xad\xbe\xef")
+    reverted = newest_transaction(trader)
+    known = trader.market
+    trader.market = known._replace(pools={})
+    alone = hindsight(trader, node, [good])
+    trader.market = known
+    found = hindsight(trader, node, [transfer, good, reverted, NOTHING])
+    assert [swap.is_explained for swap in found] == [False, True, False, False]
+    assert "no swap" in found[0].reason
+    assert "reverted" in found[2].reason
+    assert "no mined transaction" in found[3].reason
+    assert not alone[0].is_explained, "without pools there is no best route"
+    assert alone[0].reason
+    with pytest.raises(InvalidInput, match="64 hex digits"):
+        hindsight(trader, node, ["0x12"])
