@@ -18,7 +18,8 @@ from swapcli.core.model.pool import Pool
 
 PACKAGE = Path(swapcli.__file__).parent
 REMOTE_STATE_MODULES = (
-    "quoting/backtest.py", "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py",
+    "quoting/backtest.py", "quoting/simulated_offers.py",
+    "quoting/sources/remote.py", "quoting/sources/stored.py", "quoting/sources/live.py",
     "quoting/sources/live_reading.py", "quoting/sources/probed_transfers.py", "quoting/followers/",
     "payload/verdict/swap_rehearsal.py", "quoting/verification/",
     "payload/review/contract_codes.py", "payload/variant_memory.py", "payload/checks/presign_checks.py",
@@ -87,9 +88,10 @@ HEAVY = {
 LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
     "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
-    "quoting/remote/", "state/rpc/", "state/readers/", "state/discovery/", "state/mined/", "state/read_cache/",
-    "state/sync/", "state/feed/", "state/store/", "state/transfers/", "state/names.py", "state/tokens.py",
-    "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py", "state/router_findings_file.py",
+    "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "state/readers/", "state/discovery/",
+    "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
+    "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
+    "state/router_findings_file.py",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

@@ -215,8 +215,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting": (
         "tests of the library's public functions",
-        "comparison permits pool_liquidity quote_change quote_options quote_results route_document "
-        "slippage_advice token_prices",
+        "permits pool_liquidity quote_change quote_options quote_results route_document slippage_advice token_prices",
     ),
     "quoting/config": (
         "test_loader.py and test_value_types.py, over every setting",

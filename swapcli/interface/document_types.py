@@ -780,11 +780,29 @@ class SwapTokenJson(TypedDict):
     decimals: int
 
 
-class AlternativeJson(TypedDict):
-    """One way to fill the order. Amounts are in base units of the output token.
+class AlternativeSimulationJson(TypedDict):
+    """What a simulation says of an alternative. `outcome` is paid, replayed, failed or notSimulated.
 
-    `kind` is split, singlePath, direct, protocol (`name` alone) or service (at the URL `name`). `versusSplitBps` is how
-    much more it pays than the split route, `versusBestBps` the same of the best alternative, net of gas.
+    A payload that paid, or failed, was simulated for `sender` of the comparison after `block`. `replayed` is another
+    way of this process: its pools were replayed, in proportion to what the payload of the split route paid. `reason`
+    says why a payload failed or was not simulated.
+    """
+
+    outcome: str
+    reason: str | None
+    block: int | None
+    outputAmount: str | None
+    gasUnits: str | None
+    gasUsd: float | None
+    outputNetOfGas: str | None
+
+
+class AlternativeJson(TypedDict):
+    """One way to fill the order. Amounts are in base units of the output token, and what it says.
+
+    `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`).
+    `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,
+    net of gas: as simulated, where it was. `simulation` is null unless aggregators were asked.
     """
 
     kind: str
@@ -798,11 +816,16 @@ class AlternativeJson(TypedDict):
     timeS: float | None
     block: int | None
     state: StateJson | None
+    simulation: AlternativeSimulationJson | None
     error: FailureJson | None
 
 
 class ComparisonJson(TypedDict):
-    """`swapcli compare --json`: the alternatives for an order, the best first. `state` is that of the split route."""
+    """`swapcli compare --json`: the alternatives for an order, the best first. `state` is that of the split route.
+
+    Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
+    the aggregators that got the order, and `sender` is for whom; null if none was asked.
+    """
 
     network: str
     inputToken: SwapTokenJson
@@ -810,6 +833,8 @@ class ComparisonJson(TypedDict):
     inputAmount: str
     state: StateJson | None
     warnings: list[WarningJson]
+    hostsAsked: list[str]
+    sender: str | None
     alternatives: list[AlternativeJson]
 
 

@@ -3,17 +3,16 @@
 `openers` open sources, markets and nodes as the settings of `config` say; `sources` quote, each from other pools: in
 memory, in a store, read from a node, or of a `remote` service; `followers` keep markets in memory at the newest block.
 `quote_results` has their answers, `review` compares payloads with them, and `verification` what was mined;
-`pictures` draw them. `market` is
-the public interface of it all for programs.
+`aggregators` has the offers of others to compare with, and `pictures` draw routes. `market` is the public interface of
+it all for programs.
 """
 
 PUBLIC = (
-    "account_holdings", "amounts", "async_market", "backtest", "comparison", "config", "depth", "followers", "health",
-    "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers", "order_amounts",
-    "ordered_answers", "permits",
-    "pictures", "pool_listing", "protocol_support", "quote_change", "quote_figures", "quote_options",
-    "quote_results", "remote.url_document", "resolve", "review", "route_document", "slippage_advice",
-    "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes", "sources.public",
-    "sources.quote_source", "sources.remote", "swap_quote", "swap_warnings", "token_prices", "verification",
-    "warnings",
+    "account_holdings", "alternatives", "amounts", "async_market", "backtest", "comparison", "config", "depth",
+    "followers", "health", "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers",
+    "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing", "protocol_support", "quote_change",
+    "quote_figures", "quote_options", "quote_results", "remote.url_document", "resolve", "review", "route_document",
+    "simulated_offers", "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory",
+    "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote", "swap_quote", "swap_warnings",
+    "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
     from swapcli.interface.document_types import PoolDocumentJson
+    from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
-    from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.ordered_answers import Executors

@@ -1,82 +1,57 @@
-"""Ways to fill one order, side by side: all at the same moment, and those of this process on one state."""
+"""Ways to fill one order, side by side: all at the same moment, and those of this process on one state.
+
+Aggregators are asked only if the user names them. Their answers are made comparable: expected outputs, less gas at one
+price. With a node, the payloads of the split route, of services and of aggregators are then simulated for one sender on
+one block, and what they pay ranks them, not what they say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from enum import StrEnum
 from functools import partial
-from threading import Thread
-from typing import TypeVar
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.swap_terms import BPS, SwapTerms
+from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.alternatives import (
+    Alternative,
+    AlternativeKind,
+    AnsweredAlternative,
+    Comparison,
+    SimulationOutcome,
+)
+from swapcli.quoting.offer_costs import extra_wei, offer_cost
 from swapcli.quoting.quote_figures import compute_figures
-from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.quote_source import QuoteSource
 from swapcli.state.clock import Clock
 
+if TYPE_CHECKING:
+    from swapcli.payload.evm.simulation import SimulatedCall
+    from swapcli.quoting.openers.choose_aggregators import AskedAggregator
+    from swapcli.quoting.simulated_offers import OfferSimulator
+
 T = TypeVar("T")
 
-
-class AlternativeKind(StrEnum):
-    """How an alternative fills the order."""
-
-    SPLIT = "split"
-    SINGLE_PATH = "singlePath"
-    DIRECT = "direct"
-    PROTOCOL = "protocol"
-    SERVICE = "service"
+_HEAD_START_S: Final = 0.1
+"""Aggregators are asked once the split route is found, at most so much later: to import their HTTP client takes half as
+long as to find it, and only one thread of Python runs at a time."""
+_IMPLAUSIBLE: Final = 2
+"""An unproven output of so many times that of the split route is a mistake, such as wrong decimals."""
 
 
-class Alternative(NamedTuple):
-    """One way to fill the order: its figures, or the error for which it has none.
+class AggregatorOptions(NamedTuple):
+    """The aggregators to ask, the time that each of them has, and what simulates their payloads for a sender."""
 
-    `name` is the display name of the only protocol, or the URL of the service; empty for other kinds. Amounts are in
-    base units, None if unknown. `time_s` is how long the answer took, None for the single path, which every split quote
-    finds on its way. `state` is what the quote rests on.
-    """
-
-    kind: AlternativeKind
-    name: str = ""
-    amount_out: int | None = None
-    gas_units: int | None = None
-    gas_usd: float | None = None
-    output_net_of_gas: int | None = None
-    time_s: float | None = None
-    state: StateSource | None = None
-    error: SwapcliError | None = None
-
-
-class Comparison(NamedTuple):
-    """All alternatives for an order, the best first: by the output net of gas, or by the output if no net is known.
-
-    `figures` are those of the split quote, None if it failed.
-    """
-
-    network: Network
-    order: Order
-    alternatives: tuple[Alternative, ...]
-    figures: QuoteFigures | None
-
-    @property
-    def split(self) -> Alternative:
-        """The split quote of this process."""
-        return next(each for each in self.alternatives if each.kind is AlternativeKind.SPLIT)
-
-    def versus_split_bps(self, alternative: Alternative) -> float | None:
-        """Return how much more an alternative pays than the split quote, before gas; None if unknown."""
-        return _difference_bps(alternative.amount_out, self.split.amount_out)
-
-    def versus_best_bps(self, alternative: Alternative) -> float | None:
-        """Return how much more an alternative pays than the best one, net of gas: 0 for the best; None if unknown."""
-        return _difference_bps(alternative.output_net_of_gas, self.alternatives[0].output_net_of_gas)
+    asked: Sequence[AskedAggregator]
+    timeout_s: float
+    simulator: OfferSimulator
 
 
 def compare_alternatives(
@@ -85,53 +60,100 @@ def compare_alternatives(
     request: QuoteRequest,
     terms: SwapTerms,
     clock: Clock,
+    aggregators: AggregatorOptions | None = None,
 ) -> Comparison:
-    """Ask for all alternatives to fill an order. The services, by URL, answer while this process computes.
+    """Ask for all alternatives to fill an order. Services (by URL) and aggregators answer while this process computes.
 
     The direct quote and those of one protocol stay within the limits of the order. Raises no error that one alternative
     meets; it is its `error`.
     """
-    waiting = [_run_in_thread(partial(_ask_service, *each, request, terms, clock)) for each in services]
+    has_split = Event()
+    service_terms = terms._replace(recipient=aggregators.simulator.sender) if aggregators else None
+    waiting = [
+        _run_in_thread(partial(_quote, each, request, terms, clock, AlternativeKind.SERVICE, url, service_terms))
+        for url, each in services
+    ]
+    if aggregators:
+        ask = partial(_ask_aggregator, aggregators, request, source.network, terms, clock, has_split)
+        waiting += [_run_in_thread(partial(ask, each)) for each in aggregators.asked]
     source.pin(pinned=True)
     try:
-        split, figures = _quote(source, request, terms, clock, AlternativeKind.SPLIT)
-        alternatives = [split]
-        if figures:
-            alternatives += _local_alternatives(source, request, terms, clock, figures)
+        split = _quote(source, request, terms, clock, AlternativeKind.SPLIT)
+        has_split.set()
+        answers = [split]
+        if split.figures:
+            answers += _local_alternatives(source, request, terms, clock, split.figures)
+        if aggregators:
+            own = _own_calls(source, split, terms, aggregators.simulator)
     finally:
         source.pin(pinned=False)
-    alternatives += [each.result() for each in waiting]
-    ordered = tuple(sorted(alternatives, key=_rank))
-    return Comparison(source.network, request.order, ordered, figures)
+    answers += [_priced(each.result(), split, request.order) for each in waiting]
+    alternatives = [each.alternative for each in answers]
+    if aggregators:
+        alternatives = aggregators.simulator.simulate(answers, own, request.order)
+    ordered = tuple(sorted(alternatives, key=partial(_rank, split=alternatives[0])))
+    found = Comparison(source.network, request.order, ordered, split.figures)
+    if not aggregators:
+        return found
+    return found._replace(hosts=hosts_of(aggregators.asked), sender=aggregators.simulator.sender)
+
+
+def hosts_of(asked: Sequence[AskedAggregator]) -> tuple[str, ...]:
+    """Return the hosts that see the order."""
+    return tuple(dict.fromkeys(each.adapter.host for each in asked))
 
 
 def _local_alternatives(
     source: QuoteSource, request: QuoteRequest, terms: SwapTerms, clock: Clock, split: QuoteFigures
-) -> Iterator[Alternative]:
+) -> Iterator[AnsweredAlternative]:
     order, single = request.order, split.single_path
     if single and single.amount_out:
-        yield Alternative(
-            AlternativeKind.SINGLE_PATH,
-            amount_out=single.amount_out,
-            gas_units=single.gas_units,
-            gas_usd=single.gas_usd,
-            output_net_of_gas=single.output_net_of_gas,
-            state=split.state,
+        yield AnsweredAlternative(
+            Alternative(
+                AlternativeKind.SINGLE_PATH,
+                amount_out=single.amount_out,
+                gas_units=single.gas_units,
+                gas_usd=single.gas_usd,
+                output_net_of_gas=single.output_net_of_gas,
+                state=split.state,
+            )
         )
     if not order.direct:
         direct = request._replace(order=order._replace(direct=True))
-        yield _quote(source, direct, terms, clock, AlternativeKind.DIRECT)[0]
+        yield _quote(source, direct, terms, clock, AlternativeKind.DIRECT)
     protocols = source.network.protocols
     for protocol in protocols:
         if protocol.amm_name in order.excluded_protocols or protocol.family is None or protocol.is_wrapper:
             continue
         others = frozenset(each.amm_name for each in protocols) - {protocol.amm_name}
         alone = request._replace(order=order._replace(excluded_protocols=others | order.excluded_protocols))
-        yield _quote(source, alone, terms, clock, AlternativeKind.PROTOCOL, protocol.display_name)[0]
+        yield _quote(source, alone, terms, clock, AlternativeKind.PROTOCOL, protocol.display_name)
 
 
-def _ask_service(url: str, source: QuoteSource, request: QuoteRequest, terms: SwapTerms, clock: Clock) -> Alternative:
-    return _quote(source, request, terms, clock, AlternativeKind.SERVICE, url)[0]
+def _ask_aggregator(
+    options: AggregatorOptions,
+    request: QuoteRequest,
+    network: Network,
+    terms: SwapTerms,
+    clock: Clock,
+    has_split: Event,
+    asked: AskedAggregator,
+) -> AnsweredAlternative:
+    has_split.wait(_HEAD_START_S)
+    from swapcli.quoting.aggregators.ask_aggregator import AggregatorRequest, ask_aggregator
+
+    kind, name, started_s = AlternativeKind.AGGREGATOR, asked.adapter.title, clock.monotonic_s()
+    wanted = AggregatorRequest(
+        request.order, network, options.simulator.sender, terms.slippage_ppm, request.gas_price_wei
+    )
+    try:
+        offer = ask_aggregator(asked.adapter, wanted, asked.key, options.timeout_s)
+    except SwapcliError as error:
+        return AnsweredAlternative(
+            Alternative(kind, name, time_s=round(clock.monotonic_s() - started_s, 6), error=error)
+        )
+    time_s = round(clock.monotonic_s() - started_s, 6)
+    return AnsweredAlternative(Alternative(kind, name, offer.amount_out, offer.gas_units, time_s=time_s), offer=offer)
 
 
 def _quote(
@@ -141,27 +163,50 @@ def _quote(
     clock: Clock,
     kind: AlternativeKind,
     name: str = "",
-) -> tuple[Alternative, QuoteFigures | None]:
+    payload_terms: SwapTerms | None = None,
+) -> AnsweredAlternative:
     started_s = clock.monotonic_s()
     try:
-        answer: QuoteResult = source.quote(request)
+        quoted = source.quote(request, payload_terms)
     except SwapcliError as error:
-        return Alternative(kind, name, time_s=round(clock.monotonic_s() - started_s, 6), error=error), None
+        return AnsweredAlternative(
+            Alternative(kind, name, time_s=round(clock.monotonic_s() - started_s, 6), error=error)
+        )
     time_s = round(clock.monotonic_s() - started_s, 6)
-    figures = compute_figures(answer, terms)
-    return (
-        Alternative(
-            kind,
-            name,
-            figures.amount_out,
-            figures.gas_units,
-            figures.gas_usd,
-            figures.output_net_of_gas,
-            time_s,
-            figures.state,
-        ),
-        figures,
+    figures = compute_figures(quoted, terms)
+    alternative = Alternative(
+        kind,
+        name,
+        figures.amount_out,
+        figures.gas_units,
+        figures.gas_usd,
+        figures.output_net_of_gas,
+        time_s,
+        figures.state,
     )
+    return AnsweredAlternative(alternative, quoted, figures)
+
+
+def _priced(answer: AnsweredAlternative, split: AnsweredAlternative, order: Order) -> AnsweredAlternative:
+    """Return the answer of an aggregator with its gas at the prices of the split quote."""
+    alternative = answer.alternative
+    if answer.offer is None or alternative.gas_units is None:
+        return answer
+    cost = offer_cost(split.quoted, alternative.gas_units, extra_wei(answer.offer, order))
+    net = cost.taken_from(answer.offer.amount_out)
+    return answer._replace(alternative=alternative._replace(gas_usd=cost.usd, output_net_of_gas=net))
+
+
+def _own_calls(
+    source: QuoteSource, split: AnsweredAlternative, terms: SwapTerms, simulator: OfferSimulator
+) -> tuple[SimulatedCall, ...] | SwapcliError:
+    """Return the payloads of the split route, or why there is none."""
+    if split.quoted is None:
+        return ()
+    try:
+        return simulator.own_calls(source, split.quoted, terms)
+    except SwapcliError as error:
+        return error
 
 
 def _run_in_thread(function: Callable[[], T]) -> Future[T]:
@@ -178,12 +223,21 @@ def _run_in_thread(function: Callable[[], T]) -> Future[T]:
     return future
 
 
-def _rank(alternative: Alternative) -> tuple[bool, bool, int]:
-    net, amount_out = alternative.output_net_of_gas, alternative.amount_out
-    return amount_out is None, net is None, -((amount_out or 0) if net is None else net)
+def _rank(alternative: Alternative, split: Alternative) -> tuple[int, bool, int]:
+    net, amount_out = alternative.paid_net_of_gas, alternative.amount_paid
+    return _tier(alternative, split), net is None, -((amount_out or 0) if net is None else net)
 
 
-def _difference_bps(amount: int | None, reference: int | None) -> float | None:
-    if amount is None or reference is None or reference <= 0:
-        return None
-    return round(BPS * (amount - reference) / reference, 4)
+def _tier(alternative: Alternative, split: Alternative) -> int:
+    """Return how well what an alternative pays is known: proven, said, said and implausible, refuted, nothing said."""
+    if alternative.amount_out is None:
+        return 4
+    outcome = alternative.simulation.outcome if alternative.simulation else SimulationOutcome.NOT_SIMULATED
+    if outcome is SimulationOutcome.FAILED:
+        return 3
+    if outcome is not SimulationOutcome.NOT_SIMULATED:
+        return 0
+    is_implausible = alternative.kind is AlternativeKind.AGGREGATOR and bool(
+        split.amount_out and alternative.amount_out > _IMPLAUSIBLE * split.amount_out
+    )
+    return 2 if is_implausible else 1

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
-    from swapcli.quoting.comparison import Comparison
     from swapcli.quoting.config import Secret, Settings
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder

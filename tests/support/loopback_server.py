@@ -85,6 +85,8 @@ def loopback_server(responder: Responder, tls: ssl.SSLContext | None = None) -> 
             while not closing.is_set():
                 try:
                     connection, _ = listener.accept()
+                except TimeoutError:
+                    continue
                 except OSError:
                     return
                 thread = threading.Thread(target=_serve, args=(connection, running, responder, closing, tls))

@@ -125,6 +125,16 @@ Live = Annotated[
     ),
 ]
 Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
+Check = Annotated[
+    str | None,
+    option(
+        "--check",
+        "Which nodes rehearse the swap and a sale after it; without a value, public ones too.  [default: auto]",
+        ANSWER,
+        f"[{'|'.join(CHECK_MODES)}]",
+        OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
+    ),
+]
 
 KeysFile = Annotated[
     str | None,
@@ -248,16 +258,7 @@ class PayloadOptions(NamedTuple):
     allow_fees: Annotated[
         bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
     ] = False
-    check: Annotated[
-        str | None,
-        option(
-            "--check",
-            "Which nodes rehearse the swap and a sale after it; without a value, public ones too.  [default: auto]",
-            ANSWER,
-            f"[{'|'.join(CHECK_MODES)}]",
-            OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
-        ),
-    ] = None
+    check: Check = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
 

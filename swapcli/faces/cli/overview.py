@@ -11,7 +11,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Quote": {
             "route": "Find the best route for a swap.",
-            "compare": "Compare ways and services to fill an order.",
+            "compare": "Compare ways, services and aggregators to fill an order.",
             "depth": "Show price impact over a range of amounts.",
         },
         "Build": {

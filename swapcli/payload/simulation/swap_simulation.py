@@ -33,7 +33,8 @@ _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 _DELEGATION: Final = bytes.fromhex("ef0100")
 """Prefix of delegated code (EIP-7702); the address of the delegate follows."""
 
-_OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
+OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
+"""A swap that has taken all gas."""
 
 
 class SimulationGrant(StrEnum):
@@ -74,7 +75,7 @@ def simulate_swaps(
     overrides = [StateOverride(sender, native_wei, runtime_code(own)), *elsewhere]
     try:
         if SimulationGrant.TOKEN in assumed:
-            overrides.append(_balance(node, at, swap, sender, balances.balance_in))
+            overrides.append(grant_balance(node, at, swap, sender, balances.balance_in))
         calls = [
             HypotheticalCall(sender, ContractCall(sender, encode_simulate(each, balances.allowances)), tuple(overrides))
             for each in swaps
@@ -87,18 +88,22 @@ def simulate_swaps(
     is_any_answered = any(answer is not None for answer in answers)
     return [
         SwapSimulation(
-            _OUT_OF_GAS if answer is None and is_any_answered else _read_run(node, answer, each, balances), assumed
+            OUT_OF_GAS
+            if answer is None and is_any_answered
+            else read_simulation(node, answer, each, balances.allowances),
+            assumed,
         )
         for answer, each in zip(answers, swaps, strict=True)
     ]
 
 
-def _read_run(
-    node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, balances: SenderBalances
+def read_simulation(
+    node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, allowances: Sequence[int]
 ) -> SimulationRun:
+    """Return what the simulation contract answered for a swap. Raises as `require_answer`."""
     answer = require_answer(node, answer)
     try:
-        return decode_run(answer, swap, balances.allowances)
+        return decode_run(answer, swap, allowances)
     except InvalidInput as error:
         raise malformed_answer(node, error) from None
 
@@ -138,7 +143,10 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
     return carrier, [StateOverride(carrier, code=code)]
 
 
-def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int) -> StateOverride:
+def grant_balance(
+    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
+) -> StateOverride:
+    """Return the state in which a sender with a `balance` holds the input. Raises as `simulate_swaps`."""
     slot = find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in)
     if slot is None:
         raise SimulationError(

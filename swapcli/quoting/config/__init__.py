@@ -12,7 +12,7 @@ from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
 from swapcli.quoting.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
 
-PUBLIC = ("display", "edit", "loader", "networks", "settings", "source_readers")
+PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "source_readers")
 
 __all__ = [
     "TABLE",

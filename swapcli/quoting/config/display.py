@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from swapcli.core.encoding.secret import Secret
+from swapcli.core.encoding.secret import MASK, Secret
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config.settings import (
+    AGGREGATORS,
     FIELDS,
     NETWORK_TABLE,
     NETWORKS,
+    AggregatorSettings,
     NetworkSettings,
     Setting,
     Settings,
@@ -48,6 +50,19 @@ _NETWORKS_EXAMPLE = """\
 #       - {{id: 0, amm_name: wrapper, display_name: Wrapper, family: wrapper}}
 #       - {{id: 1, amm_name: uniswapV2, display_name: Uniswap V2, family: constant_product}}
 """
+_AGGREGATORS_EXAMPLE = """\
+# Aggregators that compare --aggregators asks: keys, and adapters of your own; see swapcli help aggregators.
+# aggregators:
+#   lifi:
+#     # API key; never shown, and sent to this aggregator alone. [SWAPCLI_AGGREGATORS_LIFI_API_KEY]
+#     api_key: a-key
+#   mine:
+#     title: My aggregator
+#     address: https://aggregator.example
+#     requests:
+#       - {method: GET, path: /v1/swap, query: {sell: "{token_in}", buy: "{token_out}", amount: "{amount_in}"}}
+#     answer: {output: quote.amountOut, gas: quote.gas, target: tx.to, data: tx.data, value: tx.value}
+"""
 
 
 class SettingRow(NamedTuple):
@@ -67,6 +82,8 @@ def masked_rows(settings: Settings) -> list[SettingRow]:
             rows.append(SettingRow(row.key, _shown(row, getattr(holder, name)), settings.origin(row.key)))
     for name, network in settings.networks.items():
         rows.extend(_network_rows(f"{NETWORKS}.{name}", network, settings))
+    for name, aggregator in settings.aggregators.items():
+        rows.extend(_aggregator_rows(f"{AGGREGATORS}.{name}", aggregator, settings))
     return rows
 
 
@@ -77,7 +94,7 @@ def example_config() -> str:
         entries = [_example(row, "  " if group else "") for row in members.values()]
         parts.append((f"{group}:\n" if group else "") + "\n".join(entries))
     entries = [_example(row, "#     ", of_network="base") for row in NETWORK_TABLE.values()]
-    parts.append(_NETWORKS_EXAMPLE.format(settings="".join(entries)))
+    parts += [_NETWORKS_EXAMPLE.format(settings="".join(entries)), _AGGREGATORS_EXAMPLE]
     return "\n".join(parts)
 
 
@@ -88,6 +105,26 @@ def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> 
     others = [url.redacted for url in network.rpc_urls]
     for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
         yield SettingRow(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
+
+
+def _aggregator_rows(prefix: str, aggregator: AggregatorSettings, settings: Settings) -> Iterator[SettingRow]:
+    if aggregator.api_key is not None:
+        yield SettingRow(f"{prefix}.api_key", aggregator.api_key.redacted, settings.origin(f"{prefix}.api_key"))
+    for name, value in aggregator.definition.items():
+        shown = json.dumps(_without_headers(value), ensure_ascii=False)
+        yield SettingRow(f"{prefix}.{name}", shown, settings.origin(prefix))
+
+
+def _without_headers(value: object) -> object:
+    """Return a definition with its headers masked: some may hold a key, though a setting of its own is for that."""
+    if isinstance(value, list):
+        return [_without_headers(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            name: dict.fromkeys(each, MASK) if name == "headers" else _without_headers(each)
+            for name, each in value.items()
+        }
+    return value
 
 
 def _shown(row: Setting, value: object) -> str | None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from swapcli.core.errors import ConfigError
 from swapcli.core.validation.values import describe
 from swapcli.quoting.config import networks
-from swapcli.quoting.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
+from swapcli.quoting.config.settings import (
+    AGGREGATORS,
+    FIELDS,
+    AggregatorSettings,
+    IntegratorSettings,
+    ServiceSettings,
+    Setting,
+    Settings,
+)
 from swapcli.quoting.config.source_readers import (
     RawValue,
     config_file_path,
@@ -46,7 +54,7 @@ def load_settings(
     path = config_file_path(config_path, environ, home)
     is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
     in_file = from_file(path, read, required=is_required)
-    in_environment = from_environment(environ, lambda: networks.known_names(in_file))
+    in_environment = from_environment(environ, lambda group: _known_members(group, in_file))
     sources = (in_file, in_environment, from_flags(flags))
     given: dict[str, RawValue] = {}
     values: dict[str, Any] = {}
@@ -58,6 +66,7 @@ def load_settings(
         integrator=IntegratorSettings(**_fields("integrator", values)),
         service=ServiceSettings(**_fields("service", values)),
         networks=networks.read_networks(given, values),
+        aggregators=_aggregators(given, values),
         origins={key: each.origin for key, each in given.items()},
     )
 
@@ -77,6 +86,23 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
     }
     origins = {**settings.origins, **dict.fromkeys(given, ARGUMENT_ORIGIN)}
     return settings._replace(**changed, origins=origins)
+
+
+def _known_members(group: str, in_file: Mapping[str, RawValue]) -> tuple[str, ...]:
+    """Return the names of networks or of aggregators, those that the settings file adds included."""
+    if group != AGGREGATORS:
+        return networks.known_names(in_file)
+    from swapcli.quoting.config.aggregators import known_names
+
+    return known_names(in_file)
+
+
+def _aggregators(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> Mapping[str, AggregatorSettings]:
+    if not any(key.startswith(f"{AGGREGATORS}.") for key in given):
+        return {}
+    from swapcli.quoting.config.aggregators import read_aggregators
+
+    return read_aggregators(given, values)
 
 
 def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:

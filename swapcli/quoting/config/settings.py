@@ -41,6 +41,7 @@ Output = Literal["auto", "table", "plain", "json"]
 ENVIRONMENT_PREFIX: Final = "SWAPCLI_"
 DEFAULT_ORIGIN: Final = "default"
 NETWORKS: Final = "networks"
+AGGREGATORS: Final = "aggregators"
 
 _API_VERSIONS = [each.value for each in ApiVersion]
 _SHARES = [each.value for each in SharePrecision]
@@ -285,6 +286,20 @@ class NetworkSettings(NamedTuple):
 
 
 @in_table()
+class AggregatorSettings(NamedTuple):
+    """The key for an aggregator, and what the user changes in its adapter, or a new one, in the form of definitions."""
+
+    api_key: Secret | None = setting(
+        None,
+        value_types.KEY,
+        "API key; never shown, and sent to this aggregator alone.",
+        example="a-key",
+        on_command_line=False,
+    )
+    definition: Mapping[str, object] = MappingProxyType({})
+
+
+@in_table()
 class Settings(NamedTuple):
     """All settings, typed.
 
@@ -447,6 +462,7 @@ class Settings(NamedTuple):
     )
     service: ServiceSettings = ServiceSettings()
     networks: Mapping[str, NetworkSettings] = MappingProxyType({})
+    aggregators: Mapping[str, AggregatorSettings] = MappingProxyType({})
     origins: Mapping[str, str] = MappingProxyType({})
 
     def origin(self, key: str) -> str:
@@ -466,3 +482,9 @@ TABLE: Final[Mapping[str, Setting]] = {row.key: row for group in FIELDS.values()
 
 NETWORK_TABLE: Final[Mapping[str, Setting]] = _ROWS[NetworkSettings]
 """The settings of one network, by the last part of their key."""
+
+AGGREGATOR_TABLE: Final[Mapping[str, Setting]] = _ROWS[AggregatorSettings]
+"""The settings of one aggregator, by the last part of their key."""
+
+NAMED_TABLES: Final[Mapping[str, Mapping[str, Setting]]] = {NETWORKS: NETWORK_TABLE, AGGREGATORS: AGGREGATOR_TABLE}
+"""The settings of each group whose members the user names."""

@@ -11,7 +11,7 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
-from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
+from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NAMED_TABLES, TABLE, Setting, variable_of
 from swapcli.quoting.config.value_types import NODE_URL
 from swapcli.state import user_folders
 from swapcli.state.environment import variable
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 FLAG_ORIGIN = "flag"
 MAX_BYTES = 1 << 20
 
-_NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
-_NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
+_MEMBER_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
@@ -103,14 +102,17 @@ def flag(spelled: str, value: object) -> RawValue | None:
     return None if value is None else RawValue(value, FLAG_ORIGIN, spelled)
 
 
-def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, RawValue]:
-    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
+def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple[str, ...]]) -> dict[str, RawValue]:
+    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused.
+
+    `names_of` are the known members of a group of `NAMED_TABLES`.
+    """
     by_variable = {row.variable: key for key, row in TABLE.items()}
     given = {}
     for name in sorted(environ):
         if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
             continue
-        key = by_variable.get(name) or _network_key(name, network_names)
+        key = by_variable.get(name) or _member_key(name, names_of)
         if key is None:
             _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
         if text := variable(environ, name):
@@ -119,7 +121,7 @@ def from_environment(environ: Mapping[str, str], network_names: Callable[[], tup
 
 
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
-    """Return the values of a settings file; `networks.NAME` is the whole mapping of a network.
+    """Return the values of a settings file; `networks.NAME` is the whole mapping of a network, and so for aggregators.
 
     A file that does not exist has no values, unless it is `required`.
     """
@@ -160,7 +162,7 @@ def peek(
 def row_of(key: str) -> Setting | None:
     """Return the row of a key, including `networks.NAME.x`; None if it is not a setting."""
     group, *rest = key.split(".")
-    return NETWORK_TABLE.get(rest[1]) if group == NETWORKS and len(rest) == 2 else TABLE.get(key)
+    return NAMED_TABLES[group].get(rest[1]) if group in NAMED_TABLES and len(rest) == 2 else TABLE.get(key)
 
 
 def expanded(path: Path, home: Path) -> Path:
@@ -178,8 +180,8 @@ class _FileReader:
         if document is not None and not isinstance(document, dict):
             raise ConfigError(f"{self._path}: expected a mapping of settings")
         for key, value in (document or {}).items():
-            if key == NETWORKS:
-                yield from self._networks(self._mapping(key, value))
+            if key in NAMED_TABLES:
+                yield from self._members(key, self._mapping(key, value))
             elif key in _GROUPS:
                 for name, member in self._mapping(key, value).items():
                     yield from self._leaf(f"{key}.{name}", member)
@@ -193,23 +195,23 @@ class _FileReader:
         if key not in TABLE:
             group, nested, _ = key.partition(".")
             siblings = [known for known in TABLE if known.startswith(f"{group}.")]
-            _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, NETWORKS])
+            _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, *NAMED_TABLES])
         if value is not None:
             yield key, self._given(key, value)
 
-    def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
-        """Yield each network as `networks.NAME`, and those of its members that are settings."""
+    def _members(self, group: str, members_of_group: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
+        """Yield each network as `networks.NAME`, aggregators likewise, and their members that are settings."""
         seen: set[str] = set()
-        for name, described in networks.items():
-            key = f"{NETWORKS}.{name.lower()}"
-            if not re.fullmatch(_NETWORK_NAME, name.lower()):
-                self._refuse(NETWORKS, f"{describe(name)} is not a name of letters, digits, - and _")
+        for name, described in members_of_group.items():
+            key = f"{group}.{name.lower()}"
+            if not re.fullmatch(_MEMBER_NAME, name.lower()):
+                self._refuse(group, f"{describe(name)} is not a name of letters, digits, - and _")
             if key in seen:
                 self._refuse(key, "the same name in upper and in lower case")
             seen.add(key)
             members = self._mapping(key, described)
             yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
-            for member in NETWORK_TABLE:
+            for member in NAMED_TABLES[group]:
                 if members.get(member) is not None:
                     yield f"{key}.{member}", self._given(f"{key}.{member}", members[member])
 
@@ -227,17 +229,19 @@ class _FileReader:
         return RawValue(value, f"file {self._path}", f"{self._path}: {key}", self._path.parent)
 
 
-def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:
-    """Return the key of `SWAPCLI_NETWORKS_NAME_X`: of the known network with that name, else of NAME in lower case."""
-    if not variable.startswith(_NETWORKS_PREFIX):
-        return None
-    rest = variable.removeprefix(_NETWORKS_PREFIX)
-    for member in NETWORK_TABLE:
-        suffix = "_" + member.upper()
-        spelled = rest.removesuffix(suffix)
-        if spelled and spelled != rest:
-            named = (name for name in network_names() if name.upper().replace("-", "_") == spelled)
-            return f"{NETWORKS}.{next(named, spelled.lower())}.{member}"
+def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> str | None:
+    """Return the key of `SWAPCLI_NETWORKS_NAME_X`: of the known network with that name, else of NAME in lower case.
+
+    Aggregators have such variables too.
+    """
+    for group, table in NAMED_TABLES.items():
+        rest = variable.removeprefix(variable_of(group) + "_")
+        for member in table if rest != variable else ():
+            suffix = "_" + member.upper()
+            spelled = rest.removesuffix(suffix)
+            if spelled and spelled != rest:
+                named = (name for name in names_of(group) if name.upper().replace("-", "_") == spelled)
+                return f"{group}.{next(named, spelled.lower())}.{member}"
     return None
 
 

@@ -2,10 +2,11 @@
 
 `router_memory` finds networks, `nodes` and `markets` open what they are named for, `pool_sources` quote on opened
 markets, and `choose_source` chooses what answers an order: one of these, or a remote service. `long_running_nodes` are
-for commands that last, and `server_pool_sources` chooses the pools of a service.
+for commands that last, `server_pool_sources` chooses the pools of a service, and `choose_aggregators` whom a comparison
+asks.
 """
 
 PUBLIC = (
-    "account_names", "check_nodes", "choose_source", "long_running_nodes", "nodes", "past_nodes", "program_setup",
-    "router_memory", "server_pool_sources", "user_setup",
+    "account_names", "check_nodes", "choose_aggregators", "choose_source", "long_running_nodes", "nodes", "past_nodes",
+    "program_setup", "router_memory", "server_pool_sources", "user_setup",
 )  # fmt: skip

@@ -125,10 +125,10 @@ class NodeOpener:
         return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None
 
     @contextmanager
-    def checking_node(self, network: Network) -> Iterator[RpcNode | None]:
+    def checking_node(self, network: Network, max_requests: int = _CHECK_REQUESTS) -> Iterator[RpcNode | None]:
         """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
 
-        A public node takes `_CHECK_REQUESTS`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
+        A public node takes `max_requests`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
         """
         if not self.checks_swaps(network):
             yield None
@@ -143,7 +143,7 @@ class NodeOpener:
             raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
         public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
         try:
-            public.prepare_check(_CHECK_REQUESTS)
+            public.prepare_check(max_requests)
             yield public
         finally:
             if public is not self._public_node:

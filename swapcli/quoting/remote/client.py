@@ -11,25 +11,18 @@ import json
 import ssl
 import weakref
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
-from threading import Thread
 from urllib.parse import urlencode
 
 import httpx
 
-from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
+from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.quoting.remote.exchange import exchange_within
 from swapcli.quoting.remote.retry import RetryPolicy
 from swapcli.quoting.remote.service_url import ServiceUrl
-from swapcli.quoting.remote.transport_errors import (
-    FailedAttempt,
-    classify_error,
-    invalid_response,
-    redirect_error,
-    timed_out,
-)
+from swapcli.quoting.remote.transport_errors import FailedAttempt
 from swapcli.state.connect_failure import USER_AGENT
 
 DEFAULT_RETRIES = 2
@@ -146,20 +139,8 @@ class ServiceClient:
         return self._exchange(self._keep_alive_http, request)
 
     def _exchange(self, http: httpx.Client, request: ServiceRequest) -> ServiceResponse | FailedAttempt:
-        """Send a request and read its response in a thread, and abandon both when the time is up.
-
-        httpx limits each read and write, but neither their sum, which a server that sends a byte at a time draws out,
-        nor the name lookup.
-        """
-        exchange = _Exchange(http, self._build_http_request(http, request), self.url, self._timeout_s)
-        Thread(target=exchange.run, daemon=True).start()
-        try:
-            outcome = exchange.outcome.get(timeout=self._timeout_s)
-        except Empty:
-            outcome = timed_out(self.url, self._timeout_s, has_answered=exchange.has_answered)
-            http.close()  # the thread fails at its next read or write
-        if isinstance(outcome, Exception):
-            raise outcome
+        """Send a request and read its response within the time-out."""
+        outcome = exchange_within(self._timeout_s, http, self._build_http_request(http, request), self.url)
         if isinstance(outcome, FailedAttempt):
             return outcome
         headers = outcome.headers
@@ -189,48 +170,6 @@ class ServiceClient:
         return http.build_request(request.method, target, content=content, headers=headers)
 
 
-class _RawResponse(NamedTuple):
-    status: int
-    headers: httpx.Headers
-    body: bytes
-
-
-class _Exchange:
-    """A request and the reading of its response. `outcome` receives one item: the response or why there is none."""
-
-    def __init__(self, http: httpx.Client, request: httpx.Request, url: ServiceUrl, timeout_s: float) -> None:
-        self._http, self._request, self._url, self._timeout_s = http, request, url, timeout_s
-        self.has_answered = False
-        self.outcome: SimpleQueue[_RawResponse | FailedAttempt | Exception] = SimpleQueue()
-
-    def run(self) -> None:
-        try:
-            self.outcome.put(self._run())
-        except Exception as error:
-            self.outcome.put(error)  # raised in the thread that waits, if one still does
-
-    def _run(self) -> _RawResponse | FailedAttempt:
-        """Return the response. Errors of httpx end here, because they hold the request and with it the key."""
-        try:
-            response = self._http.send(self._request, stream=True)
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            return classify_error(error, self._url, self._timeout_s)
-        self.has_answered = True
-        try:
-            if 300 <= response.status_code < 400:
-                location = response.headers.get("Location", "")
-                return FailedAttempt(redirect_error(self._url, response.status_code, location), is_transient=False)
-            return _RawResponse(response.status_code, response.headers, _read_body(response))
-        except httpx.HTTPError as error:
-            is_chunked = "Transfer-Encoding" in response.headers
-            return classify_error(error, self._url, self._timeout_s, has_answered=True, is_chunked=is_chunked)
-        except InvalidBody as error:
-            problem = invalid_response(self._url, str(error), status=response.status_code)
-            return FailedAttempt(problem, is_transient=False)
-        finally:
-            response.close()
-
-
 def _require_header_value(key: str) -> str:
     if not key or not all("!" <= character <= "~" for character in key):
         raise ConfigError(
@@ -238,11 +177,3 @@ def _require_header_value(key: str) -> str:
             hint="a key is one word of ASCII characters",
         )
     return key
-
-
-def _read_body(response: httpx.Response) -> bytes:
-    length = response.headers.get("Content-Length", "")
-    # 18 digits fit into any integer type and are far above the limit.
-    if length.isdecimal() and int(length[:18]) > MAX_BODY_BYTES:
-        raise InvalidBody(f"sent more than {MAX_BODY_BYTES // 2**20} MiB, the limit for a response")
-    return read_body(response.iter_raw(), response.headers.get("Content-Encoding", ""))

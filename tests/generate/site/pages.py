@@ -27,6 +27,7 @@ commands
 library
 http
 exactness
+aggregators
 benchmarks
 changelog
 versions
@@ -56,6 +57,7 @@ def documents() -> dict[str, str]:
         "README.md": "index",
         **{f"{TOPICS.relative_to(ROOT).as_posix()}/{topic}.txt": f"topics/{topic}" for topic in ORDER},
         "docs/exactness.md": "exactness",
+        "docs/aggregators.md": "aggregators",
         "BENCHMARKS.md": "benchmarks",
         "bench/HISTORY.md": "history",
         "CHANGELOG.md": "changelog",

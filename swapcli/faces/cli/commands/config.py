@@ -21,7 +21,7 @@ from swapcli.faces.cli.session import open_session
 from swapcli.quoting.config import TABLE, Setting, Settings, config_file_path, home_folder, load_settings
 from swapcli.quoting.config.display import example_config, masked_rows
 from swapcli.quoting.config.networks import network_names_from, networks_from
-from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS
+from swapcli.quoting.config.settings import NAMED_TABLES, NETWORKS
 from swapcli.quoting.config.source_readers import MAX_BYTES, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
 
@@ -159,8 +159,12 @@ def _check_known(key: str) -> Setting:
     if row := row_of(key):
         return row
     _, *rest = key.split(".")
-    of_network = [f"{NETWORKS}.{rest[0]}.{name}" for name in NETWORK_TABLE] if len(rest) == 2 else []
-    known = [*TABLE, *of_network]
+    of_members = (
+        [f"{group}.{rest[0]}.{name}" for group, table in NAMED_TABLES.items() for name in table]
+        if len(rest) == 2
+        else []
+    )
+    known = [*TABLE, *of_members]
     closest = did_you_mean(closest_names(key, known))
     raise ConfigError(
         f'no setting "{printable(truncate(key, 60))}"',

@@ -32,7 +32,8 @@ def shorten(tool: ToolDefinition, document: dict[str, Any]) -> Shortened:
 
 def _without_failures(document: dict[str, Any]) -> Shortened:
     """Return a comparison of what pays something: a network has dozens of protocols that do not trade a pair."""
-    found = [each for each in document["alternatives"] if each["outputAmount"] is not None or each["kind"] == "service"]
+    others = ("service", "aggregator")
+    found = [each for each in document["alternatives"] if each["outputAmount"] is not None or each["kind"] in others]
     missing = len(document["alternatives"]) - len(found)
     note = (f"{missing} alternatives have no route and are left out",) if missing else ()
     return Shortened(document | {"alternatives": found}, note)

@@ -75,9 +75,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "compare",
         "Compare ways to fill an order",
         "compare",
-        (*_ROUTING, *_ANY_STATE),
+        (*_ROUTING, "aggregators", "sender", *_ANY_STATE),
         _ORDER,
-        "The split route, the best single path, the best direct swap and each protocol alone, on one state.",
+        "The split route, the best single path, the best direct swap and each protocol alone, on one state. With"
+        " aggregators, names or all, public aggregators are asked too: tokens, amount and sender then leave this"
+        " machine, so only where the user wants that. With a node, offers rank by what their payloads pay in a"
+        " simulation.",
     ),
     ToolDefinition(
         "depth",

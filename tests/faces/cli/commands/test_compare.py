@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import csv
+import json
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 
+from swapcli.quoting.openers.choose_aggregators import packaged_names
+from tests.faces.cli.commands.test_schema import closed
+from tests.quoting.aggregators.documented_answers import CALLDATA, bodies
 from tests.support.command import run_swapcli
+from tests.support.fake_aggregators import DEAD_URL, Character, fake_aggregators
 from tests.support.loopback_server import http_response, loopback_server, respond_with
 
 ORDER = ("base", "ETH", "USDC", "25")
@@ -89,6 +96,49 @@ def test_a_key_goes_to_no_other_service(service_url: str) -> None:
     assert all(has_key[alone:])
 
 
+def settings_with(tmp_path: Path, aggregators: dict[str, Any]) -> dict[str, str]:
+    file = tmp_path / "config.yaml"
+    file.write_text(json.dumps({"aggregators": aggregators}))
+    return {"SWAPCLI_CONFIG": str(file)}
+
+
+def test_all_are_asked_that_need_no_key(tmp_path: Path) -> None:
+    with loopback_server(respond_with(http_response(404, b'{"message": "no route"}'))) as server:
+        env = settings_with(tmp_path, {name: {"address": server.url} for name in packaged_names()})
+        ran = run_swapcli("compare", "--aggregators", *ORDER, "--json", env=env)
+    assert ran.exit_code == 0, ran.stderr
+    assert {each["name"] for each in ran.json["alternatives"] if each["kind"] == "aggregator"} == {
+        "LI.FI", "OpenOcean", "KyberSwap", "Velora",
+    }  # fmt: skip
+    assert "not asked: 0x: it needs an API key; odos: it needs an API key" in ran.stderr
+    assert len(server.exchanges) == 4
+
+
+@pytest.mark.parametrize("options", [("--json",), ("--plain",), ("--format", "csv"), ("--table",)])
+def test_no_output_has_the_key_or_a_payload(tmp_path: Path, options: tuple[str, ...]) -> None:
+    answers = [http_response(200, each) for each in bodies("0x")]
+    refusal = http_response(401, json.dumps({"message": "unknown key swk_hunter2"}))
+    for responses in (answers, [refusal]):
+        with loopback_server(respond_with(*responses)) as server:
+            env = settings_with(tmp_path, {"0x": {"address": server.url, "api_key": "swk_hunter2"}})
+            ran = run_swapcli("compare", "base", "ETH", "USDC", "1.5", "--aggregators", "0x", *options, env=env)
+        assert ran.exit_code == 0, ran.stderr
+        assert server.exchanges[0].headers["0x-api-key"] == "swk_hunter2"
+        assert "swk_hunter2" not in ran.stdout + ran.stderr
+        assert CALLDATA[:10] not in ran.stdout + ran.stderr
+
+
+def test_what_aggregators_add_is_in_the_schema(tmp_path: Path) -> None:
+    with fake_aggregators({"good": Character("77000000000"), "dead": Character("1", is_dead=True)}) as fake:
+        env = settings_with(tmp_path, fake.settings())
+        document = run_swapcli("compare", *ORDER, f"--aggregators={fake.names}", "--json", env=env).json
+    schema = run_swapcli("schema", "compare").json
+    assert [str(each) for each in Draft202012Validator(closed(schema)).iter_errors(document)] == []
+    assert document["hostsAsked"] == [fake.server.url.removeprefix("http://"), DEAD_URL.removeprefix("http://")]
+    assert alternative(document, "aggregator", "Good")["simulation"]["outcome"] == "notSimulated"
+    assert alternative(document, "aggregator", "Dead")["error"]["code"] == "UNREACHABLE"
+
+
 def test_csv_has_the_rows_of_the_json(comparison: Any) -> None:
     rows = list(csv.DictReader(StringIO(run_swapcli("compare", *ORDER, "--format", "csv").stdout)))
     local = [each for each in comparison["alternatives"] if each["kind"] != "service"]
@@ -104,6 +154,13 @@ def test_csv_has_the_rows_of_the_json(comparison: Any) -> None:
         ((*ORDER, "--offline", "--api-url", "http://127.0.0.1:9"), 2, "a service is reached over the network"),
         ((*ORDER, "--api-url", "nonsense"), 2, "the URL of the service is not valid"),
         (("base", "ETH", "ETH", "1"), 2, "Token in and token out cannot be the same"),
+        ((*ORDER, "--offline", "--aggregators"), 2, "aggregators are asked over the network"),
+        ((*ORDER, "--block", "1", "--aggregators", "lifi"), 2, "aggregators quote on their own state"),
+        ((*ORDER, "--aggregators=lify"), 2, 'no aggregator "lify"'),
+        ((*ORDER, "--aggregators", "0x"), 2, "0x cannot be asked: it needs an API key"),
+        ((*ORDER, "--from", "0x" + "11" * 20), 2, "--from is for offers of aggregators"),
+        ((*ORDER, "--aggregators", "lifi", "--from", "0x12"), 2, '--from: "0x12" is not'),
+        (("starknet", "ETH", "USDC", "1", "--aggregators"), 2, "no aggregator can be asked on starknet"),
     ],
 )
 def test_bad_input_is_one_sentence(words: tuple[str, ...], status: int, message: str) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema_rs import Draft202012Validator
 from mcp import Client
 
-from swapcli.faces.cli.tools.schemas import build_error_schema
+from swapcli.faces.cli.tools.schemas import build_answer_schema, build_error_schema
 from swapcli.faces.cli.tools.tool_table import TOOLS
 from tests.faces.cli.commands.test_schema import closed
 from tests.faces.cli.json_commands import APPROVAL, WALLET
 from tests.support.command import run_swapcli
+from tests.support.fake_aggregators import Character, fake_aggregators
 from tests.support.mcp_client import document, mcp_client, with_client
 
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -77,6 +80,30 @@ def test_a_quote_is_that_of_the_command_line_with_whole_amounts() -> None:
     assert amounts["inputAmount"] == ("1.5", "ETH", "1500000000000000000")
     assert amounts["outputAmount"][1:] == ("USDC", printed["outputAmount"])
     assert float(amounts["minReceived"][0]) * 1e6 == pytest.approx(int(printed["minReceived"]))
+
+
+def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> None:
+    with fake_aggregators({"mine": Character("4700000000")}) as fake:
+        settings = tmp_path / "config.yaml"
+        settings.write_text(json.dumps({"aggregators": fake.settings()}))
+
+        async def compare() -> list[tuple[bool, dict[str, Any]]]:
+            async with mcp_client(env={"SWAPCLI_CONFIG": str(settings)}) as client:
+                plain = await call(client, "compare", ORDER)
+                assert fake.server.exchanges == []
+                return [plain, await call(client, "compare", ORDER | {"aggregators": ["mine"], "sender": WALLET})]
+
+        (_, plain), (is_error, asked) = asyncio.run(compare())
+    assert not is_error, asked
+    (exchange,) = fake.server.exchanges
+    assert WALLET in exchange.target
+    assert (plain["hostsAsked"], plain["sender"]) == ([], None)
+    assert asked["sender"] == WALLET
+    rows = [each for each in asked["alternatives"] if each["kind"] == "aggregator"]
+    assert [(each["name"], each["outputAmount"]) for each in rows] == [("Mine", "4700000000")]
+    assert rows[0]["simulation"]["outcome"] == "notSimulated"
+    schema = build_answer_schema(next(each for each in TOOLS if each.name == "compare"))
+    assert Draft202012Validator(schema).is_valid(asked)
 
 
 def test_an_unknown_tool_is_an_error_with_near_ones() -> None:

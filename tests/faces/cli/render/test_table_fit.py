@@ -204,7 +204,7 @@ DOCUMENTED = {
     "pools": POOL_COLUMNS,
     "networks": networks.COLUMNS,
     "networks --probe": NODE_LIST_COLUMNS,
-    "compare": comparison_columns("USDC"),
+    "compare": comparison_columns("USDC", is_simulated=True),
     "depth": level_columns("ETH", "USDC"),
     "health": health_columns(has_messages=True),
     "price": price_columns("ETH"),

@@ -6,19 +6,39 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.model.live_mode import CHECK_MODES, CheckMode
 from swapcli.faces.cli import exit_codes, options
-from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option, settings_of
+from swapcli.faces.cli.command_app import CommandApp, OptionalValue
+from swapcli.faces.cli.options import (
+    SOURCE,
+    LimitOptions,
+    LocalSourceOptions,
+    OutputOptions,
+    option,
+    settings_of,
+    split_lists,
+)
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import open_local_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
+    from swapcli.quoting.comparison import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 PUBLIC = ()
 
 app = CommandApp()
+
+AGGREGATORS = "Aggregators"
+
+
+def _names_aggregators(word: str) -> bool:
+    """Return whether the word after --aggregators is its value; adapters of the settings alone take --aggregators=."""
+    from swapcli.quoting.openers.choose_aggregators import ALL, packaged_names
+
+    return any(name in (ALL, *packaged_names()) for name in split_lists([word]))
 
 
 @app.command(formats=LIST_FORMATS)
@@ -33,25 +53,55 @@ def compare(
         list[str] | None, option("--api-url", "Also ask this service; may be repeated.", SOURCE, "URL")
     ] = None,
     api_key_file: options.ApiKeyFile = None,
+    aggregators: Annotated[
+        list[str] | None,
+        option(
+            "--aggregators",
+            "Also ask public aggregators, all or those named: tokens, amount and sender leave this machine.",
+            AGGREGATORS,
+            "[NAMES]",
+            OptionalValue("all", _names_aggregators),
+        ),
+    ] = None,
+    sender: Annotated[
+        str | None,
+        option(
+            "--from", "Sender to ask and simulate for.  [default: an address that nobody owns]", AGGREGATORS, "ADDRESS"
+        ),
+    ] = None,
+    check: Annotated[
+        str | None,
+        option(
+            "--check",
+            "Which nodes simulate the offers; without a value, public ones too.  [default: auto]",
+            AGGREGATORS,
+            f"[{'|'.join(CHECK_MODES)}]",
+            OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
+        ),
+    ] = None,
     source: LocalSourceOptions,
     block: options.Block = None,
     output: OutputOptions,
 ) -> int:
-    """Compare ways and services to fill an order.
+    """Compare ways, services and aggregators to fill an order.
 
     \b
     Examples:
       swapcli compare base ETH USDC 25
       swapcli compare base ETH USDC 25 --api-url https://api.example.com
+      swapcli compare base ETH USDC 25 --aggregators lifi,kyberswap
 
     Compares the split route, the best single path, the best direct swap, each protocol alone, and services, all at the
     same moment; those computed here share one state. The best output net of gas comes first. Without --api-url the
     service of the settings answers too, if there is one. An API key goes to a service that is alone, and otherwise only
     to that of the settings. The exit status is 0 if this process found a route, even if services fail.
+
+    With --aggregators, what others offer is simulated on a node (--rpc-url, --check) for one sender on one block, and
+    ranked by what it pays, not by what it says; see swapcli help aggregators.
     """
     session = open_session(
         output,
-        settings_of(limits, source, api_key_file=api_key_file),
+        settings_of(limits, source, api_key_file=api_key_file, check=check),
         rpc_url=source.rpc_url,
         offline=source.offline,
         block=block,
@@ -59,9 +109,13 @@ def compare(
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "compare", network, raw=limits.raw)
+    names = split_lists(aggregators or ())
+    if names and block is not None:
+        raise InvalidOption("aggregators quote on their own state, so --block cannot be combined with --aggregators")
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=block is not None)
+    asked = _aggregator_options(session, context.network, names, sender)
     from swapcli.faces.cli.commands.compare.view import build_comparison_details, comparison_document, csv_documents
     from swapcli.quoting.comparison import compare_alternatives
     from swapcli.state.clock import SYSTEM_CLOCK
@@ -71,7 +125,9 @@ def compare(
         for each in services:
             stack.enter_context(closing(each[1]))
         request = context.options.build_request(order)
-        found = compare_alternatives(context.market.source, services, request, context.options.terms, SYSTEM_CLOCK)
+        found = compare_alternatives(
+            context.market.source, services, request, context.options.terms, SYSTEM_CLOCK, asked
+        )
     failure = found.split.error
     if failure and all(each.amount_out is None for each in found.alternatives):
         raise failure
@@ -98,6 +154,39 @@ def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_
         )
     configured = [session.settings.api_url] if session.settings.api_url and not session.setup.is_offline else []
     return list(dict.fromkeys(given or configured))
+
+
+def _aggregator_options(
+    session: Session, network: "Network", names: list[str], sender: str | None
+) -> "AggregatorOptions | None":
+    """Return what asks aggregators, None if none is named. Raises `InvalidOption`, `InvalidAddress`."""
+    if not names:
+        if sender is not None:
+            raise InvalidOption("--from is for offers of aggregators", hint="add --aggregators")
+        return None
+    if session.setup.is_offline:
+        raise InvalidOption(
+            "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
+            hint="give one of them",
+        )
+    from swapcli.core.networks.address import display_address
+    from swapcli.faces.cli.account_options import SENDER, parse_account_option
+    from swapcli.payload.simulation.rehearsal import WALLET
+    from swapcli.quoting.comparison import AggregatorOptions, hosts_of
+    from swapcli.quoting.openers.choose_aggregators import choose_aggregators
+    from swapcli.quoting.simulated_offers import OfferSimulator
+
+    chosen = choose_aggregators(names, network, session.settings.aggregators)
+    owner = WALLET if sender is None else parse_account_option(sender, network, session, SENDER)
+    hosts = ", ".join(hosts_of(chosen.asked))
+    whose = ", which nobody owns," if sender is None else ""
+    shown = display_address(owner, network.kind)
+    session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {hosts}")
+    if chosen.left_out:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in chosen.left_out.items())
+        session.output.note(f"not asked: {reasons}")
+    simulator = OfferSimulator(session.nodes, session.routers, network, owner)
+    return AggregatorOptions(chosen.asked, session.settings.timeout_s, simulator)
 
 
 def _open_services(session: Session, network: str, urls: list[str]) -> "list[tuple[str, QuoteSource]]":

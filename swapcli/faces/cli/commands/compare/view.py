@@ -8,18 +8,25 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.number_format import format_usd
 from swapcli.core.model.token import in_tokens, whole_tokens
+from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
-from swapcli.quoting.comparison import Alternative, AlternativeKind, Comparison
+from swapcli.quoting.alternatives import REMOTE_KINDS, Alternative, AlternativeKind, Comparison, SimulationOutcome
 
 _NAMES = {
     AlternativeKind.SPLIT: "split",
     AlternativeKind.SINGLE_PATH: "single path",
     AlternativeKind.DIRECT: "direct",
+}
+_OUTCOMES = {
+    SimulationOutcome.PAID: "simulated",
+    SimulationOutcome.REPLAYED: "replayed",
+    SimulationOutcome.FAILED: "fails",
+    SimulationOutcome.NOT_SIMULATED: "not simulated",
 }
 _UNKNOWN = "unknown"
 
@@ -27,6 +34,7 @@ _UNKNOWN = "unknown"
 def comparison_document(found: Comparison) -> dict[str, object]:
     """Return the comparison as JSON; amounts are text, in base units."""
     order, figures = found.order, found.figures
+    kind = found.network.kind
     return {
         "network": found.network.name,
         "inputToken": render_swap_token(order.token_in, found.network),
@@ -34,6 +42,8 @@ def comparison_document(found: Comparison) -> dict[str, object]:
         "inputAmount": str(order.amount),
         "state": render_state_source(figures.state) if figures else None,
         "warnings": render_warning_list(figures.warnings) if figures else [],
+        "hostsAsked": list(found.hosts),
+        "sender": None if found.sender is None else display_address(found.sender, kind),
         "alternatives": [*map(_nested, row_documents(found), found.alternatives)],
     }
 
@@ -44,6 +54,7 @@ def row_documents(found: Comparison) -> tuple[dict[str, object], ...]:
 
 
 def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
+    simulation = each.simulation
     return {
         "kind": each.kind.value,
         "name": each.name or None,
@@ -55,14 +66,33 @@ def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
         "versusBestBps": found.versus_best_bps(each),
         "timeS": each.time_s,
         "block": each.state.block if each.state else None,
+        "simulation": simulation.outcome.value if simulation else None,
+        "simulationReason": (simulation.reason or None) if simulation else None,
+        "simulatedBlock": simulation.block if simulation else None,
+        "simulatedOutput": _text(simulation.amount_out) if simulation else None,
+        "simulatedGasUnits": _text(simulation.gas_units) if simulation else None,
+        "simulatedGasUsd": simulation.gas_usd if simulation else None,
+        "simulatedNetOfGas": _text(simulation.output_net_of_gas) if simulation else None,
         "error": each.error.message if each.error else None,
     }
 
 
 def _nested(row: dict[str, object], each: Alternative) -> dict[str, object]:
-    """Return the object of a row with its error as other commands print it, and the state of a service."""
-    error = failure_document(each.error) if each.error else None
-    return row | {"state": render_state_source(each.state) if each.state else None, "error": error}
+    """Return the object of a row with its error as other commands print it, its state and its simulation."""
+    simulation = {
+        "outcome": row["simulation"],
+        "reason": row["simulationReason"],
+        "block": row["simulatedBlock"],
+        "outputAmount": row["simulatedOutput"],
+        "gasUnits": row["simulatedGasUnits"],
+        "gasUsd": row["simulatedGasUsd"],
+        "outputNetOfGas": row["simulatedNetOfGas"],
+    }
+    return {name: value for name, value in row.items() if not name.startswith("simulat")} | {
+        "state": render_state_source(each.state) if each.state else None,
+        "simulation": simulation if each.simulation else None,
+        "error": failure_document(each.error) if each.error else None,
+    }
 
 
 def build_comparison_details(found: Comparison) -> DetailView:
@@ -71,20 +101,23 @@ def build_comparison_details(found: Comparison) -> DetailView:
     title = f"{in_tokens(order.amount, order.token_in)} → {symbol(order.token_out)} on {found.network.name}"
     shown = [each for each in found.alternatives if not _is_quiet(each)]
     rows = [_row(found, each) for each in shown]
-    columns = comparison_columns(symbol(order.token_out))
+    columns = comparison_columns(symbol(order.token_out), is_simulated=found.is_simulated)
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     listing = ListView(columns, tuple(rows), ())
     return DetailView(printable(title), tuple(_facts(found)), lists=(listing,), footer=_footer(found))
 
 
-def comparison_columns(bought: str) -> tuple[Column, ...]:
-    """Return the columns of the list; `bought` is the symbol of the token that the order buys."""
+def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the list; `bought` is the symbol of the token that the order buys.
+
+    With simulations, what an alternative pays stands before what it says.
+    """
     return (
         Column("way"),
-        Column(bought),
+        *((Column(f"pays {bought}"), Column("says", drop_order=3)) if is_simulated else (Column(bought),)),
         Column("vs split"),
-        Column("gas", drop_order=3),
+        Column("gas", drop_order=4 if is_simulated else 3),
         Column("net of gas", drop_order=2),
         Column("time", is_whole=True, drop_order=1),
         Column("note"),
@@ -113,16 +146,20 @@ def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
     The warnings are those of the split route, which the rows that are quoted here share.
     """
     own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
-    is_own = [each.kind is not AlternativeKind.SERVICE for each in found.alternatives]
-    states = [each.state or own for each in found.alternatives]
+    is_own = [each.kind not in REMOTE_KINDS for each in found.alternatives]
+    states = [each.state or (own if here else None) for each, here in zip(found.alternatives, is_own, strict=True)]
     rows = zip(row_documents(found), states, is_own, strict=True)
     return tuple({**row, **state_columns(state, warnings if here else ())} for row, state, here in rows)
 
 
 def _facts(found: Comparison) -> Iterator[Fact]:
     if found.figures:
-        yield Fact("State", describe_origin(found.figures.state), "except of services")
+        yield Fact("State", describe_origin(found.figures.state), "except of services and aggregators")
         yield Fact("Best", _way(found.alternatives[0]), _gain(found))
+    if found.sender is not None:
+        block = next((each.simulation.block for each in found.alternatives if each.simulation), None)
+        shown = "no payload" if block is None else f"payloads at block {block:,}"
+        yield Fact("Simulated", shown, f"sender {display_address(found.sender, found.network.kind)}")
 
 
 def _is_quiet(each: Alternative) -> bool:
@@ -131,18 +168,30 @@ def _is_quiet(each: Alternative) -> bool:
 
 def _row(found: Comparison, each: Alternative) -> tuple[str, ...]:
     time = "" if each.time_s is None else f"{each.time_s * 1000:,.0f} ms"
+    empty = ("",) * (5 if found.is_simulated else 4)
     if each.amount_out is None:
-        return _way(each), "", "", "", "", time, printable(each.error.message) if each.error else ""
+        return _way(each), *empty, time, printable(each.error.message) if each.error else ""
     decimals = found.order.token_out.decimals
+    says = whole_tokens(each.amount_out, decimals)
     return (
         _way(each),
-        whole_tokens(each.amount_out, decimals),
+        *(("" if _is_unproven(each) else _whole(each.amount_paid, decimals), says) if found.is_simulated else (says,)),
         _bps(found.versus_split_bps(each)),
         _gas(each),
-        _UNKNOWN if each.output_net_of_gas is None else whole_tokens(each.output_net_of_gas, decimals),
+        _whole(each.paid_net_of_gas, decimals),
         time,
         _note(each),
     )
+
+
+def _is_unproven(each: Alternative) -> bool:
+    """Return whether nothing shows what an alternative pays, or it pays nothing."""
+    is_said = each.simulation is None or each.simulation.outcome is SimulationOutcome.NOT_SIMULATED
+    return is_said or each.amount_paid is None
+
+
+def _whole(amount: int | None, decimals: int) -> str:
+    return _UNKNOWN if amount is None else whole_tokens(amount, decimals)
 
 
 def _way(each: Alternative) -> str:
@@ -156,16 +205,28 @@ def _gain(found: Comparison) -> str:
 
 
 def _note(each: Alternative) -> str:
-    """Return the state of a service; all others share one state."""
+    """Return what the simulation says of an alternative, and the state of a service; all others share one state."""
+    return ", ".join(filter(None, [_simulation_note(each), _state_note(each)]))
+
+
+def _simulation_note(each: Alternative) -> str:
+    if each.simulation is None:
+        return ""
+    words = _OUTCOMES[each.simulation.outcome]
+    return f"{words}: {printable(each.simulation.reason)}" if each.simulation.reason else words
+
+
+def _state_note(each: Alternative) -> str:
     if each.kind is not AlternativeKind.SERVICE or each.state is None or each.state.provenance is None:
         return ""
     return ", ".join(filter(None, [each.state.provenance.value, describe_block(each.state)]))
 
 
 def _gas(each: Alternative) -> str:
-    if each.gas_units is None and each.gas_usd is None:
-        return _UNKNOWN
-    return f"{each.gas_units:,} units" if each.gas_usd is None else format_usd(each.gas_usd)
+    units, usd = each.gas_paid
+    if usd is not None:
+        return format_usd(usd)
+    return _UNKNOWN if units is None else f"{units:,} units"
 
 
 def _bps(difference: float | None) -> str:

@@ -1,0 +1,83 @@
+"""An adapter: how an aggregator is asked for an offer, and where its answer has the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+
+FIRST: Final = "first"
+"""The name of the answer to the first of two requests, in templates and in paths."""
+KEY: Final = "key"
+"""The placeholder of the API key, which stands in headers only: addresses are logged on the way."""
+
+PLACEHOLDERS: Final = (
+    "chain", "chain_id", "token_in", "token_out", "decimals_in", "decimals_out", "amount_in", "amount_in_tokens",
+    "sender", "slippage_percent", "slippage_fraction", "slippage_bps", "gas_price_wei", "gas_price_gwei",
+)  # fmt: skip
+"""What a template may name, in braces, besides the key and fields of the first answer."""
+
+
+class RequestTemplate(NamedTuple):
+    """A request: its path, query and headers are text, its JSON body any value; all with placeholders."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: object = None
+
+
+class AnswerPaths(NamedTuple):
+    """Where the answer has its figures, as paths such as `data.routes.0.amountOut`; None where it does not have one.
+
+    `output` is the expected output in base units, after all fees and before any slippage. `target`, `data` and `value`
+    are the transaction, `spender` who must be approved where that is not the target. `problem` is the explanation of an
+    error.
+    """
+
+    output: str
+    gas: str | None = None
+    target: str | None = None
+    data: str | None = None
+    value: str | None = None
+    spender: str | None = None
+    problem: str | None = None
+
+
+class AggregatorAdapter(NamedTuple):
+    """An aggregator. Its requests go to `address`, a second one may use the answer to the first.
+
+    `chains` are the names of its networks by chain id; None if it goes by the chain ids of all. `native_token` is the
+    address that stands for native currency. `checks` are the values that fields of the answer must have, where it has
+    them. `source` and `checked_on` say where these facts come from, and when that was read.
+    """
+
+    name: str
+    title: str
+    address: str
+    chains: Mapping[int, str] | None
+    native_token: str
+    needs_key: bool
+    requests: tuple[RequestTemplate, ...]
+    answer: AnswerPaths
+    checks: Mapping[str, str]
+    source: str = ""
+    checked_on: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, with its port if that is unusual."""
+        return self.address.partition("://")[2].partition("/")[0]
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether a request has a header for an API key."""
+        return any(f"{{{KEY}}}" in value for request in self.requests for value in request.headers.values())
+
+    def knows(self, network: Network) -> bool:
+        """Return whether it can be asked for swaps on a network."""
+        is_known = self.chains is None or network.chain_id in self.chains
+        return is_known and network.kind.traits.has_eth_nodes

@@ -1,0 +1,157 @@
+"""The alternatives to fill an order, with what they say and what they pay."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import Order
+from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import BPS
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.quote_results import QuoteResult
+
+if TYPE_CHECKING:
+    from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer
+
+
+class AlternativeKind(StrEnum):
+    """How an alternative fills the order."""
+
+    SPLIT = "split"
+    SINGLE_PATH = "singlePath"
+    DIRECT = "direct"
+    PROTOCOL = "protocol"
+    SERVICE = "service"
+    AGGREGATOR = "aggregator"
+
+
+REMOTE_KINDS: Final = frozenset({AlternativeKind.SERVICE, AlternativeKind.AGGREGATOR})
+"""The kinds that were computed elsewhere."""
+
+
+class SimulationOutcome(StrEnum):
+    """What is known of what an alternative pays."""
+
+    PAID = "paid"
+    """Its payload was simulated, and paid."""
+    REPLAYED = "replayed"
+    """Only its pools were replayed here, as those of the split route, whose payload paid."""
+    FAILED = "failed"
+    """Its payload was simulated, and failed."""
+    NOT_SIMULATED = "notSimulated"
+    """It has no payload that could be simulated."""
+
+
+class AlternativeSimulation(NamedTuple):
+    """What a simulation on the state after `block` says of an alternative; amounts in base units, None without a swap.
+
+    `gas_units` are before refunds. `reason` says why a payload failed or was not simulated.
+    """
+
+    outcome: SimulationOutcome
+    reason: str = ""
+    block: int | None = None
+    amount_out: int | None = None
+    gas_units: int | None = None
+    gas_usd: float | None = None
+    output_net_of_gas: int | None = None
+
+
+class Alternative(NamedTuple):
+    """One way to fill the order: its figures, or the error for which it has none.
+
+    `name` is the display name of the only protocol or of the aggregator, or the URL of the service; empty for other
+    kinds. Amounts are in base units, None if unknown. `time_s` is how long the answer took, None for the single path,
+    which every split quote finds on its way. `state` is what the quote rests on. `simulation` is None unless
+    aggregators were asked.
+    """
+
+    kind: AlternativeKind
+    name: str = ""
+    amount_out: int | None = None
+    gas_units: int | None = None
+    gas_usd: float | None = None
+    output_net_of_gas: int | None = None
+    time_s: float | None = None
+    state: StateSource | None = None
+    error: SwapcliError | None = None
+    simulation: AlternativeSimulation | None = None
+
+    @property
+    def amount_paid(self) -> int | None:
+        """What it pays as far as that is known: as simulated, else as it says. None if it failed."""
+        return self.amount_out if self._says_only else self._simulated.amount_out
+
+    @property
+    def paid_net_of_gas(self) -> int | None:
+        """The same, less its gas."""
+        return self.output_net_of_gas if self._says_only else self._simulated.output_net_of_gas
+
+    @property
+    def gas_paid(self) -> tuple[int | None, float | None]:
+        """Its gas in units and in dollars: as simulated, else as it says."""
+        shown = self if self._says_only else self._simulated
+        return shown.gas_units, shown.gas_usd
+
+    @property
+    def _says_only(self) -> bool:
+        return self.simulation is None or self.simulation.outcome is SimulationOutcome.NOT_SIMULATED
+
+    @property
+    def _simulated(self) -> AlternativeSimulation:
+        assert self.simulation is not None
+        return self.simulation
+
+
+class Comparison(NamedTuple):
+    """All alternatives for an order, the best first: by what they pay net of gas, or by the output if no net is known.
+
+    Alternatives that a simulation has proven come before those that only say what they pay, and these before those
+    whose payload failed. `figures` are those of the split quote, None if it failed. `hosts` are those that were asked
+    beside services, and `sender` is for whom; None if no aggregator was.
+    """
+
+    network: Network
+    order: Order
+    alternatives: tuple[Alternative, ...]
+    figures: QuoteFigures | None
+    hosts: tuple[str, ...] = ()
+    sender: str | None = None
+
+    @property
+    def split(self) -> Alternative:
+        """The split quote of this process."""
+        return next(each for each in self.alternatives if each.kind is AlternativeKind.SPLIT)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether any payload was simulated."""
+        simulations = (each.simulation for each in self.alternatives)
+        return any(each is not None and each.outcome is not SimulationOutcome.NOT_SIMULATED for each in simulations)
+
+    def versus_split_bps(self, alternative: Alternative) -> float | None:
+        """Return how much more an alternative pays than the split quote, before gas; None if unknown."""
+        return _difference_bps(alternative.amount_paid, self.split.amount_paid)
+
+    def versus_best_bps(self, alternative: Alternative) -> float | None:
+        """Return how much more an alternative pays than the best one, net of gas: 0 for the best; None if unknown."""
+        return _difference_bps(alternative.paid_net_of_gas, self.alternatives[0].paid_net_of_gas)
+
+
+class AnsweredAlternative(NamedTuple):
+    """An alternative with what it was made from: a quote with its figures, or the offer of an aggregator."""
+
+    alternative: Alternative
+    quoted: QuoteResult | None = None
+    figures: QuoteFigures | None = None
+    offer: AggregatorOffer | None = None
+
+
+def _difference_bps(amount: int | None, reference: int | None) -> float | None:
+    if amount is None or reference is None or reference <= 0:
+        return None
+    return round(BPS * (amount - reference) / reference, 4)

@@ -1,0 +1,79 @@
+"""Choose the aggregators that a comparison asks, as the command line and the settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.secret import Secret
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.network import Network
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.aggregators.adapter_definitions import adapter_names, find_adapter
+from swapcli.quoting.aggregators.aggregator_adapter import AggregatorAdapter
+from swapcli.quoting.config.aggregators import definitions_of
+from swapcli.quoting.config.settings import AGGREGATORS, AggregatorSettings, variable_of
+
+ALL: Final = "all"
+"""The name of all aggregators that can be asked."""
+
+
+def packaged_names() -> tuple[str, ...]:
+    """Return the names of the aggregators that come with the program."""
+    return adapter_names()
+
+
+class AskedAggregator(NamedTuple):
+    """An aggregator to ask, with its key if there is one."""
+
+    adapter: AggregatorAdapter
+    key: Secret | None = None
+
+
+class ChosenAggregators(NamedTuple):
+    """The aggregators to ask, and why others are not asked, by name."""
+
+    asked: tuple[AskedAggregator, ...]
+    left_out: Mapping[str, str]
+
+
+def choose_aggregators(
+    names: Sequence[str], network: Network, settings: Mapping[str, AggregatorSettings]
+) -> ChosenAggregators:
+    """Return the aggregators of these names, or `all`: then those are left out that cannot be asked.
+
+    Raises `InvalidOption` for an unknown name, and for a named one that does not know the network, or lacks its key.
+    """
+    definitions = definitions_of(settings)
+    known, is_all = adapter_names(definitions), ALL in names
+    for name in names:
+        if name not in (*known, ALL):
+            hint = did_you_mean(closest_names(name, known)) or f"known aggregators: {', '.join(known)}, or {ALL}"
+            raise InvalidOption(f'no aggregator "{name}"', hint=hint, details={"aggregators": list(known)})
+    asked: list[AskedAggregator] = []
+    left_out: dict[str, str] = {}
+    for name in known if is_all else dict.fromkeys(names):
+        adapter = find_adapter(name, definitions)
+        own = settings.get(name)
+        key = own.api_key if own else None
+        reason, advice = _why_not(adapter, network, key)
+        if not reason:
+            asked.append(AskedAggregator(adapter, key))
+        elif name in names:
+            raise InvalidOption(f"{adapter.title} cannot be asked: {reason}", hint=advice)
+        else:
+            left_out[name] = reason
+    if not asked:
+        raise InvalidOption(f"no aggregator can be asked on {network.name}", hint=f"known: {', '.join(known)}")
+    return ChosenAggregators(tuple(asked), left_out)
+
+
+def _why_not(adapter: AggregatorAdapter, network: Network, key: Secret | None) -> tuple[str, str | None]:
+    """Return why an aggregator cannot be asked, and what to do about it; an empty reason if it can."""
+    if not adapter.knows(network):
+        return f"it does not know {network.name}", None
+    if adapter.needs_key and key is None:
+        setting = f"{AGGREGATORS}.{adapter.name}.api_key"
+        return "it needs an API key", f"set {variable_of(setting)}, or swapcli config set {setting} -"
+    return "", None

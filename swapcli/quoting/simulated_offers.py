@@ -1,0 +1,212 @@
+"""Simulate what a comparison was offered: for one sender, on one block, by the node that checks swaps.
+
+The block is the newest one once all have answered: nobody can sign for an earlier one. What is not simulated says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.encoding.abi import parse_hex
+from swapcli.core.errors import SwapcliError
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.transaction import Approval, UnsignedTransaction
+from swapcli.core.networks.address import is_native
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
+from swapcli.payload.payloads_by_variant import ReadPayload
+from swapcli.payload.simulation.offered_swaps import simulate_offers
+from swapcli.payload.simulation.revert_reason import describe_revert
+from swapcli.quoting.alternatives import (
+    REMOTE_KINDS,
+    Alternative,
+    AlternativeKind,
+    AlternativeSimulation,
+    AnsweredAlternative,
+    SimulationOutcome,
+)
+from swapcli.quoting.offer_costs import extra_wei, offer_cost
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.review.presign_checker import route_payloads
+
+if TYPE_CHECKING:
+    from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+_REQUESTS: Final = 8
+"""Requests of a simulation to a public node: the newest block, the sender, balances, up to three for a token that keeps
+balances unusually, and the simulation."""
+_NO_NODE: Final = "no node is set that could simulate it"
+_NO_OFFER: Final = "it has made no offer"
+_NO_PAYLOAD: Final = "its answer has no payload"
+
+_Run = SimulationRun | SwapcliError
+
+
+class OfferSimulator(NamedTuple):
+    """Simulates offers on the node of the settings, for a sender who also receives the output."""
+
+    nodes: NodeOpener
+    routers: RouterMemory
+    network: Network
+    sender: str
+
+    def own_calls(self, source: QuoteSource, split: QuoteResult, terms: SwapTerms) -> tuple[SimulatedCall, ...]:
+        """Return the payload of a quote of `source`, in each way in which its router may read it.
+
+        Raises as `QuoteSource.build`.
+        """
+        terms = terms._replace(recipient=self.sender)
+        payload = source.build(split, terms)
+        pools = split.pools if isinstance(split, LocalQuote) else None
+        variants = route_payloads(self.routers.findings, split.network, split.result, pools, terms, payload.gas_units)
+        if variants is None:
+            return (SimulatedCall.from_payload(payload),)
+        candidates = variants.candidates(ReadPayload(split.network.router_variant, payload))
+        return tuple(SimulatedCall.from_payload(each.payload) for each in candidates)
+
+    def simulate(
+        self, answers: Sequence[AnsweredAlternative], own: tuple[SimulatedCall, ...] | SwapcliError, order: Order
+    ) -> list[Alternative]:
+        """Return the alternatives with what simulations say of each, in the same order; the split route is the first.
+
+        `own` are its payloads, or why it has none.
+        """
+        split = answers[0]
+        calls = {0: own} if isinstance(own, tuple) and own else {}
+        for index, answer in enumerate(answers[1:], start=1):
+            if call := self._call(answer, order):
+                calls[index] = (call,)
+        runs = self._run(calls)
+        simulated = []
+        for index, answer in enumerate(answers):
+            if index in runs.found:
+                found = _result(runs.found[index], runs.block, split.quoted, extra_wei(answer.offer, order))
+            else:
+                reason = runs.problem if index in calls else _why_not(answer, own if index == 0 else None)
+                found = AlternativeSimulation(SimulationOutcome.NOT_SIMULATED, reason)
+            simulated.append(answer.alternative._replace(simulation=found))
+        return [_replayed(each, simulated[0], split.quoted) for each in simulated]
+
+    def _call(self, answer: AnsweredAlternative, order: Order) -> SimulatedCall | None:
+        """Return the payload of an answer from outside; None without one."""
+        if answer.alternative.kind is AlternativeKind.SERVICE and answer.quoted is not None:
+            payload: UnsignedTransaction | None = answer.quoted.payload
+            return None if payload is None else SimulatedCall.from_payload(payload)
+        return self._offered_call(answer.offer, order) if answer.offer else None
+
+    def _offered_call(self, offer: AggregatorOffer, order: Order) -> SimulatedCall | None:
+        transaction = offer.transaction
+        if transaction is None:
+            return None
+        token_in, token_out = (
+            ZERO_ADDRESS if is_native(each.address) else each.address for each in (order.token_in, order.token_out)
+        )
+        approvals: tuple[Approval, ...] = ()
+        if token_in != ZERO_ADDRESS:
+            is_revoked_first = token_in in self.network.revoke_first_tokens
+            spender = offer.spender or transaction.to
+            approvals = (Approval(token_in, spender, order.amount, is_revoked_first=is_revoked_first),)
+        return SimulatedCall(
+            router=transaction.to,
+            token_in=token_in,
+            token_out=token_out,
+            recipient=self.sender,
+            amount_in=order.amount,
+            value_wei=transaction.value,
+            calldata=parse_hex(transaction.calldata, "calldata"),
+            approvals=approvals,
+        )
+
+    def _run(self, calls: Mapping[int, tuple[SimulatedCall, ...]]) -> _Runs:
+        """Simulate the payloads of each alternative, all on one block."""
+        if not calls:
+            return _Runs()
+        flat = [(index, call) for index, each in calls.items() for call in each]
+        try:
+            with self.nodes.checking_node(self.network, _REQUESTS) as node:
+                if node is None:
+                    return _Runs(problem=_NO_NODE)
+                at = node.read_head().block
+                found = simulate_offers(node, at, [call for _, call in flat], self.sender)
+        except SwapcliError as error:
+            return _Runs(problem=error.message)
+        runs: dict[int, list[_Run]] = {}
+        for (index, _), run in zip(flat, found, strict=True):
+            runs.setdefault(index, []).append(run)
+        return _Runs(runs, at.number)
+
+
+class _Runs(NamedTuple):
+    """What came of the payloads of each alternative, by its index, and on which block; or why nothing did."""
+
+    found: Mapping[int, Sequence[_Run]] = MappingProxyType({})
+    block: int | None = None
+    problem: str = ""
+
+
+def _result(runs: Sequence[_Run], block: int | None, split: QuoteResult | None, extra: int) -> AlternativeSimulation:
+    """Return what the payloads of an alternative show: that which pays the most, else why the first one failed."""
+    paying = [run for run in runs if isinstance(run, SimulationRun) and _pays(run)]
+    if not paying:
+        return AlternativeSimulation(SimulationOutcome.FAILED, _problem(runs[0]), block)
+    best = max(paying, key=lambda run: run.received)
+    cost = offer_cost(split, best.gas_used, extra)
+    net = cost.taken_from(best.received)
+    return AlternativeSimulation(SimulationOutcome.PAID, "", block, best.received, best.gas_used, cost.usd, net)
+
+
+def _pays(run: SimulationRun) -> bool:
+    return run.status is SimulationStatus.DONE and run.received > 0
+
+
+def _problem(run: _Run) -> str:
+    if isinstance(run, SwapcliError):
+        return run.message
+    match run.status:
+        case SimulationStatus.NO_ROUTER:
+            return "nothing is deployed at its target"
+        case SimulationStatus.NOT_APPROVED:
+            return f"the input cannot be approved: {describe_revert(run.return_data)}"
+        case SimulationStatus.REVERTED:
+            return f"it reverts: {describe_revert(run.return_data)}"
+    return "it pays nothing"
+
+
+def _why_not(answer: AnsweredAlternative, own: tuple[SimulatedCall, ...] | SwapcliError | None) -> str:
+    """Return why an alternative without payloads was not simulated."""
+    if answer.alternative.error is not None:
+        return _NO_OFFER
+    if isinstance(own, SwapcliError):
+        return own.message
+    return _NO_PAYLOAD if answer.alternative.kind in REMOTE_KINDS else ""
+
+
+def _replayed(alternative: Alternative, split: Alternative, quoted: QuoteResult | None) -> Alternative:
+    """Return another alternative of this process as the simulation of the split route suggests.
+
+    Its amount and its gas stand in the same proportion to those of its quote as the split route's: both meet the same
+    tokens and the same router. Otherwise gas before refunds would be compared with gas after them.
+    """
+    proof = split.simulation
+    is_other = alternative.kind not in (AlternativeKind.SPLIT, *REMOTE_KINDS)
+    if not is_other or alternative.amount_out is None or proof is None or proof.outcome is not SimulationOutcome.PAID:
+        return alternative
+    amount_out = _in_proportion(alternative.amount_out, proof.amount_out, split.amount_out)
+    replayed = AlternativeSimulation(SimulationOutcome.REPLAYED, "", proof.block, amount_out)
+    if alternative.gas_units is not None:
+        gas_units = _in_proportion(alternative.gas_units, proof.gas_units, split.gas_units)
+        cost = offer_cost(quoted, gas_units)
+        net = cost.taken_from(amount_out)
+        replayed = replayed._replace(gas_units=gas_units, gas_usd=cost.usd, output_net_of_gas=net)
+    return alternative._replace(simulation=replayed)
+
+
+def _in_proportion(number: int, proven: int | None, quoted: int | None) -> int:
+    return number * proven // quoted if proven and quoted else number
