@@ -47,11 +47,15 @@ _IMPLAUSIBLE: Final = 2
 
 
 class AggregatorOptions(NamedTuple):
-    """The aggregators to ask, the time that each of them has, and what simulates their payloads for a sender."""
+    """The aggregators to ask for a sender, the time that each of them has, and what simulates their payloads.
+
+    That is opened once the own quotes are there: its modules take as long to import as they take.
+    """
 
     asked: Sequence[AskedAggregator]
+    sender: str
     timeout_s: float
-    simulator: OfferSimulator
+    open_simulator: Callable[[], OfferSimulator]
 
 
 def compare_alternatives(
@@ -68,7 +72,7 @@ def compare_alternatives(
     meets; it is its `error`.
     """
     has_split = Event()
-    service_terms = terms._replace(recipient=aggregators.simulator.sender) if aggregators else None
+    service_terms = terms._replace(recipient=aggregators.sender) if aggregators else None
     waiting = [
         _run_in_thread(partial(_quote, each, request, terms, clock, AlternativeKind.SERVICE, url, service_terms))
         for url, each in services
@@ -84,18 +88,19 @@ def compare_alternatives(
         if split.figures:
             answers += _local_alternatives(source, request, terms, clock, split.figures)
         if aggregators:
-            own = _own_calls(source, split, terms, aggregators.simulator)
+            simulator = aggregators.open_simulator()
+            own = _own_calls(source, split, terms, simulator)
     finally:
         source.pin(pinned=False)
     answers += [_priced(each.result(), split, request.order) for each in waiting]
     alternatives = [each.alternative for each in answers]
     if aggregators:
-        alternatives = aggregators.simulator.simulate(answers, own, request.order)
+        alternatives = simulator.simulate(answers, own, request.order)
     ordered = tuple(sorted(alternatives, key=partial(_rank, split=alternatives[0])))
     found = Comparison(source.network, request.order, ordered, split.figures)
     if not aggregators:
         return found
-    return found._replace(hosts=hosts_of(aggregators.asked), sender=aggregators.simulator.sender)
+    return found._replace(hosts=hosts_of(aggregators.asked), sender=aggregators.sender)
 
 
 def hosts_of(asked: Sequence[AskedAggregator]) -> tuple[str, ...]:
@@ -143,9 +148,7 @@ def _ask_aggregator(
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorRequest, ask_aggregator
 
     kind, name, started_s = AlternativeKind.AGGREGATOR, asked.adapter.title, clock.monotonic_s()
-    wanted = AggregatorRequest(
-        request.order, network, options.simulator.sender, terms.slippage_ppm, request.gas_price_wei
-    )
+    wanted = AggregatorRequest(request.order, network, options.sender, terms.slippage_ppm, request.gas_price_wei)
     try:
         offer = ask_aggregator(asked.adapter, wanted, asked.key, options.timeout_s)
     except SwapcliError as error:

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from swapcli.core.errors import NoRoute, PoolError
-from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS, Order
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.payload.evm import build_transactions
-from swapcli.payload.simulation.rehearsal import WALLET
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.settings import url_of, write_settings
@@ -168,7 +167,7 @@ def test_other_ways_of_this_process_are_replayed_in_proportion(desk: Desk) -> No
 def test_the_text_says_what_was_simulated_and_who_was_asked(desk: Desk) -> None:
     order = desk.order("ETH", "USDC", 15 * 10**17)
     best = desk.trade(order)
-    payload = desk.trader.quote_trade(order, recipient=WALLET).payload
+    payload = desk.trader.quote_trade(order, recipient=UNOWNED_ADDRESS).payload
     characters = {
         "honest": Character(str(best.amount_due), payload),
         "liar": Character(str(best.amount_due * 2), None),

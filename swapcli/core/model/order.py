@@ -7,6 +7,8 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 
 ZERO_ADDRESS = "0x" + "0" * 40
+UNOWNED_ADDRESS = "0x7a3f0c5be9d24816a7c1f36d58e09b42cd61f7a9"
+"""An arbitrary address that nobody owns, for swaps without a sender of their own."""
 DEFAULT_MAX_HOPS = 8
 
 

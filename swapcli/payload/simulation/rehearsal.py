@@ -13,7 +13,7 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_address, encode_word
 from swapcli.core.errors import InvalidInput, SimulationError, UpstreamRejected
-from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.simulation import (
@@ -56,8 +56,8 @@ from swapcli.state.transfers.token_slots import SlotSearch, balance_search
 from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
 from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
-WALLET: Final = "0x7a3f0c5be9d24816a7c1f36d58e09b42cd61f7a9"
-"""An arbitrary address: a wallet that nobody owns."""
+WALLET: Final = UNOWNED_ADDRESS
+"""A wallet that nobody owns."""
 
 _PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
 """An arbitrary address that carries the contract which reads codes."""

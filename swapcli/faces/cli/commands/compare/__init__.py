@@ -25,6 +25,7 @@ from swapcli.faces.cli.session import Session, open_session
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.quoting.comparison import AggregatorOptions
+    from swapcli.quoting.simulated_offers import OfferSimulator
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 PUBLIC = ()
@@ -169,15 +170,14 @@ def _aggregator_options(
             "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
             hint="give one of them",
         )
+    from swapcli.core.model.order import UNOWNED_ADDRESS
     from swapcli.core.networks.address import display_address
     from swapcli.faces.cli.account_options import SENDER, parse_account_option
-    from swapcli.payload.simulation.rehearsal import WALLET
     from swapcli.quoting.comparison import AggregatorOptions, hosts_of
     from swapcli.quoting.openers.choose_aggregators import choose_aggregators
-    from swapcli.quoting.simulated_offers import OfferSimulator
 
     chosen = choose_aggregators(names, network, session.settings.aggregators)
-    owner = WALLET if sender is None else parse_account_option(sender, network, session, SENDER)
+    owner = UNOWNED_ADDRESS if sender is None else parse_account_option(sender, network, session, SENDER)
     hosts = ", ".join(hosts_of(chosen.asked))
     whose = ", which nobody owns," if sender is None else ""
     shown = display_address(owner, network.kind)
@@ -185,8 +185,13 @@ def _aggregator_options(
     if chosen.left_out:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in chosen.left_out.items())
         session.output.note(f"not asked: {reasons}")
-    simulator = OfferSimulator(session.nodes, session.routers, network, owner)
-    return AggregatorOptions(chosen.asked, session.settings.timeout_s, simulator)
+
+    def open_simulator() -> "OfferSimulator":
+        from swapcli.quoting.simulated_offers import OfferSimulator
+
+        return OfferSimulator(session.nodes, session.routers, network, owner)
+
+    return AggregatorOptions(chosen.asked, owner, session.settings.timeout_s, open_simulator)
 
 
 def _open_services(session: Session, network: str, urls: list[str]) -> "list[tuple[str, QuoteSource]]":
