@@ -366,12 +366,23 @@ class TokenDocumentJson(TypedDict):
     transfers: NotRequired[TransfersJson]
 
 
+class AgreementJson(TypedDict):
+    """The newest block with swaps that `swapcli verify` found equal to their quotes, its time, and their number."""
+
+    block: int
+    timestamp: int
+    swaps: int
+
+
 class ProtocolDocumentJson(TypedDict):
     """A protocol; `family` is its pool math, null if it is not supported. `extended` says that the interface does not
-    list it. `pools` is null without a store.
+    list it. `pools` is the number of its pools in the store or in the embedded market, as `pools_source` says; both are
+    null without either.
 
     `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
-    `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible.
+    `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible. `contract` says whether
+    the address of the contract that its pools come from is sure, null if none is known. `facts_date` is the day on
+    which all of this was compared with its sources, YYYY-MM-DD, null for networks of the settings that name none.
     """
 
     protocol: int
@@ -381,9 +392,13 @@ class ProtocolDocumentJson(TypedDict):
     extended: bool
     confirmed: bool
     pools: int | None
+    pools_source: Literal["store", "embedded"] | None
     quotes: Literal["exact", "sampled", "not supported"]
     can_sync: bool
     reason: str | None
+    contract: Literal["confirmed", "unconfirmed"] | None
+    facts_date: str | None
+    last_agreed: AgreementJson | None
     unexplained: list[str]
 
 

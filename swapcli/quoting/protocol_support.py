@@ -17,17 +17,27 @@ class QuoteKind(StrEnum):
     NOT_SUPPORTED = "not supported"
 
 
+class ContractCertainty(StrEnum):
+    """Whether the address of the contract that a protocol's pools come from is sure."""
+
+    CONFIRMED = "confirmed"
+    """The sources leave no doubt, or there are several of them."""
+    UNCONFIRMED = "unconfirmed"
+    """One source names them that is not the protocol's own."""
+
+
 class ProtocolSupport(NamedTuple):
     """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
 
     `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
-    pools to find.
+    pools to find. `contract` is None where the network names no contract of the protocol.
     """
 
     protocol: ProtocolInfo
     quotes: QuoteKind
     can_sync: bool
     reason: str
+    contract: ContractCertainty | None = None
 
 
 def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
@@ -39,7 +49,10 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
     found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
     found.update(quoted_protocols(network))
     missing = {item.key: item.reason for item in skipped}
-    return tuple(_support(protocol, found, missing) for protocol in network.protocols)
+    return tuple(
+        _support(protocol, found, missing)._replace(contract=_certainty(protocol, network))
+        for protocol in network.protocols
+    )
 
 
 def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
@@ -52,3 +65,13 @@ def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -
         return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
     reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
     return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
+
+
+def _certainty(protocol: ProtocolInfo, network: Network) -> ContractCertainty | None:
+    from swapcli.core.networks.quoter_definitions import quoted_protocols
+
+    own = [each for each in network.deployments if protocol.amm_name in each.protocols and each.addresses]
+    if any("addresses" in each.unconfirmed for each in own):
+        return ContractCertainty.UNCONFIRMED
+    is_named = bool(own) or protocol.is_wrapper or protocol.amm_name in quoted_protocols(network)
+    return ContractCertainty.CONFIRMED if is_named else None

@@ -192,6 +192,7 @@ class Network(NamedTuple):
     `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before use. `quoters`
     describe the quote functions of protocols; `core.networks.quoter_definitions` parses them for live quotes.
     `hook_rules` describe what hooks of Uniswap V4 do; `core.networks.hook_rules` parses them to read their pools.
+    `facts_date` is the day on which the facts were last compared with their sources, empty if it is not known.
     """
 
     name: str
@@ -228,6 +229,7 @@ class Network(NamedTuple):
     blocked_tokens: frozenset[str] = frozenset()
     revoke_first_tokens: frozenset[str] = frozenset()
     price_feeds: Mapping[str, str] = MappingProxyType({})
+    facts_date: str = ""
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""

@@ -27,6 +27,7 @@
 | `gas_units_per_evm_gas` | units of gas that it charges for what costs one unit in an EVM; default 1 |
 | `quoters` | the quote functions of protocols whose maths is not known; see `quoter_definitions` |
 | `hook_rules` | what hooks of Uniswap V4 do to a swap; see `hook_rules` |
+| `facts_date` | the day, YYYY-MM-DD, on which the facts were last compared with their sources |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -58,7 +59,7 @@ NETWORK_KEYS = (
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "facts_date",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
@@ -140,6 +141,7 @@ def parse_network(mapping: object, where: str) -> Network:
         routers=dict(_parse_routers(fields, kind)),
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
         unconfirmed=fields.texts("unconfirmed"),
+        facts_date=fields.text("facts_date", ""),
         quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
         hook_rules=tuple(fields.read_optional("hook_rules", parse_list) or ()),
         public_nodes=_replaced_public_nodes(fields) or public_nodes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -25,6 +26,7 @@ from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.freshness import archive_hint
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
+from swapcli.state.agreements_file import Agreement
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import SwapEvent, find_swaps
 from swapcli.state.mined.swap_verification import (
@@ -88,6 +90,15 @@ class Verification(NamedTuple):
     def count(self, outcome: Outcome) -> int:
         """Return how many swaps have this outcome."""
         return sum(swap.outcome is outcome for swap in self.swaps)
+
+    def agreements(self) -> dict[str, Agreement]:
+        """Return by protocol how many swaps were equal to their quotes, for those without a different one."""
+        counts = {
+            outcome: Counter(swap.pool.protocol for swap in self.swaps if swap.pool and swap.outcome is outcome)
+            for outcome in (Outcome.EQUAL, Outcome.DIFFERENT)
+        }
+        equal = {name: n for name, n in counts[Outcome.EQUAL].items() if name not in counts[Outcome.DIFFERENT]}
+        return {name: Agreement(self.block.number, self.block.timestamp, count) for name, count in equal.items()}
 
     @property
     def better_bps(self) -> float | None:

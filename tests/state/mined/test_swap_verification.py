@@ -26,6 +26,7 @@ from swapcli.payload.evm import build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.quoting.verification.transaction_verification import Verification, quote_at_block, verify_transaction
+from swapcli.state.agreements_file import AgreementsFile
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import find_swaps
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_swaps
@@ -335,3 +336,9 @@ def test_the_command_prints_what_it_has_verified(trader: Trader, tmp_path: Path)
     assert shown.exit_code == 0
     assert f"{document['equal']} equal" in shown.stdout
     assert "Best route" in shown.stdout
+    agreements = AgreementsFile(file.parent).load(trader.world.network.chain_id)
+    assert agreements.keys() == {swap["protocol"] for swap in document["swaps"]}
+    assert sum(each.swaps for each in agreements.values()) == document["equal"]
+    assert {each.block for each in agreements.values()} == {document["block"]}
+    listed = run_swapcli("protocols", name, "--json", env=env).json
+    assert {each["amm_name"] for each in listed if each["last_agreed"]} == agreements.keys()

@@ -132,13 +132,16 @@ def print_list(listing: ListView, console: Console) -> None:
     for number, table in enumerate(tables):
         if number:
             console.print()
+        # Of columns that went below, rows that say nothing are left out.
+        shown = [row for row, cells in enumerate(table.rows) if not number or any(cells[1:])]
         links = {
-            (row, table.columns.index(column)): url
+            (shown.index(row), table.columns.index(column)): url
             for row, urls in enumerate(listing.links, start=1)
             for title, url in urls.items()
-            if (column := listing.titles.index(title)) in table.columns
+            if row in shown and (column := listing.titles.index(title)) in table.columns
         }
-        _print_columns(table.rows, console, row_styles={0: NAME}, links=links, gap=_LIST_GAP)
+        rows = [table.rows[row] for row in shown]
+        _print_columns(rows, console, row_styles={0: NAME}, links=links, gap=_LIST_GAP)
     _print_cuts(tables, console)
 
 

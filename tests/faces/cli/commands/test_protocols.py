@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from swapcli.core.networks.catalogue import find_network, network_names
+from swapcli.state.agreements_file import Agreement, AgreementsFile
 from tests.support.command import run_swapcli
 
 
@@ -43,16 +45,52 @@ def test_protocols_tell_how_many_pools_of_each_are_in_the_store(stored_market: t
     pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
     counts = Counter(pool["protocol"] for pool in pools)
     assert [entry["pools"] for entry in listed] == [counts[entry["amm_name"]] for entry in listed]
-    assert [entry | {"pools": None} for entry in listed] == without
+    assert {entry["pools_source"] for entry in listed} == {"store"}
+    assert [entry | {"pools_source": "embedded"} for entry in listed] == without
     assert pools_column(run_swapcli("protocols", name, "--store", folder).stdout) == [
         f"{entry['pools']:,}" for entry in listed
     ]
 
 
-def pools_column(listing: str) -> list[str]:
+def pools_column(listing: str, title: str = "POOLS") -> list[str]:
     """Return the column of numbers below its title."""
     titles, *rows = listing.splitlines()
-    return [row[titles.index("POOLS") :].split()[0] for row in rows]
+    return [row[titles.index(title) :].split()[0] for row in rows]
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_without_a_store_embedded_pools_are_counted(name: str) -> None:
+    pools = json.loads(run_swapcli("market", "export", name).stdout)["pools"]
+    counts = Counter(pool["protocol"] for pool in pools)
+    column = pools_column(run_swapcli("protocols", name).stdout, "MODELLED")
+    assert column == [str(counts[protocol.amm_name]) for protocol in find_network(name).protocols]
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_missing_facts_have_a_date_and_addresses_a_certainty(name: str) -> None:
+    network = find_network(name)
+    assert date.fromisoformat(network.facts_date)
+    for row, entry in zip(
+        run_swapcli("protocols", name).stdout.splitlines()[1:],
+        run_swapcli("protocols", name, "--json").json,
+        strict=True,
+    ):
+        assert entry["facts_date"] == network.facts_date
+        assert (f"(as of {network.facts_date})" in row) == (entry["reason"] is not None)
+        assert entry["contract"] or not entry["can_sync"]
+
+
+def test_the_day_of_the_last_agreement_is_shown(tmp_path: Path) -> None:
+    AgreementsFile(tmp_path).add(8453, {"uniswapV3": Agreement(21_000_000, 1_764_547_200, 3)})
+    (entry,) = (
+        each
+        for each in run_swapcli("protocols", "base", "--store", str(tmp_path), "--json").json
+        if each["last_agreed"]
+    )
+    assert entry["amm_name"] == "uniswapV3"
+    assert entry["last_agreed"] == {"block": 21_000_000, "timestamp": 1_764_547_200, "swaps": 3}
+    rows = run_swapcli("protocols", "base", "--store", str(tmp_path)).stdout.splitlines()
+    assert [row.split()[1] for row in rows if "2025-12-01" in row] == ["uniswapV3"]
 
 
 def test_a_network_can_be_set() -> None:

@@ -132,15 +132,18 @@ def test_each_row_of_a_table_is_a_line_under_its_heads(name: str, width: int, da
     end = next((number for number, line in enumerate(lines) if line.startswith(f"In {width} columns")), len(lines))
     lines, note = lines[:end], " ".join(lines[end:])
     height = len(listing.rows) + 1
-    tables = [lines] if len(lines) == height else [lines[:height], lines[height + 1 :]]
-    assert {len(table) for table in tables} == {height}
+    below = [number for number, column in enumerate(listing.columns) if column.goes_below]
+    filled = tuple(row for row in listing.rows if any(row[number] for number in below))
+    tables = [(lines, listing.rows)]
+    if len(lines) != height:
+        tables = [(lines[:height], listing.rows), (lines[height + 1 :], filled)]
     hidden = set(listing.titles)
-    for heads, *rows in tables:
+    for (heads, *rows), listed in tables:
         for head in re.finditer(r"\S+(?: \S+)*", heads):
             title = next(each for each in listing.titles if is_short_of(head[0], each))
             hidden.discard(title)
             number = listing.titles.index(title)
-            for shown, row in zip(map(cells_of, rows), listing.rows, strict=True):
+            for shown, row in zip(map(cells_of, rows), listed, strict=True):
                 assert not "".join(shown[max(head.start() - 2, 0) : head.start()]).strip()
                 if title in ADDRESSES:
                     assert "".join(shown[head.start() :]).split(" ")[0] == row[number]
@@ -264,4 +267,5 @@ def test_a_command_prints_a_line_for_each_row(command: tuple[str, ...]) -> None:
             assert re.findall(r" #\d+ ", ran.stdout) == re.findall(r" #\d+ ", plain)
             assert re.findall(r"(?m)^#\d+ +(\S+)", ran.stdout) == re.findall(r"(?m)^#\d+ +(\S+)", plain)
         else:
-            assert list_heights(ran.stdout, titles) == list_heights(plain, titles) != set()
+            # A list of columns that went below may be shorter: it leaves out rows that say nothing.
+            assert max(list_heights(ran.stdout, titles)) == max(list_heights(plain, titles))

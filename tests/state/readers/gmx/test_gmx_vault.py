@@ -147,7 +147,7 @@ def test_the_catalogue_knows_the_vault_of_base() -> None:
     ]
 
 
-def test_a_swap_is_told_from_one_of_balancer_v3_which_has_the_same_signature() -> None:
+def test_a_swap_is_told_from_one_of_balancer_v3() -> None:
     topic = topic_of("Swap(address,address,address,uint256,uint256,uint256,uint256)")
     account = "0x" + "99" * 20
     words: Mapping[str, int] = {"in": 1_000, "before the fee": 999, "after it": 996, "fee": 30}

@@ -37,6 +37,7 @@ def verify(
     Every swap whose pool is known is quoted on the state just before it: the parent block and the earlier events of the
     block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
     parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7.
+    swapcli protocols shows when quotes of a protocol were last found to be equal.
     """
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
@@ -57,6 +58,11 @@ def verify(
     ):
         node.read_head()  # checks the chain
         found = verify_transaction(node, known, transaction, quote_at_block(known, node))
+    agreements = found.agreements()
+    if agreements:
+        from swapcli.state.agreements_file import AgreementsFile
+
+        AgreementsFile(session.setup.stores_folder).add(where.chain_id, agreements)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.verify.document import verification_document
 

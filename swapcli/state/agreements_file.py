@@ -1,0 +1,53 @@
+"""Remember when mined swaps of a protocol last equalled their quotes on the state of a node, in a small file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+from swapcli.state.json_file import read_json_file, write_json_file
+
+_FILE: Final = "live-agreements.json"
+_NETWORKS: Final = "networks"
+
+
+class Agreement(NamedTuple):
+    """The newest block in which `swaps` swaps of a protocol were equal to their quotes, and its time in seconds."""
+
+    block: int
+    timestamp: int
+    swaps: int
+
+
+class AgreementsFile:
+    """The agreements in a folder, that of the stores.
+
+    >>> agreements = AgreementsFile(folder).load(8453)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+
+    def load(self, chain_id: int) -> dict[str, Agreement]:
+        """Return the agreements of a network by protocol, those that the file has in a valid form."""
+        found = read_json_file(self._path, _NETWORKS).get(str(chain_id))
+        entries = found.items() if isinstance(found, dict) else ()
+        return {name: agreement for name, entry in entries if (agreement := _parse(entry))}
+
+    def add(self, chain_id: int, agreements: Mapping[str, Agreement]) -> None:
+        """Remember agreements by protocol; an older block changes nothing."""
+        known = self.load(chain_id)
+        newer = {name: each for name, each in agreements.items() if name not in known or known[name].block < each.block}
+        if newer:
+            merged = {name: list(each) for name, each in sorted({**known, **newer}.items())}
+            write_json_file(self._path, _NETWORKS, {**read_json_file(self._path, _NETWORKS), str(chain_id): merged})
+
+
+def _parse(entry: object) -> Agreement | None:
+    """Return the agreement that three numbers are; None for anything else."""
+    is_valid = isinstance(entry, list) and len(entry) == len(Agreement._fields)
+    if not isinstance(entry, list) or not is_valid or not all(type(number) is int and number >= 0 for number in entry):
+        return None
+    return Agreement(*entry)
