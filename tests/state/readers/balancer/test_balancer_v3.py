@@ -235,7 +235,7 @@ class SaleScene(Scene):
 
 
 @pytest.mark.parametrize("before_swap", [False, True])
-def test_a_bootstrapping_pool_is_read_with_the_weights_of_the_block(before_swap: bool) -> None:
+def test_a_bootstrapping_pool_has_the_weights_of_the_block(before_swap: bool) -> None:
     scene = SaleScene(before_swap)
     pool = scene.read_sale()
     assert isinstance(pool, Pool), pool
