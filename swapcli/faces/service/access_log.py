@@ -24,6 +24,7 @@ REQUEST_ID_HEADER = "X-Request-Id"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
 _OTHER = "other"
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 ClientClass = Literal["loopback", "other"]
 
@@ -122,7 +123,7 @@ class AccessLog:
             fields |= {"process": self._process}
         with self._lock:
             try:
-                self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")
+                self._stream.write(_encode(fields) + "\n")
                 self._stream.flush()
             except (OSError, ValueError):
                 self.dropped += 1

@@ -25,6 +25,9 @@ MAX_BYTES = 4 * 2**20
 DRAIN_TIMEOUT_S = 1.0
 """At the end, the rest of the queue is dropped when the reader accepts nothing for this time."""
 
+_GATHER_S = 0.02
+"""Lines of this time are written together: to wake the thread for each one takes a part of every request, and stops the
+search that runs. Nobody who reads a log notices the delay."""
 _CHUNK_BYTES = 65_536
 _SHARED_CHUNK_BYTES = select.PIPE_BUF
 """Writes to a pipe up to this size are not mixed with those of other processes."""
@@ -127,12 +130,14 @@ class LogWriter:
                 raise self._failure
             if self._bytes + len(line) > self._max_bytes:
                 raise BlockingIOError("the log's queue is full")
+            is_first = not self._waiting
             self._waiting.append(line)
             self._bytes += len(line)
-            self._changed.notify_all()
+            if is_first or self._bytes >= self._chunk_bytes:
+                self._changed.notify_all()
 
     def flush(self) -> None:
-        """Do nothing: lines are written as soon as possible."""
+        """Do nothing: lines are written soon."""
 
     def close(self) -> None:
         """Write the rest of the queue while the reader accepts it, then end the thread."""
@@ -173,8 +178,8 @@ class LogWriter:
     def _next_chunk(self) -> bytes:
         """Wait for lines and return some, complete ones; return b"" at the end."""
         with self._changed:
-            while not self._waiting and not self._is_closing:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._waiting or self._is_closing)
+            self._changed.wait_for(lambda: self._bytes >= self._chunk_bytes or self._is_closing, _GATHER_S)
             lines: list[bytes] = []
             size = 0
             while self._waiting and (not size or size + len(self._waiting[0]) <= self._chunk_bytes):

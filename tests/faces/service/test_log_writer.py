@@ -40,6 +40,23 @@ def test_lines_arrive_whole_and_in_order(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().splitlines() == [f"line {number}" for number in range(20_000)]
 
 
+def test_lines_arrive_soon_and_in_few_writes(pipe: tuple[int, int]) -> None:
+    """None waits for a later one, or for the end."""
+    reading, writing = pipe
+    writer = LogWriter(writing)
+    writer.write("alone\n")
+    assert os.read(reading, 2**16) == b"alone\n"
+    reads, received, expected = 0, b"", b"".join(b"line %d\n" % number for number in range(1_000))
+    for line in expected.splitlines(keepends=True):
+        writer.write(line.decode())
+    while len(received) < len(expected):
+        received += os.read(reading, 2**16)
+        reads += 1
+    assert received == expected
+    assert reads < 100
+    writer.close()
+
+
 def test_an_unread_pipe_drops_lines_and_counts_them(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     writer = LogWriter(writing, max_bytes=100_000)
