@@ -98,7 +98,7 @@ def test_a_sale_may_be_closed_to_the_project_s_token() -> None:
     assert pool.curve(reserve, project).capacity > 0.0
 
 
-def test_no_more_is_paid_than_the_pool_holds_beside_its_virtual_reserve() -> None:
+def test_no_more_is_paid_than_the_pool_really_holds() -> None:
     pool = replace(
         valid_pool(), project=0, weights=(WAD // 2, WAD // 2), reserves=(10**21, 10**12), virtual_reserve=10**21
     )
