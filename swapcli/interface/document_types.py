@@ -367,7 +367,7 @@ class TokenDocumentJson(TypedDict):
 
 
 class AgreementJson(TypedDict):
-    """The newest block with swaps that `swapcli verify` found equal to their quotes, its time, and their number."""
+    """The newest block with swaps, mined or simulated, that were equal to their quotes; its time; their number."""
 
     block: int
     timestamp: int

@@ -1,4 +1,4 @@
-"""Remember when mined swaps of a protocol last equalled their quotes on the state of a node, in a small file."""
+"""Remember when swaps of a protocol, mined or simulated, last equalled their quotes on a node's state, in a file."""
 
 from __future__ import annotations
 

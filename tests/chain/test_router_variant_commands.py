@@ -20,7 +20,7 @@ from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.trader import USER, Trader
 from tests.chain.variant_routers import deploy_reading_router
 from tests.support.chain import restored
-from tests.support.command import clean_environment
+from tests.support.command import clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND, run_service
 
 READING = RouterVariant(RateVariant.ABSOLUTE_INPUT, ExtraDataForm.WORD)
@@ -62,6 +62,9 @@ def test_a_simulation_finds_the_reading(client: Client) -> None:
     assert amount == int(document["simulation"]["expected"]) == received(client, document)
     table = client.calldata(*ORDER, "--simulate", "--plain")
     assert "extra data as a word" in table.stdout
+    listed = run_swapcli("protocols", client.name, "--json", env={"SWAPCLI_CONFIG": str(client.settings)}).json
+    agreed = {each["protocol"]: each["last_agreed"]["block"] for each in listed if each["last_agreed"]}
+    assert agreed == {swap.protocol_id: document["simulation"]["block"] for swap in call.swaps if swap.protocol_id}
 
 
 def test_the_next_process_knows_the_reading(client: Client) -> None:

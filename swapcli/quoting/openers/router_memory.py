@@ -15,6 +15,7 @@ from swapcli.quoting.openers.user_setup import may_exist
 
 if TYPE_CHECKING:
     from swapcli.core.model.router_findings import RouterFindings
+    from swapcli.state.agreements_file import AgreementsFile
     from swapcli.state.router_findings_file import RouterFindingsFile
 
 _FILE: Final = "router-readings.json"
@@ -31,6 +32,12 @@ class RouterMemory:
         from swapcli.state.router_findings_file import RouterFindingsFile
 
         return RouterFindingsFile(self._path)
+
+    def agreements(self) -> AgreementsFile:
+        """Return the file beside it that remembers when a node's swaps last equalled their quotes."""
+        from swapcli.state.agreements_file import AgreementsFile
+
+        return AgreementsFile(self._path.parent)
 
     def findings(self, network: Network) -> RouterFindings:
         """Return what is remembered of how the router reads its calls; nothing if its code has changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.state.agreements_file import AgreementsFile
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -49,6 +51,7 @@ class PayloadChecker(NamedTuple):
     network: Network
     memory: VariantMemory
     second_node: RpcNode | None = None
+    agreements: AgreementsFile | None = None
 
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
@@ -116,10 +119,22 @@ class PayloadChecker(NamedTuple):
                 raise
             if variants is not None and self.requested.simulate:
                 self.memory.learn(self.node, variants, checked, int(SYSTEM_CLOCK.now_s()))
+                self._remember_agreement(variants, checked, origin)
             elif variants is not None:
                 checked = checked._replace(read_payload=self.memory.without_stale(self.node, variants))
             payload = checked.read_payload.payload if checked.read_payload else payload
             return checked._replace(signing=self._plan_signing(payload, checked, wei_usd))
+
+    def _remember_agreement(self, variants: RoutePayloads, checked: PayloadCheck, origin: StateSource) -> None:
+        """Remember the protocols of a route that paid its quote to the unit, if the simulation has shown it."""
+        if not checked.proven or self.agreements is None or origin.block is None or origin.timestamp is None:
+            return
+        from swapcli.state.agreements_file import Agreement
+
+        pools = (variants.pools.get(key) for key in variants.result.pool_keys)
+        swaps = Counter(pool.protocol for pool in pools if pool and not pool.is_wrapper)
+        found = {name: Agreement(origin.block, origin.timestamp, count) for name, count in swaps.items()}
+        self.agreements.add(self.network.chain_id, found)
 
     def _plan_signing(
         self, payload: UnsignedTransaction, checked: PayloadCheck, wei_usd: float | None
@@ -207,7 +222,7 @@ def new_checker(
     from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None
-    return PayloadChecker(requested, node, network, VariantMemory(routers.file()), second_node)
+    return PayloadChecker(requested, node, network, VariantMemory(routers.file()), second_node, routers.agreements())
 
 
 def _wei_usd(answer: RemoteQuote) -> float | None:

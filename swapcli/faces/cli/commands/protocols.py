@@ -60,14 +60,14 @@ def protocols(
     and names those of an unknown version: they changed without an event of their kind, so that they are read at every
     block. Without one, it shows how many pools the embedded market models. The address of the contract which the pools
     come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. Quotes agreed
-    on the day of the newest swap that swapcli verify has found to be equal to its quote on the state of a node.
+    on the day of the newest swap, mined (swapcli verify) or simulated (calldata --simulate), that was equal to its
+    quote on the state of a node.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
     described, pools = _load_network(session, session.network_name(network))
     from swapcli.quoting.protocol_support import describe_protocols
-    from swapcli.state.agreements_file import AgreementsFile
 
-    agreements = AgreementsFile(session.setup.stores_folder).load(described.chain_id)
+    agreements = session.routers.agreements().load(described.chain_id)
     listed = [(each, agreements.get(each.protocol.amm_name)) for each in describe_protocols(described)]
     session.output.print_list(
         ListView(

@@ -58,11 +58,7 @@ def verify(
     ):
         node.read_head()  # checks the chain
         found = verify_transaction(node, known, transaction, quote_at_block(known, node))
-    agreements = found.agreements()
-    if agreements:
-        from swapcli.state.agreements_file import AgreementsFile
-
-        AgreementsFile(session.setup.stores_folder).add(where.chain_id, agreements)
+    session.routers.agreements().add(where.chain_id, found.agreements())
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.verify.document import verification_document
 
