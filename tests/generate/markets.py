@@ -83,7 +83,7 @@ def _document(table: Table, served: Network) -> bytes:
         "block": None,
         "timestamp": None,
         "provenance": "modelled",
-        "source": f"{_MODEL}; {table.note}",
+        "source": f"{_MODEL}; {table.note}; facts of {served.facts_date}",
         "gas_price_wei": str(table.gas_price_wei),
     }
     members = [f"{_json(key)}:{_json(value)}" for key, value in head.items()]

@@ -79,6 +79,7 @@ def test_the_state_is_marked_as_modelled_and_belongs_to_no_block(name: str) -> N
     market = embedded(name)
     assert market.provenance is Provenance.MODELLED
     assert market.source.startswith("a table of prices and depths, not the chain; ")
+    assert market.source.endswith(f"; facts of {find_network(name).facts_date}")
     assert (market.block, market.timestamp) == (None, None)
     assert market.network == find_network(name)
     assert market.gas_price_wei == find_network(name).gas_price_wei

@@ -2,7 +2,8 @@
 
 The vault asks its oracle for the prices of each swap: `getMinPrice` and `getMaxPrice` are those of the block. They
 revert while the oracle's are too old, and then the vault is left out. So is a fork with another rule for fees: the
-vault answers `getFeeBasisPoints` for a debt that rises and for one that falls, which must follow the maths.
+vault answers `getFeeBasisPoints` for a debt that rises and for one that falls, which must follow the maths. The oracle
+is told when a swap asks; that of GMX gives views the same price, but a fork's might not.
 """
 
 from __future__ import annotations
