@@ -4,7 +4,8 @@
 |---|---|
 | `rule` | `fees` if this table says all that the hook does, else the name of a rule that the reader has |
 | `hooks` | addresses of the hooks with this rule |
-| `code_hash` | keccak256 of their code; without it, the network's quoter must confirm the rule at each read |
+| `code_hash` | keccak256 of their code, if they run no code of others but what the rule knows; without it, the
+|  | network's quoter must confirm the rule at each read |
 | `contracts` | `{name: address}`: contracts that a rule of the reader needs |
 | `values` | `[{name, contract, call, arguments, word}]`: what is read at the block, as in `quoter_definitions` |
 | `requires` | `[[value, value], ...]`: pairs that must be equal; else the pool is not quoted exactly |

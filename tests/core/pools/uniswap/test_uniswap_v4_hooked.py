@@ -60,7 +60,7 @@ def test_swaps_of_which_a_hook_takes_fees_equal_the_contracts(seed: int) -> None
 
 @pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 def test_swaps_in_launched_tokens_equal_the_contracts(seed: int) -> None:
-    """The LP fee of the manager is the one that the last swap has left, so that the pool is built again for each."""
+    """The manager's LP fee is the one that the last swap has left, which does not matter."""
     rng = Random(f"launched {seed}")
     real = HookedPool(rng, "LaunchHook", LAUNCH_HOOK, is_dynamic=True)
     ticks = add_random_positions(rng, real)
