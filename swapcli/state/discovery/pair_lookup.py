@@ -15,7 +15,9 @@ from typing import Final
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.hook_rules import FEES, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
@@ -26,7 +28,7 @@ from swapcli.state.readers.manager_storage import extsload_call, price_and_tick,
 from swapcli.state.readers.pool_constants import LastTicks, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap import jediswap_cl
-from swapcli.state.readers.uniswap.uniswap_v4 import POOLS_SLOT
+from swapcli.state.readers.uniswap.uniswap_v4 import POOLS_SLOT, with_hook_rule
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
@@ -40,6 +42,8 @@ USUAL_FEES: Final = (
 """Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
 USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 """Tick spacings for Slipstream contracts whose factory does not list its own."""
+LAUNCH_SPACING: Final = 200
+"""The tick spacing of Clanker's pools, as its SDK deploys them; their fee is dynamic."""
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
@@ -177,8 +181,8 @@ def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
 
 
 def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
-    """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook, and
-    those with the catalogue's fees and hooks."""
+    """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook,
+    those with the catalogue's fees and hooks, and those that launchers open."""
     is_native = currencies != pair
     refs = [
         factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))._replace(
@@ -187,6 +191,11 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
         )
         for fee, spacing, hooks in _usual_keys(factory)
     ]
+    for hooks in _launchers(factory):
+        pool_id = v4_pool_id(*currencies, DYNAMIC_FEE, LAUNCH_SPACING, hooks)
+        constants = V4Constants(pool_id, LAUNCH_SPACING, hooks, is_native, has_dynamic_fee=True)
+        ref = factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))
+        refs.append(with_hook_rule(factory, ref._replace(constants=constants)))
     (answer,) = yield [extsload_call(factory.address, [slot_of_id(ref.pool_id, POOLS_SLOT) for ref in refs])]
     positions = map(price_and_tick, read_extsload(answer, len(refs)))
     return [
@@ -199,6 +208,11 @@ def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     if query.factory.kind is ContractKind.EKUBO:
         return (yield from ekubo.find_by_tokens(query.factory, pair))
     return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
+
+
+def _launchers(factory: Factory) -> list[str]:
+    """Return the hooks of launchers: those by a rule of their own."""
+    return [hooks for hooks, rule in factory.hook_rules.items() if parse_hook_rule(rule).rule != FEES]
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:

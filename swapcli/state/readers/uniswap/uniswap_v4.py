@@ -106,12 +106,9 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     yield from ()
     ref = ref_of_initialize(factory, log, wrapped_native)
     key = ref.constants_as(V4Constants)
-    rule = factory.hook_rules.get(key.hooks, "")
-    if rule and may_change_amounts(key.hooks):
+    if key.hooks in factory.hook_rules and may_change_amounts(key.hooks):
         check_hook_address(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
-        is_quoted = ref.protocol in factory.quoted_protocols
-        constants = key._replace(hook_rule=rule, quoter=factory.swap_quoter, is_quoted=is_quoted)
-        return ref._replace(family=UniswapV4Hooked.family, constants=constants)
+        return with_hook_rule(factory, ref)
     try:
         check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
     except InvalidPoolState:
@@ -119,6 +116,17 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
             raise
         return _sampled_ref(ref, key)
     return ref
+
+
+def with_hook_rule(factory: Factory, ref: PoolRef) -> PoolRef:
+    """Return the reference of a pool whose hook has a rule, with that rule."""
+    key = ref.constants_as(V4Constants)
+    constants = key._replace(
+        hook_rule=factory.hook_rules[key.hooks],
+        quoter=factory.swap_quoter,
+        is_quoted=ref.protocol in factory.quoted_protocols,
+    )
+    return ref._replace(family=UniswapV4Hooked.family, constants=constants)
 
 
 def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:

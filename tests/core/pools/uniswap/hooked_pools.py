@@ -43,11 +43,20 @@ class HookedPool(UniswapV4):
     """A pool with a hook of `fee_hooks.sol`, and the quoter of its manager."""
 
     def __init__(
-        self, rng: Random, name: str, permissions: int, *, is_dynamic: bool, fee_ppm: int = 0, price: int = 0
+        self,
+        rng: Random,
+        name: str,
+        permissions: int,
+        *,
+        is_dynamic: bool,
+        fee_ppm: int = 0,
+        price: int = 0,
+        spacing: int = 0,
     ) -> None:
         fixture = ContractFixture()
         super().__init__(
-            fixture, fee_ppm, rng.choice(_SPACINGS), price or random_sqrt_price(rng), hooks=hook_at(permissions),
+            fixture, fee_ppm, spacing or rng.choice(_SPACINGS), price or random_sqrt_price(rng),
+            hooks=hook_at(permissions),
             has_dynamic_fee=is_dynamic, hook_code=contracts()[name],
         )  # fmt: skip
         self.quoter: Contract = fixture.chain.deploy(load_artifact(QUOTER), self.manager.address)

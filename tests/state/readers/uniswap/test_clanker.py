@@ -4,16 +4,23 @@ the recorded swaps.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
 import pytest
 
+from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.address import keccak256
 from swapcli.core.pools.uniswap.clanker_volatility import ClankerVolatility
 from swapcli.core.pools.uniswap.tick_math import Q96
+from swapcli.state.discovery.pair_lookup import find_pair_pools
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.factory_contract import Factory
+from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
+from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import ZERO_ADDRESS, Contract
 from tests.core.pools.uniswap.hooked_pools import (
     LAUNCH_HOOK,
@@ -32,7 +39,9 @@ class LaunchedPool:
     """A pool of a launched token, its factory, and what the rule says of both."""
 
     def __init__(self, preferences: Sequence[int] = (), *, is_second_version: bool, token_is_first: bool) -> None:
-        self.real = real = HookedPool(Random("launch"), "LaunchHook", LAUNCH_HOOK, is_dynamic=True, price=Q96 // 5)
+        self.real = real = HookedPool(
+            Random("launch"), "LaunchHook", LAUNCH_HOOK, is_dynamic=True, price=Q96 // 5, spacing=200
+        )
         self.fees = hook_fees(*selling_and_buying(TOKEN_FEE, PAIRED_FEE), token_is_first=token_is_first)
         self.pad: Contract = real.world.chain.deploy(contracts()["Launchpad"])
         self.pad.send("launch", real.world.tokens[0 if token_is_first else 1], real.key, list(preferences))
@@ -135,3 +144,17 @@ def test_dynamic_fees_are_read_at_the_time_of_the_block() -> None:
     refused = real.load(real.ref(rule))
     assert isinstance(refused, SkippedItem)
     assert "the quoter contradicts the rule" in refused.reason, "swaps of this hook have constant fees"
+
+
+def test_a_launched_pool_is_found_by_its_tokens() -> None:
+    launched = LaunchedPool(is_second_version=True, token_is_first=True)
+    real = launched.real
+    rule = json.dumps({**launched.rule(), "hooks": [real.hooks]})
+    protocol = ProtocolInfo(58, "clanker", "Clanker", "uniswap_v4_hooked", contracts=("uniswap_v4",))
+    factory = Factory(
+        real.manager.address, ContractKind.UNISWAP_V4, (protocol,), hook_rules={real.hooks: rule},
+        swap_quoter=real.quoter.address,
+    )  # fmt: skip
+    (ref,) = find_pair_pools(view_of(real.world.chain), [factory], real.world.tokens, None)
+    assert isinstance(ref, PoolRef)
+    assert real.load_hooked(ref._replace(decimals=(18, 6))).fees == launched.fees
