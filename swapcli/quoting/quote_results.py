@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Contradiction(NamedTuple):
-    """A computed pool whose contract quotes another output for a sale, 0 if it refuses: its protocol is not used."""
+    """A computed pool whose contract quotes another output for a sale, so that no pool of its protocol is used.
+
+    `quoted` is 0 if the contract refuses the sale; then only the pool is not used.
+    """
 
     protocol: str
     pool: str
@@ -37,7 +40,7 @@ class LocalQuote(NamedTuple):
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
     `payload` is that of the route, if the quote was requested with terms. For `contradictions`
-    some protocols are not used.
+    some protocols or pools are not used.
     """
 
     order: Order

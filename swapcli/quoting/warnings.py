@@ -177,10 +177,11 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
     for each in answer.contradictions:
+        left_out = f"all pools of {each.protocol} were" if each.quoted else f"pool {each.pool} was"
         quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
         yield QuoteWarning(
             WarningCode.POOL_LEFT_OUT,
-            f"all pools of {each.protocol} were left out: for {each.amount_in} base units in the pool {each.pool}, "
+            f"{left_out} left out: for {each.amount_in} base units in the pool {each.pool}, "
             f"its contract {quoted}, and not the {each.computed} that were computed",
         )
     if broken := answer.quote.broken_pools:

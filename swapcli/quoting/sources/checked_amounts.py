@@ -2,7 +2,8 @@
 
 Sampled pools have their very amounts quoted (`requote_sampled_pools`). Pools that are computed, and whose protocol also
 quotes, are checked: the contract must quote what was computed, to the unit, for what the route sells to a pool first.
-Where it does not, the program's maths is not that contract's, so that no pool of the protocol is used any more.
+Where it does not, the program's maths is not that contract's, so that no pool of the protocol is used any more. A
+contract that refuses the sale says less: then only its pool is left out, and only for this order.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def settle_amounts(
     contradictions: list[Contradiction] = []
     while found := _contradictions(searched.market.pools, outcome, searched, read_checks):
         contradictions += found
-        others = without_protocols(searched, {each.protocol for each in found})
+        refusing = {each.pool for each in found if not each.quoted}
+        others = without_protocols(searched, {each.protocol for each in found if each.quoted})
+        others = without_pools(others, refusing) if refusing else others
         searched, outcome = sampled.settle(others, others.search(request))
     return SettledAmounts(searched, outcome, tuple(contradictions))
 
@@ -70,7 +73,7 @@ def without_protocols(searchable: SearchableMarket, protocols: Collection[str]) 
 def _contradictions(
     pools: Mapping[str, Pool], outcome: SearchResult, searched: SearchableMarket, read_checks: ReadChecks
 ) -> list[Contradiction]:
-    """Return the first contradiction of each protocol among the pools of a route."""
+    """Return the contradictions of the pools of a route."""
     checked = checked_protocols(searched.network)
     steps: dict[str, Step] = {}
     for step in outcome.best.replay.steps:
@@ -79,9 +82,8 @@ def _contradictions(
     if not steps:
         return []
     sales = {key: Sale(step.token_in == pools[key].tokens[0], step.amount_in) for key, step in steps.items()}
-    found: dict[str, Contradiction] = {}
-    for key, quoted in read_checks(sales).items():
-        step, protocol = steps[key], pools[key].protocol
-        if quoted != step.amount_out:
-            found.setdefault(protocol, Contradiction(protocol, key, step.amount_in, step.amount_out, quoted))
-    return list(found.values())
+    return [
+        Contradiction(pools[key].protocol, key, steps[key].amount_in, steps[key].amount_out, quoted)
+        for key, quoted in read_checks(sales).items()
+        if quoted != steps[key].amount_out
+    ]

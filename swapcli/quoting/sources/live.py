@@ -186,13 +186,14 @@ class LiveSource:
             raise with_unread_pools(error, unread, hint) from error
         checked = settle_amounts(request, found.searched, found.outcome, reader.quote_sales, reader.read_checks)
         searched, outcome = checked.searched, checked.outcome
-        self._contradictions.update((each.protocol, each) for each in checked.contradictions)
+        refusals = [each for each in checked.contradictions if not each.quoted]
+        self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
         if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
             searched = searched.with_description(f"{searched.market.source}{left}")
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
-        return self._use(searched), answer._replace(contradictions=tuple(self._contradictions.values()))
+        return self._use(searched), answer._replace(contradictions=(*self._contradictions.values(), *refusals))
 
     def _reader(self, known: SearchableMarket) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers)

@@ -92,12 +92,19 @@ def test_a_protocol_that_disagrees_is_left_out_with_a_warning(trader: Trader, no
     assert source.known().for_order(request(trader, 1).order).market.pools  # known as before
 
 
-def test_a_contract_that_refuses_disagrees(trader: Trader, node: RpcNode) -> None:
+def test_a_contract_that_refuses_is_left_out_for_the_order(trader: Trader, node: RpcNode) -> None:
     quoter = definition(HONEST)
     quoter["quote"] = {"contract": "$pool", "call": "quoteNobodyHas(uint256)", "arguments": ["$amount"]}
-    answer = live(market_with(trader, quoter), node).quote(request(trader, 1_000))
-    assert PROTOCOL not in protocols_of(answer)
-    assert "quotes nothing" in warned(answer)[0]
+    source = live(market_with(trader, quoter), node)
+    answer = source.quote(request(trader, 1_000))
+    refusing = {each.pool for each in answer.contradictions}
+    assert refusing
+    assert refusing.isdisjoint(step.pool for step in answer.quote.steps)
+    assert all("quotes nothing" in message for message in warned(answer))
+    again = source.quote(request(trader, 900))
+    assert {each.amount_in for each in again.contradictions}.isdisjoint(
+        each.amount_in for each in answer.contradictions
+    )  # asked anew
 
 
 def test_without_another_pool_there_is_no_route(trader: Trader, node: RpcNode) -> None:
