@@ -202,10 +202,10 @@ def test_only_the_known_surge_hook_is_computed(name: str, number: int) -> None:
 
 def test_an_unknown_kind_of_pool_is_left_out_by_its_name() -> None:
     scene = Scene()
-    scene.make("LBPool", 3)
+    scene.make("FixedPriceLBPool", 3)
     found = scene.find()
     assert isinstance(found, SkippedItem)
-    assert found.reason == f'{scene.pool.address}: pools of the kind "LBPool" are not supported'
+    assert found.reason == f'{scene.pool.address}: pools of the kind "FixedPriceLBPool" are not supported'
 
 
 LBP = "balancer_v3_lbp"
@@ -216,7 +216,7 @@ class SaleScene(Scene):
 
     def __init__(self, before_swap: bool = False) -> None:
         super().__init__()
-        self.set_version(self.pool, "LBPool", 3)
+        self.set_version(self.pool, "FixedPriceLBPool", 3)
         self.answer(self.vault, "getPoolTokens(address)", ["address[]"], TOKENS[:2])
         struct = "(bytes32,address[],(uint8,address,bool)[],uint256[],uint256[],uint256[],uint256[])"
         lists = [10**24, 10**22], [1, 2], [WAD, WAD], [1, 1]
