@@ -39,5 +39,6 @@ class ContractKind(StrEnum):
     IZISWAP = "iziswap"
     SMARDEX = "smardex"
     GMX_VAULT = "gmx_vault"
+    HANJI = "hanji"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

@@ -43,6 +43,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "liquidity_book": ("bins", "LiquidityBook"),
     "fluid_t1": ("fluid", "FluidT1"),
     "clober_v2": ("order_books", "CloberV2"),
+    "hanji": ("order_books", "Hanji"),
     "kuru": ("order_books", "Kuru"),
     "smardex": ("smardex", "SmarDex"),
     "psm": ("fixed_rate", "PegStabilityModule"),

@@ -25,8 +25,8 @@
 | vault (ERC-4626)                        | 1 if shares are sold: 1 byte           | `redeem`, else `deposit`         |
 | bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
-| clober_v2, kuru, dodo_v2, smardex,      | none: no router here executes them     |                                  |
-| ekubo                                   |                                        |                                  |
+| clober_v2, hanji, kuru, dodo_v2,        | none: no router here executes them     |                                  |
+| smardex, ekubo                          |                                        |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
 says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
@@ -303,6 +303,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "bridge": RouterFamily(RouterPoolKind.BRIDGE, _is_first_sold),
         "psm": RouterFamily(RouterPoolKind.PSM, _nothing),
         "clober_v2": RouterFamily(None, _nothing),
+        "hanji": RouterFamily(None, _nothing),
         "kuru": RouterFamily(None, _nothing),
         "ekubo": RouterFamily(None, _nothing),
         "dodo_v2": RouterFamily(None, _nothing),

@@ -35,6 +35,7 @@ from swapcli.state.readers.pool_constants import (
     EkuboConstants,
     FactoryConstants,
     FluidConstants,
+    HanjiConstants,
     InfinityConstants,
     KuruConstants,
     MetapoolConstants,
@@ -351,6 +352,16 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
             "MarketRegistered(address,address,address,address,uint32,uint96,uint32,uint96,uint96,uint256,uint256,uint96)",
         ),
         constants=KuruConstants,
+    ),
+    ContractKind.HANJI: KindTraits(
+        ("hanji",),
+        "order_books.hanji",
+        created=(
+            "OnchainCLOBCreated(address,address,address,address,bool,uint256,uint256,address,address,address,bool,uint64,uint64,uint64,uint64)",
+        ),
+        constants=HanjiConstants,
+        needs_lens=True,
+        unannounced="quotes of a market maker follow an oracle",
     ),
     ContractKind.STABLESWAP: KindTraits(
         ("stableswap", "curve_meta"),

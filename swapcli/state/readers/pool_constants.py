@@ -138,6 +138,12 @@ class KuruConstants(NamedTuple):
     native: str = ""
 
 
+class HanjiConstants(NamedTuple):
+    """Of an order book of Hanji: the contract that assembles its orders."""
+
+    lens: str = ""
+
+
 class SampledConstants(NamedTuple):
     """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
 
@@ -159,6 +165,7 @@ PoolConstants = (
     | CryptoSwapConstants
     | CloberConstants
     | KuruConstants
+    | HanjiConstants
     | SampledConstants
 )
 

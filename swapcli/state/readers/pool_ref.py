@@ -20,6 +20,7 @@ from swapcli.state.readers.pool_constants import (
     C,
     CloberConstants,
     FactoryConstants,
+    HanjiConstants,
     LastBins,
     LastTicks,
     PoolConstants,
@@ -87,8 +88,10 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if kind is ContractKind.ALGEBRA:
         return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
-    if kind is ContractKind.CLOBER_V2:
-        return ref._replace(constants=CloberConstants(lens=_only_address(pool.protocol, (LENS,), network)))
+    if KINDS[kind].needs_lens:
+        lens = _only_address(pool.protocol, (LENS,), network)
+        constants = CloberConstants(lens) if kind is ContractKind.CLOBER_V2 else HanjiConstants(lens)
+        return ref._replace(constants=constants)
     if kind is ContractKind.UNISWAP_V4:
         return ref._replace(constants=_rule_of_hook(pool, network))
     if KINDS[kind].constants is not FactoryConstants:
