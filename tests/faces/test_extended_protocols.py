@@ -151,4 +151,5 @@ def test_only_the_router_contract_executes_them(tmp_path: Path) -> None:
     options = ("--extended-protocols", "--destination", TERMS["destination"], "--router-dialect")
     refused, executed = (run_order("calldata", tmp_path, *options, dialect) for dialect in (FIBROUS, OWN))
     assert "does not know the protocol uniswapV2" in refused.stderr
+    assert "use the router dialect own, or find a route without --extended-protocols" in refused.stderr
     assert json.loads(executed.stdout)["calldata"], executed.stderr
