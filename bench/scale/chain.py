@@ -25,6 +25,7 @@ from tests.support.chain import connected
 
 BLOCK_S = 1.0
 SWAPS_PER_BLOCK = 8
+_MAX_BLOCKS = 20_000  # whose answers can be checked at the end: those of a run of five hours
 _MAX_UINT256 = 2**256 - 1
 
 
@@ -57,7 +58,7 @@ class TradingChain:
 @contextmanager
 def open_trading_chain() -> Iterator[TradingChain]:
     """Deploy the contracts, and fund the user."""
-    with running_anvil() as chain:
+    with running_anvil(max_states=_MAX_BLOCKS) as chain:
         fixture = open_fixture(chain)
         fixture.network = fixture.network._replace(block_time_s=BLOCK_S)
         chain.node.ask("anvil_removeBlockTimestampInterval")

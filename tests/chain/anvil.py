@@ -182,14 +182,20 @@ def _calls(
 
 
 @contextmanager
-def running_anvil(chain_id: int = CHAIN_ID, ipc_path: Path | None = None) -> Iterator[AnvilChain]:
-    """Run a fresh node for the duration of the block, with an IPC socket at `ipc_path` if given."""
+def running_anvil(
+    chain_id: int = CHAIN_ID, ipc_path: Path | None = None, max_states: int | None = None
+) -> Iterator[AnvilChain]:
+    """Run a fresh node for the duration of the block, with an IPC socket at `ipc_path` if given.
+
+    `max_states` are the newest blocks whose state it keeps; its default is 3,600.
+    """
     command = [
         str(_binary()),
         *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", "cancun"),
         *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
         *("--timestamp", str(START_S), "--disable-code-size-limit"),
         *(("--ipc", str(ipc_path)) if ipc_path else ()),
+        *(("--max-persisted-states", str(max_states)) if max_states else ()),
     ]
     # Anvil logs a line per request. A pipe that is never drained would block it; a file does not.
     with (
