@@ -104,6 +104,7 @@ def test_trailers_are_bounded_as_heads_are(running: ServiceProcess, trailer: byt
 
 
 def test_refused_heads_are_in_the_log_and_the_counters(running: ServiceProcess) -> None:
+    time.sleep(0.2)  # until the lines of earlier tests are written
     before = len(running.log_lines())
     exchange(running, LARGE_HEADS["a line too many"])
     exchange(running, b"nonsense\r\n\r\n")

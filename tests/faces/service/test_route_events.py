@@ -85,6 +85,8 @@ class Service:
 def events_of(lines: Iterator[str]) -> Iterator[Event]:
     fields: dict[str, str] = {}
     for line in lines:
+        if line.startswith(":"):
+            continue  # a comment, which keeps the connection open
         if line:
             name, _, value = line.partition(": ")
             fields[name] = value
