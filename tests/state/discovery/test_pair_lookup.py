@@ -330,7 +330,7 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
 WITH_PAIR_LOOKUP = {
     *(ContractKind.UNISWAP_V2, ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1),
     *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3),
-    *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
+    *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4, ContractKind.IZISWAP, ContractKind.SMARDEX),
 }
 ON_STARKNET = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 """Kinds with pair lookup that `tests.payload.starknet` covers."""
