@@ -24,7 +24,7 @@ PUBLIC = ()
 
 app = CommandApp()
 
-_is_like_hash = re.compile(r"(0[xX])?[0-9a-fA-F]{20,}").fullmatch
+_is_like_hash = re.compile(r"0[xX].*|[0-9a-fA-F]{20,}").fullmatch
 
 
 @app.command(formats=LIST_FORMATS)

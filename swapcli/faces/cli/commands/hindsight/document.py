@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.distribution import Distribution
 from swapcli.core.model.network import Network
-from swapcli.core.model.token import whole_tokens
 from swapcli.interface.quote_fields import render_swap_token
 from swapcli.quoting.verification.hindsight import HindsightSummary, SwapHindsight
 from swapcli.state.mined.swap_verification import Outcome
@@ -40,17 +39,18 @@ def hindsight_document(network: Network, swaps: Sequence[SwapHindsight], summary
 
 
 def csv_documents(network: Network, swaps: Sequence[SwapHindsight]) -> list[dict[str, object]]:
-    """Return a row for each transaction: amounts are in whole tokens, which are named by their symbols."""
+    """Return a row for each transaction, with the symbols and the decimals of its tokens; amounts are as in JSON."""
     rows = []
     for swap in swaps:
         found = _swap(network, swap)
-        row: dict[str, object] = {**found}
-        for side, amounts in (("input", ("inputAmount",)), ("output", ("outputAmount", "bestAmount"))):
-            token = found["inputToken"] if side == "input" else found["outputToken"]
-            row[f"{side}Token"] = token["symbol"] if token else None
-            for name in amounts:
-                amount = row[name]
-                row[name] = whole_tokens(int(str(amount)), token["decimals"]) if token and amount else None
+        row: dict[str, object] = {}
+        for name, value in found.items():
+            if name in ("inputToken", "outputToken"):
+                token = found["inputToken"] if name == "inputToken" else found["outputToken"]
+                row[name] = token["symbol"] if token else None
+                row[name.replace("Token", "Decimals")] = token["decimals"] if token else None
+            else:
+                row[name] = value
         row["venues"], row["bestVenues"] = "; ".join(found["venues"]), "; ".join(found["bestVenues"])
         rows.append(row)
     return rows

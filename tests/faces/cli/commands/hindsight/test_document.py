@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def test_a_file_is_compared_and_nothing_is_asked_twice(
     assert command.proxy.methods == []
     rows = command.run(*words, "--format", "csv").stdout.splitlines()
     assert len(rows) == 4
-    assert rows[0].startswith("transaction,block,")
+    cells = list(csv.DictReader(rows))
+    assert [row["outputAmount"] for row in cells] == [swap["outputAmount"] for swap in first["swaps"]]
+    assert [row["outputDecimals"] for row in cells] == [str(s["outputToken"]["decimals"]) for s in first["swaps"]]
     assert command.proxy.methods == []
     assert document(command.run(*words, "--json", "--no-cache")) == first
     assert command.proxy.methods, "without the cache the node is asked"
