@@ -6,6 +6,7 @@ Several processes may use one file at once. It is safe to delete, also while it 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -16,6 +17,7 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 
 _BUSY_TIMEOUT_S: Final = 5.0
+_POLL_S: Final = 0.02
 _LAYOUT: Final = 1
 _APPLICATION_ID: Final = 0x73776264
 """Arbitrary: tells the file from other databases."""
@@ -68,13 +70,27 @@ class CacheFile:
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(str(error)) from error
         try:
-            self._prepare()
+            self._prepare_in_time()
         except sqlite3.Error as error:
             self._connection.close()
             raise self._unusable(str(error)) from error
         except ConfigError:
             self._connection.close()
             raise
+
+    def _prepare_in_time(self) -> None:
+        """Prepare the file; wait for another process that does so, as SQLite's own timeout excludes the WAL mode."""
+        end_s = time.monotonic() + _BUSY_TIMEOUT_S
+        while True:
+            try:
+                self._prepare()
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end_s:
+                    raise
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            time.sleep(_POLL_S)
 
     def _prepare(self) -> None:
         (is_empty,) = self._connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
