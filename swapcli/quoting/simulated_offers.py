@@ -44,7 +44,7 @@ _REQUESTS: Final = 8
 balances unusually, and the simulation."""
 _NO_NODE: Final = "no node is set that could simulate it"
 _NO_OFFER: Final = "it has made no offer"
-_NO_PAYLOAD: Final = "its answer has no payload"
+_NO_PAYLOAD: Final = "its answer has no payload that could be simulated"
 
 _Run = SimulationRun | SwapcliError
 
@@ -103,8 +103,8 @@ class OfferSimulator(NamedTuple):
 
     def _offered_call(self, offer: AggregatorOffer, order: Order) -> SimulatedCall | None:
         transaction = offer.transaction
-        if transaction is None:
-            return None
+        if transaction is None or transaction.to == self.sender:
+            return None  # the sender has the simulation's code, which would do what the call says
         token_in, token_out = (
             ZERO_ADDRESS if is_native(each.address) else each.address for each in (order.token_in, order.token_out)
         )

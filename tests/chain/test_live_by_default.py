@@ -19,6 +19,7 @@ from tests.chain.trader import Trader
 from tests.state.store.build import only
 from tests.support.chain import restored
 from tests.support.command import CommandResult, run_swapcli
+from tests.support.fake_aggregators import Character, fake_aggregators
 
 NO_NODE = "http://127.0.0.1:9"
 PAIR = ("WETH", "USDC", "1.5")
@@ -36,11 +37,14 @@ class User:
         with create_store(str(file), network, only(network)) as store:
             store.write_market(read_market(trader.world))
 
-    def run(self, *words: str, public: list[str], **env: str) -> CommandResult:
-        settings = self.folder / "config.yaml"
+    def run(
+        self, *words: str, public: list[str], settings: dict[str, object] | None = None, **env: str
+    ) -> CommandResult:
+        file = self.folder / "config.yaml"
         network = self._network | {"public_rpc_urls": public, "block_time_s": 60}
-        settings.write_text(json.dumps({"store_dir": str(self.folder / "stores"), "networks": {self.name: network}}))
-        own = {"SWAPCLI_CONFIG": str(settings), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(self.folder / "data")}
+        folder = {"store_dir": str(self.folder / "stores"), "networks": {self.name: network}}
+        file.write_text(json.dumps(folder | (settings or {})))
+        own = {"SWAPCLI_CONFIG": str(file), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(self.folder / "data")}
         return run_swapcli(words[0], self.name, *words[1:], env=own | env)
 
 
@@ -105,6 +109,19 @@ def test_the_library_reads_public_nodes(user: User, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_DATA_HOME", str(user.folder / "data"))
     with Market.open(user.name) as market:
         assert str(market.quote(*PAIR).amount_out) == quoted["outputAmount"]
+
+
+def test_a_public_node_simulates_offers_where_it_is_asked_for(user: User) -> None:
+    with fake_aggregators({"mine": Character("5")}) as fake:
+        words = ("compare", *PAIR, "--aggregators=mine", "--json")
+        settings: dict[str, object] = {"aggregators": fake.settings()}
+        outcomes = {}
+        for options in ((), ("--check",)):
+            ran = user.run(*words, *options, public=[user.url], settings=settings)
+            assert ran.exit_code == 0, ran.stderr
+            (split,) = [each for each in ran.json["alternatives"] if each["kind"] == "split"]
+            outcomes[options] = (split["simulation"]["outcome"], split["simulation"]["outputAmount"])
+    assert outcomes == {(): ("notSimulated", None), ("--check",): ("paid", split["outputAmount"])}
 
 
 def test_a_public_node_checks_a_swap_where_it_is_asked_for(user: User) -> None:

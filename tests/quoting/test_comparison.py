@@ -102,7 +102,7 @@ def test_without_a_node_no_mistake_comes_first(market: Market) -> None:
     assert found.alternatives[0].name == "Better"
     assert not found.is_simulated
     reasons = {each.name: each.simulation.reason for each in found.alternatives if each.simulation}
-    assert reasons["Better"] == "its answer has no payload"
+    assert reasons["Better"] == "its answer has no payload that could be simulated"
     assert reasons["Refuses"] == "it has made no offer"
 
 

@@ -21,6 +21,7 @@ from tests.examples import few_rows, seeds
 from tests.support.chain import restored
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.fake_aggregators import Character, fake_aggregators
+from tests.support.service_process import run_service
 
 ORDERS_A_SEED = 20
 
@@ -108,6 +109,7 @@ def characters_of(desk: Desk, order: Order) -> dict[str, Character]:
         "reverting": Character(str(best.amount_due), greedy),
         "empty": Character(str(best.amount_due + 1), best.payload._replace(to="0x" + "77" * 20)),
         "silent": Character(str(best.amount_due + 2)),
+        "self": Character(str(best.amount_due), best.payload._replace(to=USER)),
     }
 
 
@@ -124,7 +126,7 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     truth = {
         name: desk.mined(each.payload)
         for name, each in characters.items()
-        if each.payload is not None and name != "fraction"
+        if each.payload is not None and name not in ("fraction", "self")
     }
     truth["empty"] = None
     for name, paid in truth.items():
@@ -144,10 +146,11 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     order_of_rows = list(rows)
     assert set(order_of_rows[-2:]) == {"dead", "fraction"}
     assert set(order_of_rows[-4:-2]) == {"reverting", "empty"}
-    assert order_of_rows[-5] == "silent"
+    assert set(order_of_rows[-6:-4]) == {"silent", "self"}
     assert rows["reverting"]["simulation"]["reason"].startswith("it reverts: ReceivedTooLittle")
     assert rows["empty"]["simulation"]["reason"] == "nothing is deployed at its target"
-    assert rows["silent"]["simulation"]["reason"] == "its answer has no payload"
+    for name in ("silent", "self"):
+        assert rows[name]["simulation"]["reason"] == "its answer has no payload that could be simulated"
 
 
 def test_other_ways_of_this_process_are_replayed_in_proportion(desk: Desk) -> None:
@@ -178,7 +181,7 @@ def test_the_text_says_what_was_simulated_and_who_was_asked(desk: Desk) -> None:
     assert "which nobody owns, are sent to 127.0.0.1:" in ran.stderr
     lines = {line.split()[0]: line for line in ran.stdout.splitlines() if line}
     assert lines["honest".title()].endswith("simulated")
-    assert lines["liar".title()].endswith("not simulated: its answer has no payload")
+    assert lines["liar".title()].endswith("not simulated: its answer has no payload that could be simulated")
     assert lines["direct"].endswith("replayed")
     assert "payloads at block" in lines["Simulated"]
     assert payload.calldata not in ran.stdout
@@ -192,6 +195,20 @@ def test_a_node_that_may_not_check_simulates_nothing(desk: Desk) -> None:
     for each in (*rows_of(ran.json), *rows_of(ran.json, "split")):
         assert each["simulation"]["outcome"] == "notSimulated"
         assert each["simulation"]["reason"] == "no node is set that could simulate it"
+
+
+@pytest.mark.slow
+def test_the_payload_of_a_service_is_simulated_too(desk: Desk) -> None:
+    order = desk.order("ETH", "USDC", 15 * 10**17)
+    settings = write_settings(desk.client.folder, desk.network, url_of(desk.trader.chain), timeout_s=10)
+    env = {"SWAPCLI_CONFIG": str(settings)}
+    with run_service("--networks", desk.client.name, env=env) as service:
+        ran = desk.compare(order, {"silent": Character("5")}, "--json", "--api-url", service.url)
+    assert ran.exit_code == 0, ran.stderr
+    ((found,), (split,)) = (rows_of(ran.json, kind) for kind in ("service", "split"))
+    assert found["error"] is None
+    assert (found["simulation"]["outcome"], split["simulation"]["outcome"]) == ("paid", "paid")
+    assert found["simulation"]["outputAmount"] == found["outputAmount"]
 
 
 @pytest.mark.slow
