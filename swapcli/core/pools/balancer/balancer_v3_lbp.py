@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from math import expm1, log1p
-from typing import ClassVar, Self
+from math import expm1, log, log1p
+from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
@@ -23,6 +23,9 @@ from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.reserves import to_18_decimals
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import token_indices
+
+_MAX_LOG_GROWTH: Final = 20.0
+"""Beyond it, no input within the contract's limit of 30% of the balance empties the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,11 @@ class BalancerV3Lbp(BalancerV3Weighted):
         if (self.is_project_bought_only and i == self.project) or not self.reserves[j]:
             max_in = 0
         elif self.reserves[j] < y:
-            growth = expm1(-log1p(-self.reserves[j] / y) / ratio)
-            max_in = min(max_in, int(x * growth / (1.0 - self.swap_fee / WAD)))
+            part = self.reserves[j] / y
+            # Of a balance that is hardly virtual, the part would round to the whole.
+            drop = -log1p(-part) if part < 0.5 else log(y / (y - self.reserves[j]))
+            if drop / ratio < _MAX_LOG_GROWTH:
+                max_in = min(max_in, int(x * expm1(drop / ratio) / (1.0 - self.swap_fee / WAD)))
         return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)
 
     def state(self) -> dict[str, object]:
