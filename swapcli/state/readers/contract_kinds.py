@@ -423,6 +423,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         ("dodo_v2",),
         "dodo.dodo_v2",
         created=tuple(f"New{kind}(address,address,address,address)" for kind in ("DVM", "DPP", "DSP", "GSP")),
+        unannounced="prices and fees that owners set, and balances that anyone can have counted",
     ),
     ContractKind.IZISWAP: KindTraits(
         ("iziswap",),
