@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from math import expm1, log, log1p
-from typing import ClassVar, Final, Self
+from math import expm1, log1p
+from typing import ClassVar, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
@@ -23,9 +23,6 @@ from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.reserves import to_18_decimals
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import token_indices
-
-_MAX_LOG_GROWTH: Final = 20.0
-"""Beyond it, no input within the contract's limit of 30% of the balance empties the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +58,10 @@ class BalancerV3Lbp(BalancerV3Weighted):
         max_in = x * MAX_IN_RATIO // (WAD - self.swap_fee)
         if (self.is_project_bought_only and i == self.project) or not self.reserves[j]:
             max_in = 0
-        elif self.reserves[j] < y:
-            part = self.reserves[j] / y
-            # Of a balance that is hardly virtual, the part would round to the whole.
-            drop = -log1p(-part) if part < 0.5 else log(y / (y - self.reserves[j]))
-            if drop / ratio < _MAX_LOG_GROWTH:
-                max_in = min(max_in, int(x * expm1(drop / ratio) / (1.0 - self.swap_fee / WAD)))
+        elif (part := self.reserves[j] / y) < 1.0:
+            # Where the whole balance is hardly virtual, the share of 30% is the limit anyway.
+            growth = expm1(min(-log1p(-part) / ratio, 1.0))
+            max_in = min(max_in, int(x * growth / (1.0 - self.swap_fee / WAD)))
         return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)
 
     def state(self) -> dict[str, object]:
