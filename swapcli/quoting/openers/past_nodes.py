@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.state.read_cache.cached_node import ArchiveNode
 
-CACHE_FILE = "past-blocks.sqlite"
+CACHE_FILE = "past-blocks.db"
 """The file in the data folder with what nodes have said of final blocks of all networks."""
 
 

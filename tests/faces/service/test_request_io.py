@@ -241,6 +241,7 @@ def test_a_body_may_have_one_mebibyte_and_no_byte_more(
         "statusCode": 413,
         "message": "the body is larger than 1 MiB",
         "error": HTTPStatus(413).phrase,
+        "hint": "send a single order or route",
         "meta": service.v2_metadata,
     }
     assert answers[1].headers["Connection"] == "close"

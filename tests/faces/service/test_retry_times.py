@@ -118,6 +118,7 @@ class SimulatedClients:
     def __init__(self, connections: int, clients: int, cost_s: float, spread: float) -> None:
         self._clients, self._cost_s, self._spread = clients, cost_s, spread
         self._now_s, self._end_s, self._rng = 0.0, 0.0, Random(connections)
+        self._has_ended = False
         self._worker = Worker(max_queue=1_024, timer_s=lambda: self._now_s)
         self._arrivals = [(0.001 * number, number) for number in range(connections)]
         self._asked_s: dict[int, float] = {}
@@ -142,7 +143,9 @@ class SimulatedClients:
         self._now_s += self._cost_s * self._rng.lognormvariate(0.0, self._spread)
 
     def _take(self, number: int) -> None:
-        """Be the order of a connection."""
+        """Be the order of a connection. Once the time is over nobody comes: the loop may be closed."""
+        if self._has_ended:
+            return
         self.answered += 1
         if number in self._told:
             at_s, told_s = self._told.pop(number)
@@ -155,6 +158,7 @@ class SimulatedClients:
             asyncio.run_coroutine_threadsafe(self._come(other), self._loop).result()
         self._now_s = max(self._now_s, end_s)
         if self._now_s >= self._end_s:
+            self._has_ended = True
             self._loop.call_soon_threadsafe(self._is_over.set)
 
     async def _come(self, number: int) -> None:

@@ -20,10 +20,12 @@ from swapcli.core.encoding.text import ELLIPSIS
 from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.catalogue import network_names
 from swapcli.faces.cli.commands import balance, config, keys, networks, protocols, schema, tokens
+from swapcli.faces.cli.commands.backtest import view as backtest_view
 from swapcli.faces.cli.commands.compare.view import comparison_columns
 from swapcli.faces.cli.commands.decode import view as decode_view
 from swapcli.faces.cli.commands.depth.view import level_columns, point_columns
 from swapcli.faces.cli.commands.health.view import health_columns
+from swapcli.faces.cli.commands.hindsight import view as hindsight_view
 from swapcli.faces.cli.commands.sync.view import SKIPPED_COLUMNS, UNEXPLAINED_COLUMNS
 from swapcli.faces.cli.commands.verify import view as verify_view
 from swapcli.faces.cli.help_topics import topic_text
@@ -42,6 +44,7 @@ codecs.register_error(SIMILAR, replace_with_similar)
 LONG_SYMBOL = "A Symbol That Is Longer Than It Should Be"
 
 TABLES: dict[str, tuple[Column, ...]] = {
+    "commands/backtest/view": backtest_view.COLUMNS,
     "commands/balance": balance.COLUMNS,
     "commands/compare/view": comparison_columns(LONG_SYMBOL),
     "commands/config": config.COLUMNS,
@@ -50,6 +53,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "commands/depth/view points": point_columns(LONG_SYMBOL, "USDC", has_bars=True),
     "commands/health/view": health_columns(has_messages=True),
     "commands/health/view with nodes": health_columns(has_messages=True, has_nodes=True),
+    "commands/hindsight/view protocols": hindsight_view.VENUE_COLUMNS,
+    "commands/hindsight/view swaps": hindsight_view.SWAP_COLUMNS,
+    "commands/hindsight/view not explained": hindsight_view.REASON_COLUMNS,
     "commands/keys": keys.COLUMNS,
     "commands/networks": networks.COLUMNS,
     "commands/protocols": protocols.COLUMNS,
@@ -214,6 +220,8 @@ DOCUMENTED = {
     "decode": decode_view.COLUMNS,
     "market info": STORE_COLUMNS,
     "config show": config.COLUMNS,
+    "hindsight": (*hindsight_view.SWAP_COLUMNS, *hindsight_view.VENUE_COLUMNS),
+    "backtest": backtest_view.COLUMNS,
 }
 
 
@@ -226,7 +234,8 @@ def test_the_order_of_columns_to_leave_out_is_documented() -> None:
     }
     assert documented == {name: ", ".join(column.title for column in columns) for name, columns in ordered.items()}
     without = {name for name, columns in TABLES.items() if not any(column.drop_order for column in columns)}
-    assert len(DOCUMENTED) == len(TABLES) - len(without) - 2  # the tables of health and depth are each of two kinds
+    # The tables of health, depth and hindsight are each of two kinds.
+    assert len(DOCUMENTED) == len(TABLES) - len(without) - 3
 
 
 COMMANDS: tuple[tuple[str, ...], ...] = (

@@ -60,7 +60,7 @@ def backtest(
     \b
     Examples:
       swapcli backtest base orders.csv --blocks 23000000..23100000 --every 1000
-      swapcli backtest base orders.csv --blocks 23000000..23100000 --results quotes.csv --workers 2
+      swapcli backtest base orders.csv --blocks 23000000..23000100 --workers 2
 
     The file has a title line, such as token_in,token_out,amount, and an order on each line, with amounts in whole
     tokens, or with --raw in the smallest unit. Every order is quoted at every K-th block with the gas price of its

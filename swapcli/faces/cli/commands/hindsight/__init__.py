@@ -48,7 +48,7 @@ def hindsight(
 
     \b
     Examples:
-      swapcli hindsight base 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+      swapcli hindsight base transactions.txt
       swapcli hindsight base transactions.txt -o hindsight.svg
 
     For each transaction: what it sold and got, what the best route would have paid at the parent block, and the
