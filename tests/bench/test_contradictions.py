@@ -58,6 +58,7 @@ def test_a_search_that_finds_nothing_is_contradicted(monkeypatch: pytest.MonkeyP
     assert found.description.startswith("exact path")
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_single_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.json"
     main(["--folder", str(tmp_path), "--cases", "12", "--seed", "5", "--json", str(rows), "--processes", "2"])

@@ -48,6 +48,7 @@ def write_orders(folder: Path, orders: list[tuple[str, str, int]]) -> None:
     (folder / "orders.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+@pytest.mark.slow
 def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_path: Path) -> None:
     runs_a_size = examples(1, full=2)
     found = measure_store(tmp_path, maker, runs_a_size, (5, 6))

@@ -54,6 +54,7 @@ def test_many_random_calls_keep_the_invariants(seed: str) -> None:
     check_invariants({**FULL, "FOUNDRY_FUZZ_SEED": seed}, 400 * 60)
 
 
+@pytest.mark.slow
 def test_a_router_without_a_lock_breaks_an_invariant(folder: Path) -> None:
     (mutant,) = (each for each in find_mutants() if each.name == LOCK)
     assert outcome(mutant, folder)

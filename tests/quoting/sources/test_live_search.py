@@ -159,6 +159,7 @@ def test_a_large_order_reads_more_than_a_small_one() -> None:
     assert counts[0] * 3 < counts[1]
 
 
+@pytest.mark.slow
 def test_an_unbalanced_market_is_read_more_widely() -> None:
     rng, counts = Random(5), []
     orders = [_order(WIDE, rng, -1.0) for _ in range(6)]
