@@ -155,6 +155,7 @@ def test_the_components_do_not_depend_on_the_run() -> None:
     assert texts == {sbom.render()}
 
 
+@pytest.mark.slow
 def test_a_release_has_packages_components_and_checksums(
     checkout: Path, builds: tuple[Path, Path], tmp_path: Path
 ) -> None:

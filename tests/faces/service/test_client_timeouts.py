@@ -293,6 +293,7 @@ http {{
 """
 
 
+@pytest.mark.slow
 def test_a_proxy_loses_no_post(patient: ServiceProcess, tmp_path: Path) -> None:
     """Its connections are idle for up to the whole time for which it keeps them."""
     (port,) = free_ports(1)

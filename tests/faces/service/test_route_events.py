@@ -21,6 +21,7 @@ from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.sources.in_memory import InMemorySource
+from tests.examples import few, few_rows
 from tests.support.service import FakeClock, build_order_query, open_testnet_market, serve_over_sockets
 from tests.support.waiting import until
 
@@ -168,7 +169,7 @@ def test_a_client_that_reconnects_gets_only_news(monkeypatch: pytest.MonkeyPatch
             assert next(events).name == "quote"
 
 
-@pytest.mark.parametrize("last", ["", "-", "nonsense", "1-" + "0" * 24, "-" * 500])
+@pytest.mark.parametrize("last", few(["", "-", "nonsense", "1-" + "0" * 24, "-" * 500], 2))
 def test_an_unknown_last_event_gets_the_quote(last: str) -> None:
     with serving() as service, service.listening({"Last-Event-ID": last}) as events:
         assert next(events).name == "quote"
@@ -190,13 +191,16 @@ def test_no_quote_is_sent_of_old_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("query", "status"),
-    [
-        ({"amount": "0"}, 400),
-        ({"tokenInAddress": "0x12"}, 400),
-        ({"excludeProtocols": "77777"}, 400),
-        ({"reverse": "true"}, 400),
-        ({"integratorAddress": "0x" + "ab" * 20, "integratorFeePercentageBps": "5"}, 401),
-    ],
+    few_rows(
+        [
+            ({"amount": "0"}, 400),
+            ({"tokenInAddress": "0x12"}, 400),
+            ({"excludeProtocols": "77777"}, 400),
+            ({"reverse": "true"}, 400),
+            ({"integratorAddress": "0x" + "ab" * 20, "integratorFeePercentageBps": "5"}, 401),
+        ],
+        2,
+    ),
 )
 def test_a_bad_order_is_refused_as_by_the_route(query: dict[str, str], status: int) -> None:
     with serving() as service:

@@ -7,6 +7,7 @@ import json
 import subprocess
 from typing import Any
 
+import pytest
 from jsonschema_rs import Draft202012Validator
 from mcp import Client
 
@@ -156,6 +157,7 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> tuple[bo
     return result.is_error, document(result)
 
 
+@pytest.mark.slow
 def test_each_mistake_is_a_plain_error_and_the_server_goes_on() -> None:
     assert len(MISTAKES) >= 100
 
