@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from bench.cases import Case
 from bench.running import clean_environment, run
 
 _NO_ROUTE = 3
+_ORDER_KEYS = ("id", "token_in", "token_out", "amount_in")
 
 
 def console_script() -> Path:
@@ -22,7 +24,7 @@ def quote_batch(
 ) -> Path:
     """Run `swapcli route --batch` over the case and return its output file. Raises `BenchmarkFailed`."""
     command: list[str | Path] = [console_script(), "route", case.network, "--market", case.market]
-    command += ["--batch", case.orders, "--json", "--gas-price", "0", "--shares", shares]
+    command += ["--batch", _write_batch(case), "--json", "--gas-price", "0", "--shares", shares]
     if case.excluded and not all_families:
         command += ["--exclude-protocols", ",".join(case.excluded)]
     if certify:
@@ -30,6 +32,14 @@ def quote_batch(
     out = case.results(kind)
     out.write_text(run(command, env=clean_environment(case.folder), accepted=(0, _NO_ROUTE)))
     return out
+
+
+def _write_batch(case: Case) -> Path:
+    """Write the orders as the command takes them: the baselines' file says more of each."""
+    orders = (json.loads(line) for line in case.orders.read_text().splitlines() if line.strip())
+    batch = case.folder / f"batch_{case.name}.ndjson"
+    batch.write_text("".join(json.dumps({key: order[key] for key in _ORDER_KEYS}) + "\n" for order in orders))
+    return batch
 
 
 def amount_out(result: dict[str, Any]) -> int | None:
