@@ -104,7 +104,7 @@ def test_a_contract_that_refuses_is_left_out_for_the_order(trader: Trader, node:
     again = source.quote(request(trader, 900))
     assert {each.amount_in for each in again.contradictions}.isdisjoint(
         each.amount_in for each in answer.contradictions
-    )  # asked anew
+    )  # asked again
 
 
 def test_without_another_pool_there_is_no_route(trader: Trader, node: RpcNode) -> None:

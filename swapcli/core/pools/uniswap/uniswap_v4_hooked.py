@@ -26,7 +26,7 @@ from swapcli.core.pools.uniswap.hook_fees import HookFees, check_hook_fees, read
 from swapcli.core.pools.uniswap.hooked_curve import HookedCurve
 
 _TAKEN_OUTPUT_BITS: Final = 107
-"""Hooks multiply the output by fees up to 10^6 in signed numbers of 128 bits; some revert where that does not fit."""
+"""Hooks multiply the output by fees of up to 10^6 in signed 128-bit integers; some revert on overflow."""
 _MAX_HOOK_GAS: Final = 10_000_000
 
 
