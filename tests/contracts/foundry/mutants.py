@@ -200,10 +200,13 @@ def score(outcomes: dict[str, str]) -> float:
     return sum(each != SURVIVED for each in counted.values()) / max(1, len(counted))
 
 
+def _known_outcomes() -> dict[str, str]:
+    return dict(json.loads(RESULTS.read_text())) if RESULTS.exists() else {}
+
+
 def write_results(outcomes: dict[str, str]) -> None:
     """Add outcomes to those of earlier parts, in the order of the sources, without what no longer exists."""
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    merged = {**known, **outcomes}
+    merged = _known_outcomes() | outcomes
     names = dict.fromkeys(each.name for each in find_mutants())
     RESULTS.write_text(json.dumps({name: merged[name] for name in names if name in merged}, indent=1) + "\n")
 
@@ -213,11 +216,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--invariants-only", action="store_true")
     parser.add_argument("--only", default="", help="mutants whose name contains this text")
+    parser.add_argument("--untried", action="store_true", help="mutants that mutants.json does not have")
     parser.add_argument("--part", default="0/1", help="K/N: those of N parts that are taken in turns, from 0")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args(arguments)
     part, _, parts = options.part.partition("/")
-    mutants = [each for each in find_mutants() if options.only in each.name][int(part) :: int(parts)]
+    known = _known_outcomes() if options.untried else {}
+    mutants = [each for each in find_mutants() if options.only in each.name and each.name not in known]
+    mutants = mutants[int(part) :: int(parts)]
     run_forge("--match-contract", "RouterInvariants")  # compiles the tests, once
     attempt = partial(try_mutant, invariants_only=options.invariants_only)
     outcomes: dict[str, str] = {}
@@ -226,9 +232,9 @@ def main(arguments: Sequence[str]) -> int:
             # A line that occurs twice counts as its worse outcome.
             outcomes[mutant.name] = SURVIVED if SURVIVED in (outcome, outcomes.get(mutant.name)) else outcome
             print(f"{outcome:>18}  {mutant.line + 1:4}  {mutant.name}", flush=True)
+            if not options.invariants_only:
+                write_results(outcomes)
     print(f"{dict(Counter(outcomes.values()))}, killed {score(outcomes):.1%}")
-    if not options.only and not options.invariants_only:
-        write_results(outcomes)
     return 0
 
 
