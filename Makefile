@@ -13,6 +13,9 @@ QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.p
 
 .PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions exactness snapshots family clean
 
+# Hundreds of tests start Python, which would compile the whole program again each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The programs come before what is installed with them.
 .NOTPARALLEL:
 

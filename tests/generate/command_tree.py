@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -90,8 +91,13 @@ class CommandNode(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-def command_nodes() -> Iterator[CommandNode]:
-    """Yield all commands, the root first, groups before their commands."""
+@cache
+def command_nodes() -> tuple[CommandNode, ...]:
+    """Return all commands, the root first, groups before their commands."""
+    return tuple(_command_nodes())
+
+
+def _command_nodes() -> Iterator[CommandNode]:
     from typer.main import get_command
 
     from swapcli.faces.cli.overview import PROGRAM
