@@ -18,7 +18,7 @@ SELECTORS = {
     "izumiV3": "0980929e",
     "uniswapV4": "aa9d21cb",
     "liquidCore": "3f2f869a",
-    "Nabla Finance": "708d4d94",
+    **dict.fromkeys(("Nabla Finance", "nablaFinance"), "708d4d94"),
     **dict.fromkeys(("dodoDPP", "dodoDSP", "dodoDVM"), "79a04876 66410a21"),
     "balancerLBPool": "3ebc54e5",
 }
