@@ -18,7 +18,7 @@
 
 `lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
 one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
-falls linearly from the first to the last one in so many seconds.
+falls linearly from the first to the last one in so many seconds; or `{sum: [value, ...]}`: all of them together.
 """
 
 from __future__ import annotations
@@ -66,7 +66,13 @@ class Decay(NamedTuple):
     seconds: Term
 
 
-FeeTerm = Term | Decay
+class Sum(NamedTuple):
+    """A fee that several parties share, each of which has a part of its own."""
+
+    parts: tuple[Term, ...]
+
+
+FeeTerm = Term | Decay | Sum
 
 
 class FeeTerms(NamedTuple):
@@ -182,10 +188,12 @@ def _parse_terms(fields: DefinitionFields, path: str, value: object, names: Coll
 def _parse_fee(fields: DefinitionFields, path: str, value: object, names: Collection[str]) -> FeeTerm:
     if not isinstance(value, dict):
         return _parse_term(fields, path, value, names)
-    decay = fields.of_keys(value, path, ("decay",))
-    at = decay.path_of("decay")
-    entries = decay.read("decay", parse_list, len(Decay._fields), len(Decay._fields))
-    return Decay(*(_parse_term(decay, f"{at}[{k}]", each, names) for k, each in enumerate(entries)))
+    several = fields.of_keys(value, path, ("decay", "sum"))
+    if several.has("sum"):
+        return Sum(tuple(_parse_term(several, at, each, names) for at, each in several.optional_items("sum")))
+    at = several.path_of("decay")
+    entries = several.read("decay", parse_list, len(Decay._fields), len(Decay._fields))
+    return Decay(*(_parse_term(several, f"{at}[{k}]", each, names) for k, each in enumerate(entries)))
 
 
 def _parse_optional_term(fields: DefinitionFields, key: str, names: Collection[str]) -> Term | None:

@@ -13,6 +13,7 @@ from swapcli.core.networks.hook_rules import (
     FEES,
     Decay,
     FeeTerms,
+    Sum,
     hook_rule_text,
     hook_rule_texts,
     parse_hook_rule,
@@ -26,7 +27,7 @@ ROW: dict[str, Any] = {
     "rule": "fees",
     "hooks": [HOOK],
     "values": [{"name": "fee", "contract": "$hooks", "call": "feeOf(bytes32)", "arguments": ["$pool_id"]}],
-    "fees": [{"lp": "$fee", "output": 5}, {"input": {"decay": ["$fee", 0, 10, 60]}}],
+    "fees": [{"lp": {"sum": ["$fee", 2]}, "output": 5}, {"input": {"decay": ["$fee", 0, 10, 60]}}],
     "exchanged_unless": ["$token0", "0x05"],
     "gas": 7,
 }
@@ -39,7 +40,7 @@ def parse(*rows: object) -> object:
 def test_a_row_is_read_with_all_that_it_says() -> None:
     rule = parse_hook_rules(BASE._replace(hook_rules=(ROW,)))[HOOK]
     assert (rule.rule, rule.gas, rule.fee_unit, rule.code_hash, rule.opens_at) == (FEES, 7, 10**6, None, None)
-    assert rule.fees == (FeeTerms("$fee", 0, 5), FeeTerms(None, Decay("$fee", 0, 10, 60), 0))
+    assert rule.fees == (FeeTerms(Sum(("$fee", 2)), 0, 5), FeeTerms(None, Decay("$fee", 0, 10, 60), 0))
     assert rule.exchanged_unless == ("$token0", "0x05")
     assert [each.name for each in rule.values] == ["fee"]
 
@@ -68,6 +69,8 @@ def test_the_first_row_of_a_hook_counts_also_as_text() -> None:
         ({"fees": {"lp": -1}}, "0"),
         ({"fees": {"tax": 1}}, 'unknown key "tax"'),
         ({"fees": {"lp": {"decay": [1, 0, 5]}}}, "4"),
+        ({"fees": {"lp": {"sum": ["$feez"]}}}, "one of"),
+        ({"fees": {"lp": {"total": [1, 2]}}}, 'unknown key "total"'),
         ({"contracts": {"factory": "0x12"}}, "address"),
         ({"gas": -1}, "0"),
     ],

@@ -16,7 +16,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.address import keccak256
-from swapcli.core.networks.hook_rules import FEES, Decay, FeeTerm, FeeTerms, HookRule
+from swapcli.core.networks.hook_rules import FEES, Decay, FeeTerm, FeeTerms, HookRule, Sum
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.core.records import NamedTuple
@@ -122,6 +122,8 @@ def _direction_fees(terms: FeeTerms, unit: int, values: PoolValues, lp_fee_ppm: 
 
 def _resolve_fee(term: FeeTerm, values: PoolValues) -> int:
     """Return a fee at the block's time. A schedule without a length is at its first fee for ever."""
+    if isinstance(term, Sum):
+        return sum(resolve_number(part, values) for part in term.parts)
     if not isinstance(term, Decay):
         return resolve_number(term, values)
     first, last, since, seconds = (resolve_number(each, values) for each in term)

@@ -167,6 +167,11 @@ def test_a_fee_that_decays_is_that_of_the_blocks_time(real: HookedPool, elapsed_
     assert real.load_hooked(real.ref(rule)).fees == HookFees(DirectionFees(fee_ppm), DirectionFees(fee_ppm))
 
 
+def test_a_fee_of_several_parties_is_their_sum(real: HookedPool) -> None:
+    fees = [{**RULE["fees"][0], "input": {"sum": ["$input0", 0]}}, {**RULE["fees"][1], "output": {"sum": [1_400, 100]}}]
+    assert real.load_hooked(real.ref({**RULE, "fees": fees})).fees == FEES
+
+
 def created(real: HookedPool, rules: Mapping[str, str], quoted: frozenset[str]) -> PoolRef:
     """Decode the event of the pool's creation."""
     factory = Factory(
