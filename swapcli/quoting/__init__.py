@@ -8,11 +8,11 @@ it all for programs.
 """
 
 PUBLIC = (
-    "account_holdings", "alternatives", "amounts", "async_market", "backtest", "comparison", "config", "depth",
-    "followers", "health", "impact_measures", "live_choice", "many_quotes", "market", "open_market", "openers",
-    "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing", "protocol_support", "quote_change",
-    "quote_figures", "quote_options", "quote_results", "remote.url_document", "resolve", "review", "route_document",
-    "simulated_offers", "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory",
-    "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote", "swap_quote", "swap_warnings",
-    "token_prices", "verification", "warnings",
+    "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "comparison",
+    "config", "depth", "followers", "health", "impact_measures", "live_choice", "many_quotes", "market",
+    "open_market", "openers", "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing",
+    "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results", "remote.url_document",
+    "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
+    "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",
+    "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -107,10 +107,21 @@ class AsyncMarket:
         return await self._call(lambda market: market.depth(token_in, token_out, amounts, **options))
 
     async def compare(
-        self, token_in: str | Token, token_out: str | Token, amount: Amount, **options: Unpack[QuoteKeywords]
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount,
+        *,
+        aggregators: str | Sequence[str] = (),
+        sender: str | None = None,
+        **options: Unpack[QuoteKeywords],
     ) -> Comparison:
         """As `Market.compare`."""
-        return await self._call(lambda market: market.compare(token_in, token_out, amount, **options))
+        return await self._call(
+            lambda market: market.compare(
+                token_in, token_out, amount, aggregators=aggregators, sender=sender, **options
+            )
+        )
 
     async def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """As `Market.pool_rows`."""

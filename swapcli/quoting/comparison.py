@@ -19,7 +19,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.records import NamedTuple
+from swapcli.quoting.aggregator_options import AggregatorOptions
 from swapcli.quoting.alternatives import (
     Alternative,
     AlternativeKind,
@@ -44,18 +44,6 @@ _HEAD_START_S: Final = 0.1
 long as to find it, and only one thread of Python runs at a time."""
 _IMPLAUSIBLE: Final = 2
 """An unproven output of so many times that of the split route is a mistake, such as wrong decimals."""
-
-
-class AggregatorOptions(NamedTuple):
-    """The aggregators to ask for a sender, the time that each of them has, and what simulates their payloads.
-
-    That is opened once the own quotes are there: its modules take as long to import as they take.
-    """
-
-    asked: Sequence[AskedAggregator]
-    sender: str
-    timeout_s: float
-    open_simulator: Callable[[], OfferSimulator]
 
 
 def compare_alternatives(
@@ -100,12 +88,7 @@ def compare_alternatives(
     found = Comparison(source.network, request.order, ordered, split.figures)
     if not aggregators:
         return found
-    return found._replace(hosts=hosts_of(aggregators.asked), sender=aggregators.sender)
-
-
-def hosts_of(asked: Sequence[AskedAggregator]) -> tuple[str, ...]:
-    """Return the hosts that see the order."""
-    return tuple(dict.fromkeys(each.adapter.host for each in asked))
+    return found._replace(hosts=aggregators.hosts, sender=aggregators.sender)
 
 
 def _local_alternatives(

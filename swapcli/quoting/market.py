@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
     from swapcli.quoting.config import Secret, Settings
@@ -300,21 +301,51 @@ class Market:
             return measure_depth(self.source, resolved.build_request(order), resolved.terms, units, start)
 
     def compare(
-        self, token_in: str | Token, token_out: str | Token, amount: Amount, **options: Unpack[QuoteKeywords]
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount,
+        *,
+        aggregators: str | Sequence[str] = (),
+        sender: str | None = None,
+        **options: Unpack[QuoteKeywords],
     ) -> Comparison:
         """Return the ways to sell `amount`, the best first: split, single path, direct, and each protocol alone.
 
-        Errors of one way are its `error`; otherwise raises as `quote`.
+        Nobody else is asked unless `aggregators` names them, as `swapcli compare --aggregators` does: "all", or names
+        such as ["lifi", "kyberswap"]. The tokens, the amount and the `sender`, by default an address that nobody owns,
+        are then sent to the `hosts` of the comparison, while this process computes. With a node, their payloads are
+        simulated for the sender, and rank by what they pay.
+
+        Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
+        cannot be asked, and for any of an offline market or of one on a past block.
         """
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 
         with self._lock:
             resolved = self._resolve(False, **options)
+            asked = self._choose_aggregators([aggregators] if isinstance(aggregators, str) else aggregators, sender)
             order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
             order = order._replace(amount=self.resolve_amount(amount, order, resolved).amount)
             request = resolved.build_request(order)
-            return compare_alternatives(self.source, (), request, resolved.terms, SYSTEM_CLOCK)
+            return compare_alternatives(self.source, (), request, resolved.terms, SYSTEM_CLOCK, asked)
+
+    def _choose_aggregators(self, names: Sequence[str], sender: str | None) -> AggregatorOptions | None:
+        if not names:
+            if sender is not None:
+                raise InvalidOption("sender is for offers of aggregators", hint="name some in aggregators")
+            return None
+        from swapcli.quoting.aggregator_options import choose_aggregator_options
+        from swapcli.quoting.quote_options import parse_address_option
+
+        setup = self._nodes.setup
+        if setup.is_offline:
+            raise InvalidOption("aggregators are asked over the network, but this market was opened offline")
+        if setup.block is not None:
+            raise InvalidOption("aggregators quote on their own state, but this market is on a past block")
+        address = None if sender is None else parse_address_option(sender, self.network, "sender")
+        return choose_aggregator_options(names, address, self.network, self._nodes, self._routers)
 
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.

@@ -111,7 +111,10 @@ def test_the_library_reads_public_nodes(user: User, monkeypatch: pytest.MonkeyPa
         assert str(market.quote(*PAIR).amount_out) == quoted["outputAmount"]
 
 
-def test_a_public_node_simulates_offers_where_it_is_asked_for(user: User) -> None:
+def test_a_public_node_simulates_offers_where_it_is_asked_for(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(user.folder / "config.yaml"))
+    monkeypatch.setenv("SWAPCLI_LIVE", "auto")
+    monkeypatch.setenv("XDG_DATA_HOME", str(user.folder / "data"))
     with fake_aggregators({"mine": Character("5")}) as fake:
         words = ("compare", *PAIR, "--aggregators=mine", "--json")
         settings: dict[str, object] = {"aggregators": fake.settings()}
@@ -121,7 +124,11 @@ def test_a_public_node_simulates_offers_where_it_is_asked_for(user: User) -> Non
             assert ran.exit_code == 0, ran.stderr
             (split,) = [each for each in ran.json["alternatives"] if each["kind"] == "split"]
             outcomes[options] = (split["simulation"]["outcome"], split["simulation"]["outputAmount"])
+        with Market.open(user.name, settings={"check": "always"}) as market:
+            found = market.compare(*PAIR, aggregators="mine").split.simulation
     assert outcomes == {(): ("notSimulated", None), ("--check",): ("paid", split["outputAmount"])}
+    assert found is not None
+    assert (found.outcome, found.amount_out) == ("paid", int(split["outputAmount"]))
 
 
 def test_a_public_node_checks_a_swap_where_it_is_asked_for(user: User) -> None:

@@ -13,9 +13,10 @@ from swapcli.core.errors import Unreachable, UpstreamTimeout
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.quoting.aggregator_options import AggregatorOptions
 from swapcli.quoting.aggregators.adapter_definitions import parse_adapter
 from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
-from swapcli.quoting.comparison import AggregatorOptions, compare_alternatives, hosts_of
+from swapcli.quoting.comparison import compare_alternatives
 from swapcli.quoting.openers.choose_aggregators import AskedAggregator
 from swapcli.quoting.openers.choose_source import open_source_chooser
 from swapcli.quoting.openers.program_setup import program_setup
@@ -67,7 +68,7 @@ def timed(market: Market, characters: Mapping[str, Character], timeout_s: float)
         started_s = time.monotonic()
         found = compare(market, options)
         took_s = time.monotonic() - started_s
-    assert found.hosts == hosts_of(options.asked)
+    assert found.hosts == options.hosts
     own_s = found.split.time_s
     assert own_s is not None
     assert own_s < took_s, "the own answer waits for none of them"

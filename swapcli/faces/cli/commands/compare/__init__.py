@@ -24,8 +24,7 @@ from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
-    from swapcli.quoting.comparison import AggregatorOptions
-    from swapcli.quoting.simulated_offers import OfferSimulator
+    from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 PUBLIC = ()
@@ -170,28 +169,19 @@ def _aggregator_options(
             "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
             hint="give one of them",
         )
-    from swapcli.core.model.order import UNOWNED_ADDRESS
     from swapcli.core.networks.address import display_address
     from swapcli.faces.cli.account_options import SENDER, parse_account_option
-    from swapcli.quoting.comparison import AggregatorOptions, hosts_of
-    from swapcli.quoting.openers.choose_aggregators import choose_aggregators
+    from swapcli.quoting.aggregator_options import choose_aggregator_options
 
-    chosen = choose_aggregators(names, network, session.settings.aggregators)
-    owner = UNOWNED_ADDRESS if sender is None else parse_account_option(sender, network, session, SENDER)
-    hosts = ", ".join(hosts_of(chosen.asked))
+    address = None if sender is None else parse_account_option(sender, network, session, SENDER)
+    chosen = choose_aggregator_options(names, address, network, session.nodes, session.routers)
     whose = ", which nobody owns," if sender is None else ""
-    shown = display_address(owner, network.kind)
-    session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {hosts}")
+    shown = display_address(chosen.sender, network.kind)
+    session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {', '.join(chosen.hosts)}")
     if chosen.left_out:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in chosen.left_out.items())
         session.output.note(f"not asked: {reasons}")
-
-    def open_simulator() -> "OfferSimulator":
-        from swapcli.quoting.simulated_offers import OfferSimulator
-
-        return OfferSimulator(session.nodes, session.routers, network, owner)
-
-    return AggregatorOptions(chosen.asked, owner, session.settings.timeout_s, open_simulator)
+    return chosen
 
 
 def _open_services(session: Session, network: str, urls: list[str]) -> "list[tuple[str, QuoteSource]]":

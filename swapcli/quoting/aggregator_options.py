@@ -1,0 +1,57 @@
+"""Whom a comparison asks beside its own sources: aggregators by name, for a sender, and what simulates their offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.order import UNOWNED_ADDRESS
+from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.choose_aggregators import AskedAggregator
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.simulated_offers import OfferSimulator
+
+
+class AggregatorOptions(NamedTuple):
+    """The aggregators to ask for a sender, the time that each of them has, and what simulates their payloads.
+
+    That is opened once the own quotes are there: its modules take as long to import as they take. `left_out` says why
+    others are not asked, by name.
+    """
+
+    asked: Sequence[AskedAggregator]
+    sender: str
+    timeout_s: float
+    open_simulator: Callable[[], OfferSimulator]
+    left_out: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that see the order."""
+        return tuple(dict.fromkeys(each.adapter.host for each in self.asked))
+
+
+def choose_aggregator_options(
+    names: Sequence[str], sender: str | None, network: Network, nodes: NodeOpener, routers: RouterMemory
+) -> AggregatorOptions:
+    """Return what asks the aggregators of these names, or `all`; without a `sender`, for an address that nobody owns.
+
+    Adapters, keys and the time-out are those of the settings; offers are simulated by the node that checks swaps.
+    Raises `InvalidOption` for a name that cannot be asked.
+    """
+    from swapcli.quoting.openers.choose_aggregators import choose_aggregators
+
+    settings, owner = nodes.setup.settings, sender or UNOWNED_ADDRESS
+    chosen = choose_aggregators(names, network, settings.aggregators)
+
+    def open_simulator() -> OfferSimulator:
+        from swapcli.quoting.simulated_offers import OfferSimulator
+
+        return OfferSimulator(nodes, routers, network, owner)
+
+    return AggregatorOptions(chosen.asked, owner, settings.timeout_s, open_simulator, chosen.left_out)
