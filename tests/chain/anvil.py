@@ -183,7 +183,10 @@ def _calls(
 
 @contextmanager
 def running_anvil(
-    chain_id: int = CHAIN_ID, ipc_path: Path | None = None, max_states: int | None = None
+    chain_id: int = CHAIN_ID,
+    ipc_path: Path | None = None,
+    max_states: int | None = None,
+    hardfork: str = "cancun",
 ) -> Iterator[AnvilChain]:
     """Run a fresh node for the duration of the block, with an IPC socket at `ipc_path` if given.
 
@@ -191,7 +194,7 @@ def running_anvil(
     """
     command = [
         str(_binary()),
-        *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", "cancun"),
+        *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", hardfork),
         *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
         *("--timestamp", str(START_S), "--disable-code-size-limit"),
         *(("--ipc", str(ipc_path)) if ipc_path else ()),

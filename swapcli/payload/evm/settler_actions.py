@@ -9,6 +9,7 @@
     UNISWAPV3        (address recipient, uint256 bps, bytes path, uint256 min)
     UNISWAPV4        (address recipient, address sellToken, uint256 bps, bool feeOnTransfer, uint256 hashMul,
                       uint256 hashMod, bytes fills, uint256 min)
+    DODOV2           (address recipient, address sellToken, uint256 bps, address pool, bool quoteForBase, uint256 min)
     BASIC            (address sellToken, uint256 bps, address pool, uint256 offset, bytes data)
 
 Source: github 0xProject/0x-settler, `src/ISettlerActions.sol` and the contracts in `src/core`. An action spends
@@ -41,6 +42,7 @@ NATIVE_CHECK: Final = "bd01c226"
 UNISWAPV2: Final = "103b48be"
 UNISWAPV3: Final = "8d68a156"
 UNISWAPV4: Final = "af72634f"
+DODOV2: Final = "ca9e5d0f"
 BASIC: Final = "38c9c147"
 
 NATIVE: Final = "0x" + "ee" * 20
@@ -169,6 +171,19 @@ def encode_uniswap_v4(recipient: str, sell_token: str, buy_token: str, bps: int,
         f"{_HASH_MODULUS:064x}",
     )
     return UNISWAPV4 + _with_bytes(words, fill, f"{0:064x}")
+
+
+def encode_dodo_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_quote: bool) -> str:
+    """Encode a swap in a pool of DODO V2. `bps` 0 sells what was already paid to the pool."""
+    return "".join((
+        DODOV2,
+        encode_address(recipient, "recipient"),
+        encode_address(sell_token, "sell token"),
+        _bps(bps),
+        encode_address(pool, "pool"),
+        f"{sells_quote:064x}",
+        f"{0:064x}",
+    ))  # fmt: skip
 
 
 def encode_basic(sell_token: str, bps: int, pool: str, offset: int = 0, data: str = "") -> str:

@@ -25,6 +25,7 @@ SIGNATURES = {
     "UNISWAPV2": "UNISWAPV2(address,address,uint256,address,uint24,uint256)",
     "UNISWAPV3": "UNISWAPV3(address,uint256,bytes,uint256)",
     "UNISWAPV4": "UNISWAPV4(address,address,uint256,bool,uint256,uint256,bytes,uint256)",
+    "DODOV2": "DODOV2(address,address,uint256,address,bool,uint256)",
     "BASIC": "BASIC(address,uint256,address,uint256,bytes)",
     "exchange": "exchange(int128,int128,uint256,uint256)",
     "swap": "swap((bytes32,uint8,address,address,uint256,bytes),(address,bool,address,bool),uint256,uint256)",
@@ -197,6 +198,13 @@ class SettlerModel:
         pool_key = (*sorted(currencies), fee, spacing, hooks)
         pool_id = keccak256(encode(["address", "address", "uint24", "int24", "address"], pool_key))
         self._trade("0x" + pool_id.hex(), sold, bought, self._take(sold, bps))
+
+    def _dodov2(self, recipient: str, sold: str, bps: int, address: str, sells_quote: bool, minimum: int) -> None:
+        assert (recipient, minimum) == (self.address, 0)
+        tokens = self.pools[address].tokens
+        assert tokens[sells_quote] == sold
+        amount = self._take(sold, bps) if bps else self.prepaid.pop(address)
+        self._trade(address, sold, tokens[not sells_quote], amount)
 
     def _basic(self, sold: str, bps: int, pool: str, offset: int, data: bytes) -> None:
         amount = self._take(sold, bps)

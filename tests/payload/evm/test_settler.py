@@ -169,7 +169,12 @@ def test_the_catalogue_has_the_forks_that_settler_knows() -> None:
         }
         assert numbers == {protocol: str(number) for number, protocol in forks.items()}
         families = {protocol.amm_name: protocol.family for protocol in network.protocols}
-        expected = {"UNISWAPV2": {"constant_product"}, "UNISWAPV3": {"concentrated"}, "UNISWAPV4": {"concentrated"}}
+        expected = {
+            "UNISWAPV2": {"constant_product"},
+            "UNISWAPV3": {"concentrated"},
+            "UNISWAPV4": {"concentrated"},
+            "DODOV2": {"dodo_v2"},
+        }
         for protocol, action in actions.items():
             assert families[protocol] in expected.get(action.split()[0], {"stableswap", "weighted"})
 

@@ -10,6 +10,7 @@ as they are. The output of all actions stays in Settler, which checks the minimu
   the input.
 * Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks that it knows.
 * Uniswap V4: one action per pool. A pool of native currency is paid in it, so Settler unwraps before and wraps after.
+* DODO V2: an action of its own, which pays the pool before it calls it.
 * Curve, Balancer V2, wrapped native: the action BASIC, which calls any contract.
 * Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
   below the pool's, and neither its bytecode nor vectors of it are published to check a replay.
@@ -42,6 +43,7 @@ from swapcli.payload.evm.settler_actions import (
     NATIVE,
     V4Key,
     encode_basic,
+    encode_dodo_v2,
     encode_exec,
     encode_execute,
     encode_native_check,
@@ -71,6 +73,8 @@ _WITHDRAW_AMOUNT: Final = _SELECTOR_BYTES
 _TRANSFER_AMOUNT: Final = _SELECTOR_BYTES + WORD
 _PPM_PER_BPS: Final = 100
 
+_PAID_FIRST: Final = ("constant_product", "dodo_v2")
+"""Families whose pools sell for what they were paid before they are called."""
 _SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
 """The variant of constant product pools in `swap-market/1` that is Solidly's as executed here."""
 _GAS: Final = RouterGas(
@@ -99,8 +103,8 @@ class SettlerDialect:
     """The `RouterDialect` of 0x Settler.
 
     The network's `DialectRouter` has AllowanceHolder as `spender`, and the action of each protocol in `protocols`:
-    `UNISWAPV2`, `UNISWAPV3` with the number of the fork, `UNISWAPV4` or `BASIC`. A second number is that of the
-    protocol's second factory.
+    `UNISWAPV2`, `UNISWAPV3` with the number of the fork, `UNISWAPV4`, `DODOV2` or `BASIC`. A second number is that of
+    the protocol's second factory.
     """
 
     pays_integrators: Final = True
@@ -130,7 +134,7 @@ class SettlerDialect:
                 return _pair_as_executed(pool)
             case "UNISWAPV3", "concentrated":
                 return pool if self._fork_id(pool, forks) is not None else None
-            case ("UNISWAPV4", "concentrated") | ("BASIC", "stableswap"):
+            case ("UNISWAPV4", "concentrated") | ("DODOV2", "dodo_v2") | ("BASIC", "stableswap"):
                 return pool
             case "BASIC", "weighted":
                 return pool if pool.pool_id and self._vault(pool) else None
@@ -176,13 +180,13 @@ class SettlerDialect:
             yield encode_native_check(route.amount_in, swap.deadline_s)
             if not keeps_native:
                 yield _wrap(wrapped)
-            paid_pair = None
+            paid_pool = None
         else:
-            paid_pair = _only_pair(uses, route.token_in)
-            recipient = paid_pair.pool.address if paid_pair else router
+            paid_pool = _pool_to_pay(uses, route.token_in)
+            recipient = paid_pool.pool.address if paid_pool else router
             yield encode_transfer_from(recipient, route.token_in, route.amount_in, swap.deadline_s)
         for use in uses:
-            bps = 0 if use is paid_pair else use.step.rate
+            bps = 0 if use is paid_pool else use.step.rate
             if not use.is_native or keeps_native:
                 yield self._swap_action(use, bps, router)
                 continue
@@ -204,6 +208,8 @@ class SettlerDialect:
             fee_bps = _fee_bps(pool)
             assert fee_bps is not None
             return encode_uniswap_v2(router, sold, bps, pool.address, fee_bps, pool.tokens[0] == sold)
+        if pool.family == "dodo_v2":
+            return encode_dodo_v2(router, sold, bps, pool.address, pool.tokens[1] == sold)
         if pool.family == "stableswap":
             return encode_basic(sold, bps, pool.address, _EXCHANGE_AMOUNT, _exchange(pool, sold, bought))
         if pool.family == "weighted":
@@ -277,11 +283,10 @@ def _keeps_native(swap: ReplayedSwap, uses: Sequence[_PoolUse], wrapped: str) ->
     return bool(are_native) and all(are_native)
 
 
-def _only_pair(uses: Sequence[_PoolUse], token_in: str) -> _PoolUse | None:
-    """Return the use of the pair that takes the whole input, which can be paid without a detour through Settler."""
+def _pool_to_pay(uses: Sequence[_PoolUse], token_in: str) -> _PoolUse | None:
+    """Return the use of a pool that takes the whole input and is paid first: without a detour through Settler."""
     sellers = [use for use in uses if use.step.token_in == token_in]
-    is_pair = len(sellers) == 1 and sellers[0].pool.family == "constant_product"
-    return sellers[0] if is_pair else None
+    return sellers[0] if len(sellers) == 1 and sellers[0].pool.family in _PAID_FIRST else None
 
 
 def _fee_bps(pool: Pool) -> int | None:
