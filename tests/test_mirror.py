@@ -219,7 +219,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting/config": (
         "test_loader.py and test_value_types.py, over every setting",
-        "settings source_readers",
+        "settings",
     ),
     "quoting/openers": (
         "the tests of commands and of the library that open sources by them",

@@ -1,7 +1,8 @@
 """What still works and will be dropped, of every face of the program, in one table.
 
 The faces announce their own rows when a former name is used: the command line by a line on stderr, the library by a
-`DeprecationWarning`, the service by headers. `docs/versions.md` says how long a row stays.
+`DeprecationWarning`, the service by headers, and whatever reads settings and files by a warning that names the file.
+`docs/versions.md` says how long a row stays.
 """
 
 from __future__ import annotations
@@ -26,6 +27,17 @@ class DeprecatedKind(StrEnum):
     """A path of the service, as the table of endpoints spells it."""
     PARAMETER = "parameter"
     """A parameter in the query of requests to the service."""
+    SETTING = "setting"
+    """A setting by its dotted key, such as `service.keys_file`, with its environment variable. The replacement is a
+    setting that takes the same values."""
+    DEFINITION_KEY = "definition key"
+    """A key of a network or of an aggregator in the settings, at any depth. No other key there has its name."""
+    MARKET_FIELD = "market field"
+    """A field of market files, at any depth. No other field of them has its name."""
+    KEY_FILE_FIELD = "key file field"
+    """A field of key files, at any depth. No other field of them has its name."""
+    METRIC = "metric"
+    """A metric of the service, without `_total`. The replacement has the same labels; both are there."""
 
 
 class Deprecation(NamedTuple):
@@ -47,7 +59,11 @@ class Deprecation(NamedTuple):
     @property
     def message(self) -> str:
         """The warning for the use of the former name."""
-        return f"{self.name} is deprecated, and version {self.removed_in} drops it: use {self.replacement}"
+        return self.message_for(self.name, self.replacement)
+
+    def message_for(self, name: str, replacement: str) -> str:
+        """Return the warning where the names are spelled in another way, such as environment variables."""
+        return f"{name} is deprecated, and version {self.removed_in} drops it: use {replacement}"
 
 
 DEPRECATIONS: Final[tuple[Deprecation, ...]] = (
@@ -58,3 +74,27 @@ DEPRECATIONS: Final[tuple[Deprecation, ...]] = (
 def deprecations_of(kind: DeprecatedKind) -> Mapping[str, Deprecation]:
     """Return the deprecations of a kind by their former names."""
     return {each.name: each for each in DEPRECATIONS if each.kind is kind}
+
+
+def replace_former_keys(document: object, kind: DeprecatedKind) -> tuple[object, tuple[Deprecation, ...]]:
+    """Return a document of JSON or YAML with the present names of its keys, and the former names that it uses.
+
+    Where an object has both, the present one counts.
+    """
+    former = deprecations_of(kind)
+    if not former:
+        return document, ()
+    used: dict[str, Deprecation] = {}
+    return _with_present_keys(document, former, used), tuple(used.values())
+
+
+def _with_present_keys(value: object, former: Mapping[str, Deprecation], used: dict[str, Deprecation]) -> object:
+    if isinstance(value, list):
+        return [_with_present_keys(each, former, used) for each in value]
+    if not isinstance(value, dict):
+        return value
+    present = {key: _with_present_keys(each, former, used) for key, each in value.items() if key not in former}
+    for key in value.keys() & former.keys():
+        used[key] = former[key]
+        present.setdefault(former[key].replacement, _with_present_keys(value[key], former, used))
+    return present

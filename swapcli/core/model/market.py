@@ -55,7 +55,11 @@ class MarketState(NamedTuple):
 
 
 class ParsedMarket(NamedTuple):
-    """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
+    """A market and the errors of the pools that were left out of it (none unless they may be skipped).
+
+    `deprecations` warn of former names of fields that its file uses.
+    """
 
     market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()
+    deprecations: tuple[str, ...] = ()

@@ -67,9 +67,10 @@ class Output(NamedTuple):
         for warning in warnings:
             self._print_note(f"warning: {printable(warning.message)}")
 
-    def defer_warnings(self, messages: Iterable[str]) -> None:
-        """Print warnings after the result, or after the first of several."""
-        self.deferred.extend(f"warning: {each}" for each in messages)
+    def warn_of_former_names(self, messages: Iterable[str]) -> None:
+        """Print warnings of names that were replaced; with JSON, after the result, or after the first of several."""
+        for message in messages:
+            self._print_note(f"warning: {printable(message)}")
 
     def _print_note(self, line: str) -> None:
         if self.format is OutputFormat.JSON:

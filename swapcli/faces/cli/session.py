@@ -138,10 +138,11 @@ def open_session(
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet)
+    printed.warn_of_former_names(settings.deprecations)
     if output.get:
         from swapcli.faces.cli.deprecations import warnings_of_fields
 
-        printed.defer_warnings(warnings_of_fields(output.get))
+        printed.warn_of_former_names(warnings_of_fields(output.get))
     setup = UserSetup(
         settings,
         data_folder(os.environ, home_folder()),

@@ -33,10 +33,14 @@ def program_setup(
 
     home = home_folder()
     flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
+    loaded = load_settings(flags=flags, environ=os.environ, config_path=None, home=home)
+    warn = warn or _log_warning
+    for sentence in loaded.deprecations:
+        warn(sentence)
     return UserSetup(
-        load_settings(flags=flags, environ=os.environ, config_path=None, home=home),
+        loaded,
         data_folder(os.environ, home),
-        warn or _log_warning,
+        warn,
         environ=os.environ,
         rpc_url=rpc_url,
         is_offline=offline,
