@@ -39,7 +39,8 @@ from swapcli.core.validation.values import parse_integer, parse_list, parse_prin
 FEES: Final = "fees"
 CLANKER_STATIC: Final = "clanker_static"
 CLANKER_DYNAMIC: Final = "clanker_dynamic"
-RULES: Final = (FEES, CLANKER_STATIC, CLANKER_DYNAMIC)
+FLAUNCH: Final = "flaunch"
+RULES: Final = (FEES, CLANKER_STATIC, CLANKER_DYNAMIC, FLAUNCH)
 POOL_NAMES: Final = (
     "pool_manager", "pool_id", "token0", "token1", "currency0", "hooks", "key_fee", "tick_spacing", "time",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Final
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.hook_rules import FEES, parse_hook_rule
+from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, FLAUNCH, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
@@ -42,8 +42,10 @@ USUAL_FEES: Final = (
 """Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
 USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 """Tick spacings for Slipstream contracts whose factory does not list its own."""
-LAUNCH_SPACING: Final = 200
-"""The tick spacing of Clanker's pools, as its SDK deploys them; their fee is dynamic."""
+_CLANKER_KEY: Final = (DYNAMIC_FEE, 200)
+"""The fee and the tick spacing of Clanker's pools, as its SDK deploys them."""
+_LAUNCH_KEYS: Final = {CLANKER_STATIC: _CLANKER_KEY, CLANKER_DYNAMIC: _CLANKER_KEY, FLAUNCH: (0, 60)}
+"""The same of the launchers with a rule of their own."""
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
@@ -191,9 +193,9 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
         )
         for fee, spacing, hooks in _usual_keys(factory)
     ]
-    for hooks in _launchers(factory):
-        pool_id = v4_pool_id(*currencies, DYNAMIC_FEE, LAUNCH_SPACING, hooks)
-        constants = V4Constants(pool_id, LAUNCH_SPACING, hooks, is_native, has_dynamic_fee=True)
+    for fee, spacing, hooks in _launch_keys(factory):
+        pool_id = v4_pool_id(*currencies, fee, spacing, hooks)
+        constants = V4Constants(pool_id, spacing, hooks, is_native, has_dynamic_fee=fee == DYNAMIC_FEE)
         ref = factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))
         refs.append(with_hook_rule(factory, ref._replace(constants=constants)))
     (answer,) = yield [extsload_call(factory.address, [slot_of_id(ref.pool_id, POOLS_SLOT) for ref in refs])]
@@ -210,9 +212,12 @@ def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
 
 
-def _launchers(factory: Factory) -> list[str]:
-    """Return the hooks of launchers: those by a rule of their own."""
-    return [hooks for hooks, rule in factory.hook_rules.items() if parse_hook_rule(rule).rule != FEES]
+def _launch_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
+    """Yield the fee, the tick spacing and the hook of the pools that launchers open."""
+    for hooks, text in factory.hook_rules.items():
+        key = _LAUNCH_KEYS.get(parse_hook_rule(text).rule)
+        if key:
+            yield (*key, hooks)
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:

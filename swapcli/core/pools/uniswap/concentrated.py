@@ -192,6 +192,12 @@ def with_lp_fee(pool: Concentrated, fee_ppm: int) -> Concentrated:
     return replaced
 
 
+def with_position(pool: Concentrated, sqrt_price_x96: int, tick: int, liquidity: int) -> Concentrated:
+    """Return the pool at another price, as `walk_ticks` returns it."""
+    moved: Concentrated = _replace_position(pool, sqrt_price_x96, tick, liquidity)
+    return moved
+
+
 def walk_ticks(pool: Concentrated, amount_in: int, *, down: bool) -> tuple[int, int, int, int]:
     """Sell `amount_in` of token0 (`down`) or token1, and return (amount_out, sqrt_price_x96, tick, liquidity) after it.
 

@@ -1,8 +1,9 @@
 """Uniswap V4 pools with a hook whose rule is known: it sets the LP fee, and takes a part of the input or the output.
 
 The pool itself is `Concentrated`; around its swap stand the parts that the hook takes, which `hook_fees` describes, or
-`clanker_volatility` where they depend on the amount. They are those of one block: hooks change them without an event,
-with time, or by what the swap itself leaves behind. So a route swaps in such a pool once.
+`clanker_volatility` where they depend on the amount, and `internal_swap` where the hook sells tokens of its own first.
+They are those of one block: hooks change them without an event, with time, or by what the swap itself leaves behind. So
+a route swaps in such a pool once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
-from swapcli.core.errors import SwapReverts
+from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import WAD
 from swapcli.core.pools.fast_replace import fast_replace
@@ -20,10 +21,13 @@ from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import is_forward
 from swapcli.core.pools.uniswap.clanker_curve import volatile_curve
 from swapcli.core.pools.uniswap.clanker_volatility import ClankerVolatility, read_clanker_volatility
-from swapcli.core.pools.uniswap.concentrated import Concentrated, with_lp_fee
+from swapcli.core.pools.uniswap.concentrated import Concentrated, walk_ticks, with_lp_fee, with_position
 from swapcli.core.pools.uniswap.concentrated_state import read_position, read_tick_list
-from swapcli.core.pools.uniswap.hook_fees import HookFees, check_hook_fees, read_hook_fees
+from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees, check_hook_fees, read_hook_fees
 from swapcli.core.pools.uniswap.hooked_curve import HookedCurve
+from swapcli.core.pools.uniswap.internal_swap import InternalSwap, read_internal_swap
+from swapcli.core.pools.uniswap.internal_swap_curve import internal_swap_curve
+from swapcli.core.pools.uniswap.v4_hooks import may_take_input, may_take_output
 
 _TAKEN_OUTPUT_BITS: Final = 107
 """Hooks multiply the output by fees of up to 10^6 in signed 128-bit integers; some revert on overflow."""
@@ -34,13 +38,15 @@ _MAX_HOOK_GAS: Final = 10_000_000
 class UniswapV4Hooked(Pool):
     """`plain` is the pool as it would swap without its hook, and `hook_gas` what the hook adds to the gas of a swap.
 
-    `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more.
+    `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more. `internal_swap` is
+    what the hook sells before the pool does.
     """
 
     plain: Concentrated
     fees: HookFees
     hook_gas: int
     volatility: ClankerVolatility | None = None
+    internal_swap: InternalSwap | None = None
 
     family: ClassVar[str] = "uniswap_v4_hooked"
     swap_gas: ClassVar[int] = Concentrated.swap_gas
@@ -64,6 +70,8 @@ class UniswapV4Hooked(Pool):
         swapped = amount_in - fees.taken_of_input(amount_in)
         if not swapped:
             raise self.rounds_to_zero(amount_in)
+        if self.internal_swap is not None and self.internal_swap.is_bought(down=down):
+            return self._buy_from_hook(self.internal_swap, fees, swapped, down=down)
         plain = with_lp_fee(self.plain, fees.lp_fee_ppm)
         amount_out, plain_after = plain.swap(token_in, token_out, swapped)
         if fees.output_fee and amount_out >> _TAKEN_OUTPUT_BITS:
@@ -74,13 +82,31 @@ class UniswapV4Hooked(Pool):
         after: Self = _replace_plain(self, with_lp_fee(plain_after, self.fee_ppm))
         return amount_out, after
 
+    def _buy_from_hook(
+        self, internal: InternalSwap, fees: DirectionFees, amount_in: int, *, down: bool
+    ) -> tuple[int, Self]:
+        """Sell `amount_in` to the hook first, and what is left to the pool. The hook keeps its fees of both outputs."""
+        paid, filled = internal.fill(self.plain, amount_in, down=down)
+        plain = with_lp_fee(self.plain, fees.lp_fee_ppm)
+        bought, *position = walk_ticks(plain, amount_in - paid, down=down)
+        if bought >> _TAKEN_OUTPUT_BITS:
+            raise SwapReverts(f"pool {self.key}: the hook may not be able to count an output of {bought}")
+        kept = fees.taken_of_output(filled) + fees.taken_of_output(bought)
+        if filled + bought <= kept:
+            raise self.rounds_to_zero(amount_in)
+        plain_after = with_lp_fee(with_position(plain, *position), self.fee_ppm)
+        after: Self = _replace_bought(self, plain_after, internal._replace(amount=internal.amount - filled + kept))
+        return filled + bought - kept, after
+
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return the direction in floats; a bound from above where the fee rises with the amount."""
+        """Return the direction in floats; a bound from above where the fee rises with the amount, or the hook sells."""
         down = is_forward(self, token_in, token_out)
         fees = self.fees.of_direction(down=down)
         if self.volatility is not None:
             return volatile_curve(self.plain, self.volatility, down=down)
-        inner = with_lp_fee(self.plain, fees.lp_fee_ppm).curve(token_in, token_out)
+        inner: RateCurve = with_lp_fee(self.plain, fees.lp_fee_ppm).curve(token_in, token_out)
+        if self.internal_swap is not None and self.internal_swap.is_bought(down=down):
+            inner = internal_swap_curve(inner, self.plain, self.internal_swap, down=down)
         return HookedCurve(inner, 1.0 - fees.input_fee / WAD, 1.0 - fees.output_fee / WAD)
 
     def state(self) -> dict[str, object]:
@@ -88,14 +114,16 @@ class UniswapV4Hooked(Pool):
         state = {**self.plain.state(), "hook_gas": self.hook_gas}
         if self.volatility is not None:
             return {**state, "clanker_volatility": self.volatility.state()}
-        return {**state, "hook_fees": self.fees.state()}
+        sold = {} if self.internal_swap is None else {"internal_swap": self.internal_swap.state()}
+        return {**state, "hook_fees": self.fees.state(), **sold}
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read the fields of `Concentrated` for a Uniswap V4 pool, `hook_fees` (`hook_fees`) and `hook_gas`.
 
         `fee_ppm` is the LP fee that the pool manager has; the hook may set another one. A pool of Clanker with dynamic
-        fees has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`.
+        fees has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
+        (`internal_swap`), what the hook sells before the pool does.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -108,7 +136,10 @@ class UniswapV4Hooked(Pool):
         else:
             fees = volatility.start_fees(plain)
             check_hook_fees(fees, tick_list, identity.fee_ppm, "clanker_volatility")
-        return cls(*identity, plain, fees, fields.integer("hook_gas", 0, _MAX_HOOK_GAS), volatility)
+        internal = read_internal_swap(fields)
+        if internal is not None:
+            _check_seller(tick_list.hooks, fees, has_volatility=volatility is not None)
+        return cls(*identity, plain, fees, fields.integer("hook_gas", 0, _MAX_HOOK_GAS), volatility, internal)
 
     def gas_units(self, after: Pool) -> int:
         """Return the gas of the pool's own swap and that of its hook."""
@@ -127,4 +158,12 @@ class UniswapV4Hooked(Pool):
         return self.plain.api_extra_data()
 
 
+def _check_seller(hooks: str, fees: HookFees, *, has_volatility: bool) -> None:
+    """Raise `InvalidPoolState` for a hook that cannot sell tokens of its own before a swap, or by no known rule."""
+    may_fill = may_take_input(hooks) and may_take_output(hooks)
+    if not may_fill or has_volatility or any(each.input_fee for each in fees):
+        raise InvalidPoolState("internal_swap", f"{hooks} has no known rule by which it sells before a swap")
+
+
 _replace_plain = fast_replace(UniswapV4Hooked, "plain")
+_replace_bought = fast_replace(UniswapV4Hooked, "plain", "internal_swap")

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
-from swapcli.core.encoding.abi_arguments import AbiValue, encode_arguments
+from swapcli.core.encoding.abi_arguments import encode_arguments
 from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.address import keccak256
-from swapcli.core.networks.hook_rules import FEES, Decay, FeeTerm, FeeTerms, HookRule, Sum
+from swapcli.core.networks.hook_rules import FEES, FLAUNCH, Decay, FeeTerm, FeeTerms, HookRule, Sum
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.core.records import NamedTuple
@@ -24,6 +24,8 @@ from swapcli.state.readers.pool_constants import V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.sampled.sampled_pools import PoolValues, read_values, resolve_number
 from swapcli.state.readers.uniswap.clanker import fee_calls, read_fees
+from swapcli.state.readers.uniswap.flaunch import hook_calls, read_launched
+from swapcli.state.readers.uniswap.v4_key import key_arguments
 from swapcli.state.rpc.call_encoding import read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
 from swapcli.state.rpc.node import ContractCall
@@ -54,7 +56,8 @@ def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookRe
     Takes one round, and more where what a rule needs depends on other values.
     """
     if rule.rule != FEES:
-        return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), fee_calls(ref, rule))
+        calls = hook_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
+        return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), calls)
     return _read_hook(ref, rule, lp_fee_ppm)
 
 
@@ -67,6 +70,9 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
     time = read_word(block_time, "block time")
     if rule.code_hash and read_word(hashes[0], "code hash") != int(rule.code_hash, 16):
         raise InvalidPoolState("hooks", f"the code of {key.hooks} is not the one whose rule is known")
+    if rule.rule == FLAUNCH:
+        launched = yield from read_launched(ref, lp_fee_ppm, time)
+        return HookReading(launched, bool(rule.code_hash))
     if rule.rule != FEES:
         clanker = yield from read_fees(ref, rule, time)
         return HookReading(clanker.state, bool(rule.code_hash) and clanker.is_proven)
@@ -165,13 +171,6 @@ def _trades_to_compare(pool: Pool, token_in: str, token_out: str) -> Iterator[tu
 
 
 def _quote_call(ref: PoolRef, key: V4Constants, down: bool, amount_in: int) -> ContractCall:
-    pool_key: list[AbiValue] = [
-        ZERO_ADDRESS if key.is_native else ref.tokens[0],
-        ref.tokens[1],
-        DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm,
-        key.tick_spacing,
-        key.hooks,
-    ]
-    arguments = encode_arguments(_QUOTE, [[pool_key, int(down), amount_in, b""]])
+    arguments = encode_arguments(_QUOTE, [[key_arguments(ref, key), int(down), amount_in, b""]])
     selector = keccak256(_QUOTE.encode())[:4]
     return ContractCall(key.quoter, selector + arguments, may_revert=True, group=key.pool_id)

@@ -40,7 +40,7 @@ def contracts() -> dict[str, Artifact]:
 
 
 class HookedPool(UniswapV4):
-    """A pool with a hook of `fee_hooks.sol`, and the quoter of its manager."""
+    """A pool with a hook of `fee_hooks.sol`, or that of `hook_code`, and the quoter of its manager."""
 
     def __init__(
         self,
@@ -52,12 +52,13 @@ class HookedPool(UniswapV4):
         fee_ppm: int = 0,
         price: int = 0,
         spacing: int = 0,
+        hook_code: Artifact | None = None,
     ) -> None:
         fixture = ContractFixture()
         super().__init__(
             fixture, fee_ppm, spacing or rng.choice(_SPACINGS), price or random_sqrt_price(rng),
             hooks=hook_at(permissions),
-            has_dynamic_fee=is_dynamic, hook_code=contracts()[name],
+            has_dynamic_fee=is_dynamic, hook_code=hook_code or contracts()[name],
         )  # fmt: skip
         self.quoter: Contract = fixture.chain.deploy(load_artifact(QUOTER), self.manager.address)
 
