@@ -3,6 +3,7 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing, redirect_stderr
 from io import StringIO
@@ -66,8 +67,9 @@ def backtest(
     tokens, or with --raw in the smallest unit. Every order is quoted at every K-th block with the gas price of its
     time. The summary has the median and the quantiles of the rate, and how often, and by how much, the split route
     pays more after gas than the best single path. --format csv and --results give each quote. With --results an
-    interrupted backtest goes on with --resume. Blocks older than some minutes need an archive node; what it says of
-    final blocks is kept, so that a second run asks it nothing (swapcli help history).
+    interrupted backtest goes on with --resume; two at once do not write to one file. Blocks older than some minutes
+    need an archive node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help
+    history).
     """
     numbers = _parse_blocks(blocks, every)
     worker_count = _parse_workers(workers)
@@ -79,7 +81,9 @@ def backtest(
     from swapcli.faces.cli.commands.backtest.orders import read_orders
     from swapcli.faces.cli.commands.backtest.results import open_results
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.faces.cli.progress import ProgressLine
     from swapcli.quoting.backtest import summarize_backtest
+    from swapcli.state.clock import SYSTEM_CLOCK
 
     enable_garbage_collection()
     where = session.networks.find(network)
@@ -94,8 +98,11 @@ def backtest(
         if results is not None:
             file = stack.enter_context(open_results(results, resume=resume))
             quotes = file.read_earlier(numbers, found, opened.quote_once)
-        left = numbers[len(quotes) // len(found) :]
-        for answer in opened.answer_all(left, worker_count):
+        done = len(quotes) // len(found)
+        stream = sys.stderr if sys.stderr.isatty() and not session.output.is_quiet else None
+        progress = ProgressLine(SYSTEM_CLOCK, stream, "blocks", len(numbers), done)
+        stack.enter_context(closing(progress))
+        for answer in opened.answer_all(numbers[done:], worker_count):
             if answer.error is not None:
                 if file is not None:
                     again = "--resume goes on after the blocks that have results"
@@ -104,6 +111,7 @@ def backtest(
             quotes += answer.quotes
             if file is not None:
                 file.write(answer.quotes, found)
+            progress.add()
     summary = summarize_backtest(found, quotes)
     if session.output.format is OutputFormat.JSON:
         rows = None if results is not None else quotes

@@ -11,10 +11,10 @@ from typing import BinaryIO, Final
 
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.encoding.json_text import to_json
-from swapcli.core.errors import InvalidInput, InvalidOption
+from swapcli.core.errors import InvalidInput
 from swapcli.faces.cli.commands.backtest.document import QUOTE_FIELDS, quote_document
-from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.cli.results_file import open_results_file
 from swapcli.quoting.backtest import BacktestOrder, BacktestQuote
 
 _CSV: Final = ".csv"
@@ -130,17 +130,6 @@ def _unescaped(cell: str) -> str:
 
 @contextmanager
 def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
-    """Open a file of results, which is made if it is missing.
-
-    Raises `InvalidOption` if it has results that are not to be resumed, `InputOutputError` if it cannot be written.
-    """
-    if name == STDIN:
-        raise InvalidOption("--results needs the name of a file", hint="--format csv prints each quote")
-    try:
-        file = open(name, "ab+")  # noqa: SIM115 (closed below)
-    except (OSError, ValueError) as error:
-        raise write_error(name, error) from None
-    with file:
-        if file.seek(0, 2) and not resume:
-            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+    """Open a file of results. Raises as `open_results_file`."""
+    with open_results_file(name, resume=resume, otherwise="--format csv prints each quote") as file:
         yield BacktestResults(name, file)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import os
-import stat
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from swapcli.core.encoding.disk_errors import write_error
-from swapcli.core.errors import InvalidInput, InvalidOption
+from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.render.csv_text import csv_lines
 from swapcli.faces.cli.render.state_wording import warning_codes
+from swapcli.faces.cli.results_file import open_results_file
 
 Entry: TypeAlias = dict[str, object]
 """An order of a batch as its line has it; only its id has been checked."""
@@ -162,36 +161,6 @@ def _shown(order_id: object) -> str:
 
 @contextmanager
 def open_results(name: str, *, resume: bool, is_csv: bool) -> Iterator[BatchResults]:
-    """Open a file of results at its end, which is made if it is missing, and lock it.
-
-    Raises `InvalidOption` if it is no regular file, if another process has locked it, or if it has results that are not
-    to be resumed; `InputOutputError`.
-    """
-    if name == STDIN:
-        raise InvalidOption("--results needs the name of a file", hint="without it, results go to stdout")
-    try:
-        descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
-    except (OSError, ValueError) as error:
-        raise write_error(name, error) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InvalidOption(f"{name} is not a regular file", hint="without --results, results go to stdout")
-    with open(descriptor, "ab+") as file:
-        _lock(file, name)
-        if file.seek(0, os.SEEK_END) and not resume:
-            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+    """Open a file of results at its end. Raises as `open_results_file`."""
+    with open_results_file(name, resume=resume, otherwise="without --results, results go to stdout") as file:
         yield BatchResults(name, file, is_csv=is_csv)
-
-
-def _lock(file: BinaryIO, name: str) -> None:
-    """Lock the file until this process ends; the processes that it forks do not hold the lock."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:
-        return
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InvalidOption(
-            f"another process is writing to {name}", hint="wait until it has finished, then use --resume"
-        ) from None

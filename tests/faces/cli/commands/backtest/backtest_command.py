@@ -35,7 +35,11 @@ class BacktestCommand:
         self.last = proxy.head()
         trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process needs beside the words of the command."""
+        return {"SWAPCLI_CONFIG": str(self.settings), "XDG_DATA_HOME": str(self.folder / "data")}
+
     def run(self, *words: str, blocks: str | None = None) -> CommandResult:
         ranged = () if "--blocks" in words else ("--blocks", blocks or f"{self.first}..{self.last}")
-        env = {"SWAPCLI_CONFIG": str(self.settings), "XDG_DATA_HOME": str(self.folder / "data")}
-        return run_swapcli("backtest", self.name, str(self.orders), *ranged, *words, env=env)
+        return run_swapcli("backtest", self.name, str(self.orders), *ranged, *words, env=self.environment)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from tests.examples import few
 from tests.faces.cli.commands.backtest.backtest_command import ORDERS, BacktestCommand
+from tests.faces.cli.commands.route.test_batch_progress import read_or_end
+from tests.faces.cli.test_results_file import another_writer
+from tests.support.command import clean_environment
 
 
 @pytest.mark.parametrize("name", few(["quotes.csv", "quotes.jsonl"], 1))
@@ -46,6 +53,34 @@ def test_results_of_something_else_are_refused_and_kept(command: BacktestCommand
         assert ran.exit_code == 2, ran.stderr
         assert "write to another file" in ran.stderr
     assert file.read_bytes() == content
+    with another_writer(file):
+        second = command.run(*words, "--resume")
+        assert second.exit_code == 2
+        assert f"another process is writing to {file}" in second.stderr
+    assert file.read_bytes() == content
     file.write_text("nonsense\n")
     assert "line 1" in command.run(*words, "--resume").stderr
     assert file.read_text() == "nonsense\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("--quiet",)])
+def test_a_terminal_shows_the_progress(command: BacktestCommand, options: tuple[str, ...]) -> None:
+    last = command.last + 30
+    words = ("backtest", command.name, str(command.orders), "--blocks", f"{command.first}..{last}", "--json")
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "swapcli", *words, *options],
+        env=clean_environment() | command.environment | {"SWAPCLI_LIVE": "auto"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while part := read_or_end(ours):
+            shown += part
+        assert process.wait() == 0, shown
+    os.close(ours)
+    count = last - command.first + 1
+    assert (f" of {count} blocks, ".encode() in shown) == (not options)
+    assert not shown.rstrip(b"\r").strip(b" ").endswith(b"left"), "the line is gone at the end"

@@ -1,0 +1,50 @@
+"""The file to which a long command writes its results, one process at a time."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.errors import InvalidOption
+from swapcli.faces.cli.files import STDIN
+
+
+@contextmanager
+def open_results_file(name: str, *, resume: bool, otherwise: str) -> Iterator[BinaryIO]:
+    """Open a file of results at its end, which is made if it is missing, and lock it.
+
+    `otherwise` says, in hints, where results go without a file. Raises `InvalidOption` if it is no regular file, if
+    another process has locked it, or if it has results that are not to be resumed; `InputOutputError`.
+    """
+    if name == STDIN:
+        raise InvalidOption("--results needs the name of a file", hint=otherwise)
+    try:
+        descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidOption(f"{name} is not a regular file", hint=otherwise)
+    with open(descriptor, "ab+") as file:
+        _lock(file, name)
+        if file.seek(0, os.SEEK_END) and not resume:
+            raise InvalidOption(f"{name} is not empty", hint="--resume goes on after its results")
+        yield file
+
+
+def _lock(file: BinaryIO, name: str) -> None:
+    """Lock the file until this process ends; the processes that it forks do not hold the lock."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InvalidOption(
+            f"another process is writing to {name}", hint="wait until it has finished, then use --resume"
+        ) from None
