@@ -24,6 +24,7 @@ class ContractKind(StrEnum):
     STARKDEFI = "starkdefi"
     JEDISWAP_CL = "jediswap_cl"
     EKUBO = "ekubo"
+    EKUBO_EVM = "ekubo_evm"
     INFINITY_CL = "infinity_cl"
     INFINITY_BIN = "infinity_bin"
     BALANCER_V2 = "balancer_v2"

@@ -99,6 +99,14 @@ def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, ex
     return hash_pool_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
 
 
+def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
+    """Return the id of a pool of Ekubo's EVM contracts, 32 bytes in hex: the hash of its PoolKey.
+
+    The zero address is the native token.
+    """
+    return "0x" + keccak256(_word(token0) + _word(token1) + _raw(config)).hex()
+
+
 def hash_pool_key(words: bytes) -> str:
     """Return the Keccak-256 hash of the words of an Ekubo pool's key, in hex.
 

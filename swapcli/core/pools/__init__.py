@@ -38,6 +38,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "balancer_v3_weighted": ("balancer", "BalancerV3Weighted"),
     "dodo_v2": ("dodo", "DodoV2"),
     "ekubo": ("ekubo", "Ekubo"),
+    "ekubo_evm": ("ekubo", "EkuboEvm"),
     "infinity_bin": ("bins", "InfinityBin"),
     "iziswap": ("iziswap", "IziSwap"),
     "liquidity_book": ("bins", "LiquidityBook"),

@@ -26,7 +26,7 @@
 | bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
 | clober_v2, hanji, kuru, dodo_v2,        | none: the contract has no call of      |                                  |
-| smardex, gmx_vault, ekubo               | them; 0x Settler executes some         |                                  |
+| smardex, gmx_vault, ekubo, ekubo_evm    | them; 0x Settler executes some         |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
 says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
@@ -306,6 +306,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "hanji": RouterFamily(None, _nothing),
         "kuru": RouterFamily(None, _nothing),
         "ekubo": RouterFamily(None, _nothing),
+        "ekubo_evm": RouterFamily(None, _nothing),
         "dodo_v2": RouterFamily(None, _nothing),
         "iziswap": RouterFamily(None, _fee_tier),
         "smardex": RouterFamily(None, _nothing),

@@ -71,6 +71,18 @@ class EkuboConstants(NamedTuple):
     extension: str = ""
 
 
+class EkuboEvmConstants(NamedTuple):
+    """The key of a pool of Ekubo's EVM contracts, besides its tokens, its id, and the contract that reads its ticks.
+
+    `config` is the PoolConfig, 32 bytes in hex. `is_native` means that token0 is the native token.
+    """
+
+    lens: str = ""
+    pool_id: str = ""
+    config: str = ""
+    is_native: bool = False
+
+
 class FactoryConstants(NamedTuple):
     """Of a pair whose fee its factory knows.
 
@@ -157,6 +169,7 @@ PoolConstants = (
     | V4Constants
     | InfinityConstants
     | EkuboConstants
+    | EkuboEvmConstants
     | FactoryConstants
     | BalancerV2Constants
     | BalancerV3Constants

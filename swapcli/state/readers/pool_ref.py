@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from swapcli.core.model.network import Network
@@ -19,6 +19,7 @@ from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
     C,
     CloberConstants,
+    EkuboEvmConstants,
     FactoryConstants,
     HanjiConstants,
     LastBins,
@@ -31,6 +32,13 @@ from swapcli.state.rpc.lockstep_reads import SkippedItem
 _QUOTER_ROLES: Final = ("quoter_v2", "quoter")
 LENS: Final = "lens"
 """The role of a contract that reads the pools of another."""
+
+
+_RECORDS_WITH_LENS: Final[Mapping[ContractKind, Callable[[str], PoolConstants]]] = {
+    ContractKind.CLOBER_V2: CloberConstants,
+    ContractKind.EKUBO_EVM: EkuboEvmConstants,
+    ContractKind.HANJI: HanjiConstants,
+}
 
 
 class PoolRef(NamedTuple):
@@ -90,8 +98,7 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
         return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
     if KINDS[kind].needs_lens:
         lens = _only_address(pool.protocol, (LENS,), network)
-        constants = CloberConstants(lens) if kind is ContractKind.CLOBER_V2 else HanjiConstants(lens)
-        return ref._replace(constants=constants)
+        return ref._replace(constants=_RECORDS_WITH_LENS[kind](lens))
     if kind is ContractKind.UNISWAP_V4:
         return ref._replace(constants=_rule_of_hook(pool, network))
     if KINDS[kind].constants is not FactoryConstants:

@@ -29,6 +29,7 @@ EXTRA_KEYS = {
     ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "binStep", "hooks", "parameters"),
     ("poolId",),
+    ("poolId", "config"),
 }
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
@@ -55,7 +56,16 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
     assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
     assert {protocol.extra_keys for protocol in protocols} <= EXTRA_KEYS
     with_keys = {protocol.family for protocol in protocols if protocol.extra_keys}
-    assert with_keys <= {"clober_v2", "concentrated", "ekubo", "iziswap", "sampled", "uniswap_v4_hooked", None}
+    assert with_keys <= {
+        "clober_v2",
+        "concentrated",
+        "ekubo",
+        "ekubo_evm",
+        "iziswap",
+        "sampled",
+        "uniswap_v4_hooked",
+        None,
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ returns the state before that withdrawal, which is enough for further swaps in t
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import expm1, log, log1p
 from typing import ClassVar, Final, Self
@@ -336,18 +336,24 @@ def _read_position(fields: StateFields, key: EkuboKey) -> tuple[int, int, int]:
     return sqrt_ratio, tick, read_liquidity(fields, tick, key.ticks, key.liquidity_nets)
 
 
-def _sqrt_price(tick: int) -> float:
-    return sqrt_ratio_at_tick(tick) / Q128
-
-
-def _growth(sqrt_ratio: int, tick: int, down: bool) -> float:
-    edge = sqrt_ratio_at_tick(tick)
-    return max(sqrt_ratio - edge if down else edge - sqrt_ratio, 0) / min(sqrt_ratio, edge)
-
-
 def _growth_between(a: int, b: int) -> float:
     return expm1(abs(a - b) * (_LOG_TICK / 2))
 
 
-EKUBO_SCALE: Final = TickScale(Q128, 2.4e-7, _sqrt_price, _growth, _growth_between)
-"""Ticks of 1.000001 and 128 fractional bits: a tick is a growth of 5e-7."""
+def ekubo_scale(ratio_at: Callable[[int], int]) -> TickScale:
+    """Return the scale of ticks of 1.000001 and 128 fractional bits, where a tick has the ratio `ratio_at(tick)`.
+
+    A tick is a growth of 5e-7.
+    """
+
+    def sqrt_price(tick: int) -> float:
+        return ratio_at(tick) / Q128
+
+    def growth(sqrt_ratio: int, tick: int, down: bool) -> float:
+        edge = ratio_at(tick)
+        return max(sqrt_ratio - edge if down else edge - sqrt_ratio, 0) / min(sqrt_ratio, edge)
+
+    return TickScale(Q128, 2.4e-7, sqrt_price, growth, _growth_between)
+
+
+EKUBO_SCALE: Final = ekubo_scale(sqrt_ratio_at_tick)

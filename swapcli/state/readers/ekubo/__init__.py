@@ -1,3 +1,3 @@
-"""The reader of Ekubo's pools."""
+"""The readers of Ekubo's pools, on Starknet and on EVM networks."""
 
 PUBLIC = ("ekubo",)

@@ -23,7 +23,9 @@ from tests.payload.evm.router.driving import NATIVE
 
 EVM_NETWORKS = [name for name in network_names() if name != "starknet"]
 MANAGER = "0x" + "44" * 20
-NOT_EXECUTED = {"clober_v2", "dodo_v2", "ekubo", "gmx_vault", "hanji", "iziswap", "kuru", "sampled", "smardex"}
+NOT_EXECUTED = {
+    "clober_v2", "dodo_v2", "ekubo", "ekubo_evm", "gmx_vault", "hanji", "iziswap", "kuru", "sampled", "smardex",
+}  # fmt: skip
 """Families that the contract does not execute."""
 
 
