@@ -72,6 +72,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "test_smardex.py: recorded swaps of the contract, and laws",
         "two_part_curve",
     ),
+    "core/pools/valantis": (
+        "test_valantis_stex.py: recorded swaps of the contracts, and laws",
+        "stex_fee",
+    ),
     "core/routing": (
         "test_router.py and the properties beside it, by the certificate and the replay",
         "broken_pools least_input market_index",

@@ -41,5 +41,6 @@ class ContractKind(StrEnum):
     SMARDEX = "smardex"
     GMX_VAULT = "gmx_vault"
     HANJI = "hanji"
+    VALANTIS_STEX = "valantis_stex"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

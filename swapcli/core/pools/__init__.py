@@ -14,6 +14,7 @@ from swapcli.core.model.pool import Pool
 PUBLIC = (
     "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "gmx", "identity_checks", "infinity_key",
     "iziswap", "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
+    "valantis",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -52,6 +53,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "bridge": ("fixed_rate", "StablecoinBridge"),
     "wrapper": ("fixed_rate", "WrappedNative"),
     "gmx_vault": ("gmx", "GmxVault"),
+    "valantis_stex": ("valantis", "ValantisStex"),
     "sampled": ("sampled", "Sampled"),
 }
 

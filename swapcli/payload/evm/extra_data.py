@@ -25,8 +25,8 @@
 | vault (ERC-4626)                        | 1 if shares are sold: 1 byte           | `redeem`, else `deposit`         |
 | bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
-| clober_v2, hanji, kuru, dodo_v2,        | none: the contract has no call of      |                                  |
-| smardex, gmx_vault, ekubo, ekubo_evm    | them; 0x Settler executes some         |                                  |
+| the other families                      | none: the contract has no call of      |                                  |
+|                                         | them; 0x Settler executes some         |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). `ProtocolInfo.extra_keys`
 says what a protocol's pools are keyed by. A PoolKey is (address currency0, address currency1, uint24 fee, int24
@@ -311,6 +311,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "iziswap": RouterFamily(None, _fee_tier),
         "smardex": RouterFamily(None, _nothing),
         "gmx_vault": RouterFamily(None, _nothing),
+        "valantis_stex": RouterFamily(None, _nothing),
         "sampled": RouterFamily(None, _sampled, _V4),
     }
 )

@@ -234,6 +234,12 @@ def _by_point(log: Log) -> SwapAmounts:
     return SwapAmounts(*sides, state_after={"point": to_signed(point)})
 
 
+def _with_fee(log: Log) -> SwapAmounts:
+    """Read the direction, then the input with its fee, the fee, and the output."""
+    forward, amount_in, _, amount_out = read_words(log.data, 4, "Swap")
+    return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
+
+
 def _deposit(log: Log) -> SwapAmounts:
     assets, shares = read_words(log.data, 2, "Deposit")
     return SwapAmounts(0, 1, assets, shares)
@@ -351,6 +357,7 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
                 _by_point,
             ),
             ("Swap(address,address,int256,int256)", (ContractKind.SMARDEX,), key_of_emitter, _two_signed),
+            ("Swap(address,bool,uint256,uint256,uint256)", (ContractKind.VALANTIS_STEX,), key_of_emitter, _with_fee),
             ("Swap(bool,uint256,uint256,address)", (ContractKind.FLUID_T1,), key_of_emitter, _by_direction),
             (
                 "Swap(address,address,address,address,uint256,uint256,uint256)",

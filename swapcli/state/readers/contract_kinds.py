@@ -524,6 +524,13 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_pool_itself=True,
         unannounced="prices of an oracle",
     ),
+    ContractKind.VALANTIS_STEX: KindTraits(
+        ("valantis_stex",),
+        "valantis.valantis_stex",
+        roles=("stex",),
+        has_whole_list=True,
+        unannounced="a rate that grows with time, and balances of other contracts",
+    ),
     ContractKind.SAMPLED: KindTraits(
         ("sampled",),
         "sampled.sampled",

@@ -24,8 +24,18 @@ from tests.payload.evm.router.driving import NATIVE
 EVM_NETWORKS = [name for name in network_names() if name != "starknet"]
 MANAGER = "0x" + "44" * 20
 NOT_EXECUTED = {
-    "clober_v2", "dodo_v2", "ekubo", "ekubo_evm", "gmx_vault", "hanji", "iziswap", "kuru", "sampled", "smardex",
-}  # fmt: skip
+    "clober_v2",
+    "dodo_v2",
+    "ekubo",
+    "ekubo_evm",
+    "gmx_vault",
+    "hanji",
+    "iziswap",
+    "kuru",
+    "sampled",
+    "smardex",
+    "valantis_stex",
+}
 """Families that the contract does not execute."""
 
 

@@ -1,0 +1,3 @@
+"""The reader of Valantis' pools."""
+
+PUBLIC = ()
