@@ -186,8 +186,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "permit2_allowance typed_data unsigned_transaction wrapped_native",
     ),
     "payload/evm/decoding": (
-        "test_decode.py, with payloads of every dialect",
-        "router_ledger settler universal_router",
+        "test_decode.py, with payloads of every dialect, and test_settler_executions.py",
+        "basic_calls router_ledger settler universal_router",
     ),
     "payload/evm/dialects": (
         "tests/payload/test_dialects.py and the router's tests",

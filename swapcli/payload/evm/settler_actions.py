@@ -200,6 +200,11 @@ def encode_basic(sell_token: str, bps: int, pool: str, offset: int = 0, data: st
     return BASIC + _with_bytes(words, data)
 
 
+def encode_call(contract: str, data: str) -> str:
+    """Encode a call of any contract with `data` (hex) as it is: BASIC without a sold token."""
+    return encode_basic(ZERO_ADDRESS, 0, contract, 0, data)
+
+
 def hash_multiplier(*tokens: str) -> int:
     """Return the smallest number with which Settler's hash of each token of an UNISWAPV4 action is another one."""
     numbers = [_number(token) for token in tokens]

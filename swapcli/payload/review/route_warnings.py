@@ -30,6 +30,8 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
     protocol = network.protocol(pool.protocol)
     if hint.protocol_id is not None and protocol is not None and protocol.id != hint.protocol_id:
         return False
+    if hint.family not in ("", pool.family):
+        return False
     if hint.key is not None:
         return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
     names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()

@@ -14,25 +14,26 @@ from tests.chain.anvil import running_anvil
 from tests.payload.evm.settler_families import FAMILIES
 from tests.payload.evm.settler_recorder import EXECUTIONS, Recorder, World
 
+WARM_UP = 20
+"""Routes before those that are recorded: a first approval, and a first balance, take more gas."""
+
 
 def record(folder: Path, family: str, routes: int) -> dict[str, Any]:
-    """Return the record of random routes, opening pools anew from time to time."""
+    """Return the record of random routes, after some that open approvals and balances."""
     rng = Random(f"settler {family}")
     executions: list[dict[str, Any]] = []
     with running_anvil(hardfork="osaka") as chain:
         world = World(chain, folder)
         pools = FAMILIES[family](world)
-        for number, first in enumerate(world.tokens):
-            for second in world.tokens[:number]:
-                pools.open(rng, *rng.sample((first, second), 2))
+        pools.open_all(rng)
         for number in range(3):
             world.open_pair(rng, world.tokens[number], world.tokens[number + 1])
         recorder = Recorder(world, pools)
-        while len(executions) < routes:
+        while len(executions) < WARM_UP + routes:
             execution = recorder.execute(rng)
             if execution is not None:
                 executions.append(execution)
-        return recorder.document(executions)
+        return recorder.document(executions[WARM_UP:])
 
 
 def excess_gas(executions: list[dict[str, Any]], family: str) -> float:

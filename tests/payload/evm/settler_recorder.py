@@ -125,6 +125,13 @@ class FamilyPools(ABC):
         self.world = world
         self.routers: dict[str, str] = {}
 
+    def open_all(self, rng: Random) -> None:
+        """Open a pool of each two tokens."""
+        tokens = self.world.tokens
+        for number, first in enumerate(tokens):
+            for second in tokens[:number]:
+                self.open(rng, *rng.sample((first, second), 2))
+
     @abstractmethod
     def open(self, rng: Random, first: Contract, second: Contract) -> None:
         """Open a pool of two tokens with random state, and enter it in the world's places."""

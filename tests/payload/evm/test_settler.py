@@ -26,6 +26,7 @@ from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.routing.replay import FlatSwap, execute, replay
 from swapcli.payload.dialects import check_executable, executable_market, router_dialect
+from swapcli.payload.evm.basic_calls import BASIC_FAMILIES
 from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
@@ -176,7 +177,7 @@ def test_the_catalogue_has_the_forks_that_settler_knows() -> None:
             "DODOV2": {"dodo_v2"},
         }
         for protocol, action in actions.items():
-            assert families[protocol] in expected.get(action.split()[0], {"stableswap", "weighted"})
+            assert families[protocol] in expected.get(action.split()[0], BASIC_FAMILIES)
 
 
 @pytest.mark.parametrize(("fee_ppm", "is_executable"), [(3_000, True), (100, True), (0, True), (3_050, False)])

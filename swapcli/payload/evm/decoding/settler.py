@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.encoding.abi import WORD, invalid_field
+from swapcli.core.encoding.abi import invalid_field
 from swapcli.core.model.decoded_call import (
     DecodedCall,
     DecodedFee,
@@ -19,17 +19,16 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.payload.evm import settler_actions
+from swapcli.payload.evm.basic_calls import SELECTOR_BYTES, TRANSFER, TRANSFER_AMOUNT, WITHDRAW
 from swapcli.payload.evm.decoding.arguments import Arguments
+from swapcli.payload.evm.decoding.basic_calls import CalledSwap, read_called_swap
 from swapcli.payload.evm.settler_actions import ALL, NATIVE
 
-_SELECTOR_BYTES: Final = 4
 _NO_DEADLINE: Final = 2**256 - 1
 _ADDRESS_BYTES: Final = 20
 _PATH_BYTES: Final = 2 * _ADDRESS_BYTES + 1 + 3 + 20
 """One hop: sell token, fork, pool id, price limit, buy token."""
 _FILL_BYTES: Final = 2 + 20 + 1 + _ADDRESS_BYTES + 3 + 3 + _ADDRESS_BYTES + 3
-_EXCHANGE, _VAULT_SWAP = "3df02124", "52bbbe29"
-_WITHDRAW, _TRANSFER = "2e1a7d4d", "a9059cbb"
 _POSITIVE_SLIPPAGE: Final = "34ee90ca"
 """`POSITIVE_SLIPPAGE(address recipient, address token, uint256 expectedAmount, uint256 maxBps)`."""
 _E18_PER_BPS: Final = 10**14
@@ -40,9 +39,9 @@ def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
     words = Arguments(arguments)
     operator, token, amount = words.address(0, "operator"), words.address(1, "token"), words.uint(2, "amount")
     target, data = words.address(3, "target"), words.content(4, "data")
-    if data[:_SELECTOR_BYTES].hex() != settler_actions.EXECUTE:
+    if data[:SELECTOR_BYTES].hex() != settler_actions.EXECUTE:
         raise invalid_field("data", "not a call of Settler's execute")
-    call = decode_settler(data[_SELECTOR_BYTES:], wrapped, operator)
+    call = decode_settler(data[SELECTOR_BYTES:], wrapped, operator)
     order, oddities = call.order, list(call.oddities)
     if operator != target:
         oddities.append("the contract that may take the input is another one than the one that is called")
@@ -160,14 +159,14 @@ class _ActionReader:
 
     def read(self, number: int, action: bytes) -> None:
         """Read an action. An unknown one is an oddity."""
-        read = _ACTIONS.get(action[:_SELECTOR_BYTES].hex())
+        read = _ACTIONS.get(action[:SELECTOR_BYTES].hex())
         if read is None:
-            shown = action[:_SELECTOR_BYTES].hex()
+            shown = action[:SELECTOR_BYTES].hex()
             self._oddities.append(f"action 0x{shown} is not one that swaps need, and its effect is unknown")
             return
-        arguments = Arguments(action[_SELECTOR_BYTES:])
+        arguments = Arguments(action[SELECTOR_BYTES:])
         read(self, arguments)
-        left = len(action) - _SELECTOR_BYTES - arguments.end
+        left = len(action) - SELECTOR_BYTES - arguments.end
         if left:
             self._oddities.append(f"action {number + 1} has {left} bytes more than it reads")
 
@@ -244,30 +243,40 @@ class _ActionReader:
         token, bps, called = words.address(0, "sell token"), words.uint(1, "share", 16), words.address(2, "pool")
         offset = words.uint(3, "offset")
         data = words.content(4, "data")
-        selector, inner = data[:_SELECTOR_BYTES].hex(), Arguments(data[_SELECTOR_BYTES:])
-        if selector == _EXCHANGE:
-            hint = PoolHint(called, "BASIC", coin_out=inner.uint(1, "coin", 8))
-            self._add_swap(token, None, hint, bps)
-        elif selector == _VAULT_SWAP:
-            swap = inner.nested(0, "swap")
-            sender, recipient = inner.address(1, "sender"), inner.address(3, "recipient")
-            self._recipients |= dict.fromkeys((sender, recipient))
-            pool_id = f"0x{swap.uint(0, 'pool id'):064x}"
-            hint = PoolHint(pool_id, "BASIC")
-            self._add_swap(token, swap.address(3, "bought token"), hint, bps)
-        elif selector == _TRANSFER and called == token:
+        selector, inner = data[:SELECTOR_BYTES].hex(), Arguments(data[SELECTOR_BYTES:])
+        swap = read_called_swap(called, selector, inner)
+        if swap is not None:
+            self._add_called_swap(swap, called, token, bps)
+        elif selector == TRANSFER and called == token:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
-            is_share = offset == _SELECTOR_BYTES + WORD
+            is_share = offset == TRANSFER_AMOUNT
             share_e18 = bps * _E18_PER_BPS if is_share else None
             self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
             self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
-        elif selector == _WITHDRAW and token == called:
+        elif selector == WITHDRAW and token == called:
             self._native.convert(bps, wraps=False)
         elif not data and token == NATIVE:
             self._native.convert(bps, wraps=True)
         else:
             self._oddities.append(f"an action calls {called} with data of unknown meaning")
+
+    def _add_called_swap(self, swap: CalledSwap, called: str, token: str, bps: int) -> None:
+        self._recipients |= dict.fromkeys(swap.accounts)
+        if not swap.is_paid_before:
+            if swap.sold not in (None, token):
+                self._oddities.append(f"an action sells {swap.sold} instead of the token that it takes")
+            self._add_swap(token, swap.bought, swap.pool, bps)
+        elif swap.sold is not None:
+            self._add_swap(swap.sold, swap.bought, swap.pool, self._take_payment(swap.sold, called))
+
+    def _take_payment(self, token: str, pool: str) -> int:
+        """Return what share of a token the last action paid to a pool, in bps; all if the input went there directly."""
+        last = self.payments[-1] if self.payments else None
+        if last is None or (last.token, last.recipient) != (token, pool) or last.share_e18 is None:
+            return ALL
+        self.payments.pop()
+        return last.share_e18 // _E18_PER_BPS
 
     def _pay_surplus(self, words: Arguments) -> None:
         recipient, token = words.address(0, "recipient"), words.address(1, "token")

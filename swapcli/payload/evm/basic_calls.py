@@ -1,0 +1,129 @@
+"""The calls of pools and of their protocols' routers by which 0x Settler's action BASIC swaps, by family.
+
+    stableswap  exchange(int128 i, int128 j, uint256 dx, uint256 min_dy), of the pool
+    weighted    swap((bytes32 poolId, uint8 kind, address assetIn, address assetOut, uint256 amount, bytes userData),
+                (address sender, bool fromInternalBalance, address recipient, bool toInternalBalance),
+                uint256 limit, uint256 deadline), of Balancer V2's vault
+    gmx_vault   swap(address tokenIn, address tokenOut, address receiver), of the vault, which was paid before
+    iziswap     swapAmount((bytes path, address recipient, uint128 amount, uint256 minAcquired, uint256 deadline)), of
+                the contract Swap; the path is token, fee in 3 bytes, token
+    smardex     swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, address[] path, address to, uint256
+                deadline), of the router
+
+Minima are 0, since Settler checks the one of the whole swap, and deadlines the latest. Settler takes the place of the
+sender and of the recipient, and writes what it sells over the amount, which is 0 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, encode_address, encode_bytes, encode_bytes32, encode_int, encode_uint
+from swapcli.core.model.pool import Pool
+from swapcli.core.records import NamedTuple
+
+EXCHANGE: Final = "3df02124"
+VAULT_SWAP: Final = "52bbbe29"
+GMX_SWAP: Final = "93316212"
+SWAP_AMOUNT: Final = "75ceafe6"
+SWAP_EXACT_TOKENS: Final = "38ed1739"
+WITHDRAW: Final = "2e1a7d4d"
+"""`withdraw(uint256)` of WETH9."""
+TRANSFER: Final = "a9059cbb"
+"""`transfer(address to, uint256 amount)` of ERC-20."""
+
+SELECTOR_BYTES: Final = 4
+TRANSFER_AMOUNT: Final = SELECTOR_BYTES + WORD
+WITHDRAW_AMOUNT: Final = SELECTOR_BYTES
+_VAULT_HEAD_WORDS: Final = 7
+_VAULT_SWAP_WORDS: Final = 6
+_FEE_BITS: Final = 24
+_ZERO: Final = "0" * 2 * WORD
+_LATEST: Final = "f" * 2 * WORD
+
+
+class BasicSwap(NamedTuple):
+    """A swap in a pool, by a call for `settler`."""
+
+    pool: Pool
+    sold: str
+    bought: str
+    settler: str
+
+
+class BasicCall(NamedTuple):
+    """Calldata without 0x, and the byte at which the sold amount stands; None if the contract was paid before."""
+
+    data: str
+    amount_at: int | None
+
+
+class BasicFamily(NamedTuple):
+    """How the pools of a family are called.
+
+    `contract` is the name of the called contract among the addresses of the protocol's deployment; empty if it is the
+    pool's own. `call` encodes a swap.
+    """
+
+    contract: str
+    call: Callable[[BasicSwap], BasicCall]
+
+
+def transfer_of_share(recipient: str) -> str:
+    """Encode a transfer of a token, whose amount Settler writes at `TRANSFER_AMOUNT`."""
+    return TRANSFER + encode_address(recipient, "recipient") + _ZERO
+
+
+def _exchange(swap: BasicSwap) -> BasicCall:
+    tokens = swap.pool.tokens
+    indices = (encode_int(tokens.index(token), 128, "coin") for token in (swap.sold, swap.bought))
+    return BasicCall(f"{EXCHANGE}{''.join(indices)}{_ZERO}{_ZERO}", SELECTOR_BYTES + 2 * WORD)
+
+
+def _vault_swap(swap: BasicSwap) -> BasicCall:
+    """Encode a swap of an exact input between balances outside the vault."""
+    account = encode_address(swap.settler, "settler")
+    pool_id = encode_bytes32(bytes.fromhex(swap.pool.pool_id[2:]), "pool id")
+    words = (
+        f"{_VAULT_HEAD_WORDS * WORD:064x}", account, _ZERO, account, _ZERO, _ZERO, _LATEST, pool_id, _ZERO,
+        _address(swap.sold), _address(swap.bought), _ZERO, f"{_VAULT_SWAP_WORDS * WORD:064x}", _ZERO,
+    )  # fmt: skip
+    return BasicCall(VAULT_SWAP + "".join(words), SELECTOR_BYTES + (_VAULT_HEAD_WORDS + 4) * WORD)
+
+
+def _gmx_swap(swap: BasicSwap) -> BasicCall:
+    account = encode_address(swap.settler, "settler")
+    return BasicCall(GMX_SWAP + _address(swap.sold) + _address(swap.bought) + account, None)
+
+
+def _swap_amount(swap: BasicSwap) -> BasicCall:
+    fee = encode_uint(swap.pool.fee_ppm, _FEE_BITS, "fee")[-_FEE_BITS // 4 :]
+    path = swap.sold[2:] + fee + swap.bought[2:]
+    words = f"{WORD:064x}", f"{5 * WORD:064x}", encode_address(swap.settler, "settler"), _ZERO, _ZERO, _LATEST
+    return BasicCall(SWAP_AMOUNT + "".join(words) + encode_bytes(bytes.fromhex(path)), SELECTOR_BYTES + 3 * WORD)
+
+
+def _swap_exact_tokens(swap: BasicSwap) -> BasicCall:
+    words = (
+        _ZERO, _ZERO, f"{5 * WORD:064x}", encode_address(swap.settler, "settler"), _LATEST,
+        f"{2:064x}", _address(swap.sold), _address(swap.bought),
+    )  # fmt: skip
+    return BasicCall(SWAP_EXACT_TOKENS + "".join(words), SELECTOR_BYTES)
+
+
+def _address(token: str) -> str:
+    return encode_address(token, "token")
+
+
+BASIC_FAMILIES: Final[Mapping[str, BasicFamily]] = MappingProxyType(
+    {
+        "stableswap": BasicFamily("", _exchange),
+        "weighted": BasicFamily("vault", _vault_swap),
+        "gmx_vault": BasicFamily("", _gmx_swap),
+        "iziswap": BasicFamily("router", _swap_amount),
+        "smardex": BasicFamily("router", _swap_exact_tokens),
+    }
+)
+"""The families whose pools BASIC can call."""

@@ -1,0 +1,85 @@
+"""Read the calls by which 0x Settler's action BASIC swaps; `payload/evm/basic_calls` has their encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.encoding.abi import invalid_field
+from swapcli.core.model.decoded_call import PoolHint
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm import basic_calls
+from swapcli.payload.evm.decoding.arguments import Arguments
+
+BASIC: Final = "BASIC"
+_ADDRESS_BYTES: Final = 20
+_FEE_BYTES: Final = 3
+
+
+class CalledSwap(NamedTuple):
+    """A swap by a call: what it buys, None if only the pool knows, and the contracts that pay or are paid.
+
+    `is_paid_before` says that the contract sells for what it was sent. `sold` is None if the call does not name it.
+    """
+
+    pool: PoolHint
+    sold: str | None = None
+    bought: str | None = None
+    accounts: tuple[str, ...] = ()
+    is_paid_before: bool = False
+
+
+def read_called_swap(called: str, selector: str, words: Arguments) -> CalledSwap | None:
+    """Return the swap of a call of the contract `called`; None for a call of another kind. Raises `InvalidInput`."""
+    read = _CALLS.get(selector)
+    return None if read is None else read(called, words)
+
+
+def _exchange(called: str, words: Arguments) -> CalledSwap:
+    return CalledSwap(PoolHint(called, BASIC, coin_out=words.uint(1, "coin", 8)))
+
+
+def _vault_swap(called: str, words: Arguments) -> CalledSwap:
+    del called
+    swap = words.nested(0, "swap")
+    accounts = words.address(1, "sender"), words.address(3, "recipient")
+    hint = PoolHint(f"0x{swap.uint(0, 'pool id'):064x}", BASIC)
+    return CalledSwap(hint, bought=swap.address(3, "bought token"), accounts=accounts)
+
+
+def _gmx_swap(called: str, words: Arguments) -> CalledSwap:
+    tokens = words.address(0, "sold token"), words.address(1, "bought token")
+    return CalledSwap(PoolHint(called, BASIC), *tokens, (words.address(2, "recipient"),), is_paid_before=True)
+
+
+def _swap_amount(called: str, words: Arguments) -> CalledSwap:
+    del called
+    swap = words.nested(0, "swap")
+    path = swap.content(0, "path")
+    if len(path) != 2 * _ADDRESS_BYTES + _FEE_BYTES:
+        raise invalid_field("path", f"{len(path)} bytes, and one pool takes {2 * _ADDRESS_BYTES + _FEE_BYTES}")
+    sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
+    fee_ppm = int.from_bytes(path[_ADDRESS_BYTES:-_ADDRESS_BYTES])
+    hint = PoolHint(None, BASIC, fee_ppm, family="iziswap")
+    return CalledSwap(hint, sold, bought, (swap.address(1, "recipient"),))
+
+
+def _swap_exact_tokens(called: str, words: Arguments) -> CalledSwap:
+    del called
+    path = words.addresses(2, "path")
+    if len(path) != 2:
+        raise invalid_field("path", f"{len(path)} tokens, and one pool takes 2")
+    sold, bought = path
+    return CalledSwap(PoolHint(None, BASIC, family="smardex"), sold, bought, (words.address(3, "recipient"),))
+
+
+_CALLS: Final[Mapping[str, Callable[[str, Arguments], CalledSwap]]] = MappingProxyType(
+    {
+        basic_calls.EXCHANGE: _exchange,
+        basic_calls.VAULT_SWAP: _vault_swap,
+        basic_calls.GMX_SWAP: _gmx_swap,
+        basic_calls.SWAP_AMOUNT: _swap_amount,
+        basic_calls.SWAP_EXACT_TOKENS: _swap_exact_tokens,
+    }
+)
