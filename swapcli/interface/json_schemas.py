@@ -272,7 +272,8 @@ def _find_type(type_name: str) -> type:
 
 def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
     if (owner, field) in _CONSTANTS:
-        return {**schema, "const": _CONSTANTS[owner, field]}
+        constant = _CONSTANTS[owner, field]
+        return _refine(schema, {"type": "string" if isinstance(constant, str) else "boolean", "const": constant})
     if (owner, field) in _UNCHECKED_FIELDS:
         return {
             "description": "As in the route response; read by the second generation, together with integratorAddress."

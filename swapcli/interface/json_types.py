@@ -241,7 +241,7 @@ class PostedMetaJson(TypedDict):
     """The `meta` of a posted route."""
 
     timestamp: str
-    apiVersion: NotRequired[str]
+    apiVersion: NotRequired[str | None]
 
 
 class PostedRouteJson(TypedDict):

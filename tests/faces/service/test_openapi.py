@@ -131,6 +131,38 @@ def test_every_answer_to_an_example_has_the_described_form(example_answers: list
             assert list(Draft202012Validator(schema).iter_errors(answer.json())) == [], operation.path
 
 
+def with_each_field_null(value: object) -> Iterator[object]:
+    """Copies of a JSON value, each with one field or item of it null."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield {**value, key: None}
+            for changed in with_each_field_null(inner):
+                yield {**value, key: changed}
+    elif isinstance(value, list):
+        for at, inner in enumerate(value[:2]):
+            for changed in with_each_field_null(inner):
+                yield [*value[:at], changed, *value[at + 1 :]]
+
+
+def test_null_is_accepted_only_where_the_document_allows_it() -> None:
+    app = build_app()
+    bodies, requests = [], []
+    for operation in list_operations(fetch_openapi_document(app)):
+        method, path, given = example_request(operation)
+        if "json" in given and "base" in operation.networks():
+            content = operation.definition["requestBody"]["content"]["application/json"]
+            for body in with_each_field_null(given["json"]):
+                bodies.append((content["schema"], body))
+                requests.append((method, path, {**given, "json": body}))
+    accepted = 0
+    for (schema, body), answer in zip(bodies, send_requests(app, requests), strict=True):
+        if answer.status_code == 200:
+            accepted += 1
+            whole = {**schema, "components": openapi_document()["components"]}
+            assert list(Draft202012Validator(whole).iter_errors(body)) == [], body
+    assert accepted > len(bodies) / 5
+
+
 def test_examples_have_the_described_form_themselves() -> None:
     for operation in ASKABLE:
         for each in operation.parameters:
