@@ -42,5 +42,6 @@ class ContractKind(StrEnum):
     GMX_VAULT = "gmx_vault"
     HANJI = "hanji"
     VALANTIS_STEX = "valantis_stex"
+    RING_PAIR = "ring_pair"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""

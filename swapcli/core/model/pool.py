@@ -124,12 +124,12 @@ class Pool(ABC):
         return False
 
     @property
-    def shared_state(self) -> SharedState | None:
-        """Return the part of the state that swaps in other pools change as well; None if there is none."""
-        return None
+    def shared_states(self) -> tuple[SharedState, ...]:
+        """Return the parts of the state that swaps in other pools change as well, one for each contract."""
+        return ()
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool after swaps in other pools that changed what it shares with them."""
+        """Return the pool after swaps in other pools that changed one of the contracts that it shares with them."""
         del shared
         return self
 

@@ -54,6 +54,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "wrapper": ("fixed_rate", "WrappedNative"),
     "gmx_vault": ("gmx", "GmxVault"),
     "valantis_stex": ("valantis", "ValantisStex"),
+    "ring_pair": ("uniswap", "RingPair"),
     "sampled": ("sampled", "Sampled"),
 }
 

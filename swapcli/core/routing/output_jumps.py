@@ -53,5 +53,5 @@ def _least_input(pool: Pool, short: Step, enough: Step) -> int | None:
 
 def _are_independent(replay: Replay) -> bool:
     """Return whether every pool swaps once, and no two through the same contract: none changes what another pays."""
-    shared = [state.address for pool in replay.pools_after.values() if (state := pool.shared_state)]
+    shared = [state.address for pool in replay.pools_after.values() for state in pool.shared_states]
     return len(replay.pools_after) == len(replay.steps) and len(set(shared)) == len(shared)

@@ -326,8 +326,7 @@ def execute(
             error.details.setdefault("pool", key)
             raise
         touched[key] = after
-        changed = after.shared_state
-        if changed is not None:
+        for changed in after.shared_states:
             _record_shared_state(changed, shared)
         sampled.add(pool, swap, spend, amount_out)
         balances[sold] = balance - spend
@@ -338,9 +337,10 @@ def execute(
 
 def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
     """Return the pool after earlier swaps, in others too, that changed a contract which it swaps through."""
-    known = pool.shared_state
-    changed = shared.get(known.address) if known is not None else None
-    return pool if changed is None else pool.with_shared_state(changed)
+    for known in pool.shared_states:
+        if known.address in shared:
+            pool = pool.with_shared_state(shared[known.address])
+    return pool
 
 
 def _record_shared_state(changed: SharedState, shared: dict[str, SharedState]) -> None:

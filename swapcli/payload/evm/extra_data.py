@@ -312,6 +312,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "smardex": RouterFamily(None, _nothing),
         "gmx_vault": RouterFamily(None, _nothing),
         "valantis_stex": RouterFamily(None, _nothing),
+        "ring_pair": RouterFamily(None, _nothing),
         "sampled": RouterFamily(None, _sampled, _V4),
     }
 )

@@ -1,9 +1,10 @@
 """Find the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
-up by their tokens are left to them: Balancer's, Curve's, DODO's and PancakeSwap Infinity's pools, Uniswap V3 and V4
-pools with unusual fees, and those of V4 with a hook that the catalogue does not know. On Starknet those are Ekubo's
-pools whose fee or tick spacing has not been recorded, and pairs, whose factories have short lists.
+up by their tokens are left to them: Balancer's, Curve's, DODO's, RingSwap's, Valantis' and PancakeSwap Infinity's
+pools, Uniswap V3 and V4 pools with unusual fees, and those of V4 with a hook that the catalogue does not know. On
+Starknet those are Ekubo's pools whose fee or tick spacing has not been recorded, and pairs, whose factories have short
+lists.
 """
 
 from __future__ import annotations

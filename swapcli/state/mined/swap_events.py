@@ -256,7 +256,7 @@ _OWN_POOLS: Final = (
     ContractKind.ALGEBRA,
     ContractKind.SOLIDLY_V3,
 )
-_V2_PAIRS: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY_V1)
+_V2_PAIRS: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY_V1, ContractKind.RING_PAIR)
 
 SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
     {

@@ -124,15 +124,14 @@ class _PoolFinder:
         return {token.address: token for token in load_tokens(self._reader, [*addresses]) if isinstance(token, Token)}
 
     def _emitters(self, pool: Pool, ref: PoolRef) -> frozenset[str]:
-        """Return the pool's contract, the vault that emits its events, and a pool that it shares its state with."""
+        """Return the pool's contract, the vault that emits its events, and contracts that other pools share with it."""
         found = {ref.address, pool.address}
         traits = KINDS[ref.kind]
         if traits.is_in_vault:
             for deployment in self._network.deployments:
                 if ref.protocol in deployment.protocols:
                     found |= {deployment.addresses[role] for role in traits.roles if role in deployment.addresses}
-        if pool.shared_state:
-            found.add(pool.shared_state.address)
+        found |= {shared.address for shared in pool.shared_states}
         return frozenset(found)
 
 

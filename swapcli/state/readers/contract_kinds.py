@@ -41,6 +41,7 @@ from swapcli.state.readers.pool_constants import (
     KuruConstants,
     MetapoolConstants,
     PoolConstants,
+    RingConstants,
     SampledConstants,
     TickConstants,
     V4Constants,
@@ -530,6 +531,14 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("stex",),
         has_whole_list=True,
         unannounced="a rate that grows with time, and balances of other contracts",
+    ),
+    ContractKind.RING_PAIR: KindTraits(
+        ("ring_pair",),
+        "uniswap.ring_pair",
+        list_functions=_PAIR_LISTS,
+        has_constant_fee=True,
+        constants=RingConstants,
+        unannounced="what wrappers hold, which other pairs change as well",
     ),
     ContractKind.SAMPLED: KindTraits(
         ("sampled",),

@@ -156,6 +156,12 @@ class HanjiConstants(NamedTuple):
     lens: str = ""
 
 
+class RingConstants(NamedTuple):
+    """Of a pair of RingSwap: the contracts that wrap its tokens."""
+
+    wrappers: tuple[str, ...] = ()
+
+
 class SampledConstants(NamedTuple):
     """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
 
@@ -179,6 +185,7 @@ PoolConstants = (
     | CloberConstants
     | KuruConstants
     | HanjiConstants
+    | RingConstants
     | SampledConstants
 )
 

@@ -60,9 +60,9 @@ class CurveMeta(Pool):
         return self.own.changes_without_events or self.base.pool.changes_without_events
 
     @property
-    def shared_state(self) -> SharedState:
+    def shared_states(self) -> tuple[SharedState]:
         """Return the base pool's state."""
-        return SharedState(self.base.pool.address, self.base.pool.reserves, self.base.lp_supply)
+        return (SharedState(self.base.pool.address, self.base.pool.reserves, self.base.lp_supply),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
         """Return the pool with another state of the base pool."""

@@ -85,9 +85,9 @@ class StableSwap(Pool):
         return self.is_ramping or any(rate != WAD for rate in self.rates)
 
     @property
-    def shared_state(self) -> SharedState:
+    def shared_states(self) -> tuple[SharedState]:
         """Return the reserves, which swaps in metapools of this pool change as well."""
-        return SharedState(self.address, self.reserves)
+        return (SharedState(self.address, self.reserves),)
 
     def with_shared_state(self, shared: SharedState) -> Self:
         """Return the pool with other reserves."""

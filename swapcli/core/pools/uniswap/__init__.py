@@ -2,5 +2,5 @@
 
 PUBLIC = (
     "clanker_volatility", "concentrated", "concentrated_curve", "concentrated_state", "constant_product", "hook_fees",
-    "internal_swap", "tick_math", "uniswap_v4_hooked", "v4_hooks",
+    "internal_swap", "ring_pair", "tick_math", "uniswap_v4_hooked", "v4_hooks",
 )  # fmt: skip

@@ -181,7 +181,7 @@ def test_swaps_of_a_route_share_the_base_pool() -> None:
     first, second = COINS[:2]
     amount_in = 3 * 10**23
     out_1, after_base = base.swap(first, second, amount_in)
-    chained = meta.with_shared_state(after_base.shared_state)
+    chained = meta.with_shared_state(after_base.shared_states[0])
     out_2, after_meta = chained.swap(second, OWN, out_1)
     assert out_2 != meta.swap(second, OWN, out_1)[0]
     done = replay(
@@ -196,7 +196,7 @@ def test_swaps_of_a_route_share_the_base_pool() -> None:
         {meta.key: meta, other.key: other}, route((meta.key, OWN, first), (other.key, first, TOKENS[7])), amount_in
     )
     out_1, after_meta = meta.swap(OWN, first, amount_in)
-    assert through.amount_out == other.with_shared_state(after_meta.shared_state).swap(first, TOKENS[7], out_1)[0]
+    assert through.amount_out == other.with_shared_state(after_meta.shared_states[0]).swap(first, TOKENS[7], out_1)[0]
     assert through.amount_out != other.swap(first, TOKENS[7], out_1)[0]
 
 
@@ -210,8 +210,8 @@ def test_a_supply_is_kept_through_a_swap_of_the_base_pool() -> None:
     hops = route((meta.key, OWN, first), (base.key, first, second), (other.key, second, third))
     done = replay(pools, hops, 10**22)
     out_1, meta_after = meta.swap(OWN, first, 10**22)
-    out_2, base_after = base.with_shared_state(meta_after.shared_state).swap(first, second, out_1)
-    shared = base_after.shared_state._replace(lp_supply=meta_after.base.lp_supply)
+    out_2, base_after = base.with_shared_state(meta_after.shared_states[0]).swap(first, second, out_1)
+    shared = base_after.shared_states[0]._replace(lp_supply=meta_after.base.lp_supply)
     assert done.amount_out == other.with_shared_state(shared).swap(second, third, out_2)[0]
 
 

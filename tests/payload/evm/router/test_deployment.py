@@ -32,6 +32,7 @@ NOT_EXECUTED = {
     "hanji",
     "iziswap",
     "kuru",
+    "ring_pair",
     "sampled",
     "smardex",
     "valantis_stex",
