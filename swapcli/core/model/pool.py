@@ -75,6 +75,8 @@ class Pool(ABC):
     """Gas units of one swap through a router, without what depends on its size."""
     requires_exact_payment: ClassVar[bool] = False
     """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
+    leaves_input: ClassVar[bool] = False
+    """Whether a swap may leave part of its input, which buys nothing, with whom it is made for: see `unspent`."""
     is_sampled: ClassVar[bool] = False
     """Whether its amounts are quotes of its protocol, and not computed from its state."""
     is_wrapper: ClassVar[bool] = False
@@ -140,6 +142,11 @@ class Pool(ABC):
         Raises `InsufficientLiquidity` if the pool would not take the whole input, and `SwapReverts` if the contract
         would revert or the output rounds to zero.
         """
+
+    def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
+        """Return what a swap of `amount_in`, which the pool accepts, leaves of it."""
+        del token_in, token_out, amount_in
+        return 0
 
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:

@@ -18,6 +18,7 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidRoute, PoolError, 
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import RATE_SCALE, Route, Segment, Step, Swap
 from swapcli.core.routing.replay import FlatSwap, KnownSwaps, execute, flatten, replay
+from tests.core.pools.recorded_swaps import replay_recorded_swaps
 from tests.core.routing.random_routes import random_route
 from tests.support.pools import (
     UNIT,
@@ -446,3 +447,23 @@ def test_a_segment_written_in_two_parts_means_the_same(seed: int) -> None:
 
 def test_the_amount_reaches_the_first_pool_whole() -> None:
     assert replay(EVEN, route((100, ["ABx"])), 12_345).steps[0].amount_in == 12_345
+
+
+def test_what_a_pool_leaves_of_its_input_is_sold_by_the_next() -> None:
+    seen = 0
+    for name in ("iziswap", "clober_v2"):
+        for swap in replay_recorded_swaps(name):
+            pool = swap.pool
+            sold, bought = pool.tokens
+            amount = 10**18
+            try:
+                paid, _ = pool.swap(sold, bought, amount // 2)
+            except PoolError:
+                continue
+            left = pool.unspent(sold, bought, amount // 2)
+            last = replace(build_constant_product(1, A, B, UNIT, UNIT), tokens=(sold, bought))
+            swaps = FlatSwap(pool.key, sold, bought, RATE_SCALE // 2), FlatSwap(last.key, sold, bought, RATE_SCALE)
+            first, second = execute({pool.key: pool, last.key: last}, swaps, amount).steps
+            assert (first.amount_in, first.amount_out, second.amount_in) == (amount // 2, paid, amount // 2 + left)
+            seen += left > 0
+    assert seen

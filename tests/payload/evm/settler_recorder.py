@@ -180,6 +180,7 @@ class Recorder:
     def execute(self, rng: Random) -> dict[str, Any] | None:
         """Execute a random route and return its record; None if its pools refuse it or the family is not in it."""
         chain, settler = self.world.chain, self.world.settler.address
+        self._empty_settler()
         time_s = int(chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16) + BLOCK_S
         market = self.read_market(time_s)
         token_in, token_out = rng.sample(sorted(self.world.decimals), 2)
@@ -223,6 +224,16 @@ class Recorder:
             "calldata_hash": keccak256(bytes.fromhex(payload.calldata[2:])).hex(),
             "estimate": estimate,
         }
+
+    def _empty_settler(self) -> None:
+        """Take what pools left of their input: Settler would pay it to the next recipient."""
+        chain, settler = self.world.chain, self.world.settler.address
+        chain.fund(settler, 10**18)  # for the gas
+        for token in self.world.tokens:
+            (left,) = token.call("balanceOf", settler)
+            if left:
+                token.send("transfer", DEPLOYER, left, sender=settler)
+        chain.fund(settler, 0)
 
     def _balance(self, token: str, is_native: bool) -> int:
         if is_native:

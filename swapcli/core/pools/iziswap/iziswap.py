@@ -151,22 +151,25 @@ class IziSwap(Pool):
     marks: Marks
 
     family: ClassVar[str] = "iziswap"
+    leaves_input: ClassVar[bool] = True
     swap_gas: ClassVar[int] = 82_500
     """By the bytecode: the median swap takes 22,600 more than a pair of Uniswap V2 in the same EVM."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`."""
-        sells_x = is_forward(self, token_in, token_out)
         if amount_in >= _AMOUNT_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
-        sale = _Sale(amount_in, self.fee_ppm)
-        position = self._sell_x(sale) if sells_x else self._sell_y(sale)
+        sale, position = self._sell(token_in, token_out, amount_in)
         if not sale.is_finished:
             raise InsufficientLiquidity(f"pool {self.key} runs out of liquidity before the input is spent")
         if not sale.acquired:
             raise self.rounds_to_zero(amount_in)
         after: Self = _after_swap(self, *position, self.marks.with_orders(sale.orders))
         return sale.acquired, after
+
+    def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
+        """As `Pool.unspent`."""
+        return self._sell(token_in, token_out, amount_in)[0].left
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: one rate for each point or group of points, and one for each order."""
@@ -232,6 +235,12 @@ class IziSwap(Pool):
     def api_extra_data(self) -> dict[str, int | str]:
         """Return `fee`."""
         return {"fee": self.fee_ppm}
+
+    def _sell(self, token_in: str, token_out: str, amount_in: int) -> tuple[_Sale, Position]:
+        """Return a sale after its last point, and where that is."""
+        sale = _Sale(amount_in, self.fee_ppm)
+        sells_x = is_forward(self, token_in, token_out)
+        return sale, self._sell_x(sale) if sells_x else self._sell_y(sale)
 
     def _sell_x(self, sale: _Sale) -> Position:
         """Sell X from point to point downwards, and return where the swap ends."""

@@ -87,6 +87,7 @@ class CloberV2(Pool):
     levels: tuple[PriceLevel, ...]
 
     family: ClassVar[str] = "clober_v2"
+    leaves_input: ClassVar[bool] = True
     swap_gas: ClassVar[int] = 95_000
     """The same measurement: 94,000 gas in one tick, of which 21,000 are those of any transaction, plus a transfer."""
 
@@ -114,6 +115,11 @@ class CloberV2(Pool):
             raise self.rounds_to_zero(amount_in)
         after: Self = _replace_levels(self, filled.levels)
         return filled.amount_out, after
+
+    def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
+        """As `Pool.unspent`."""
+        del token_in, token_out
+        return fill_levels(self.levels, amount_in, self._rule()).amount_left
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats: one rate a tick; zero for the quote token."""
