@@ -38,6 +38,7 @@ class ContractKind(StrEnum):
     KURU = "kuru"
     DODO_V2 = "dodo_v2"
     IZISWAP = "iziswap"
+    MAVERICK_V2 = "maverick_v2"
     SMARDEX = "smardex"
     GMX_VAULT = "gmx_vault"
     HANJI = "hanji"

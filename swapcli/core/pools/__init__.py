@@ -13,8 +13,8 @@ from swapcli.core.model.pool import Pool
 
 PUBLIC = (
     "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "gmx", "identity_checks", "infinity_key",
-    "iziswap", "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields", "swap_fees", "uniswap",
-    "valantis",
+    "iziswap", "maverick", "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields",
+    "swap_fees", "uniswap", "valantis",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -47,6 +47,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "clober_v2": ("order_books", "CloberV2"),
     "hanji": ("order_books", "Hanji"),
     "kuru": ("order_books", "Kuru"),
+    "maverick_v2": ("maverick", "MaverickV2"),
     "smardex": ("smardex", "SmarDex"),
     "psm": ("fixed_rate", "PegStabilityModule"),
     "vault": ("fixed_rate", "ShareVault"),

@@ -309,6 +309,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "ekubo_evm": RouterFamily(None, _nothing),
         "dodo_v2": RouterFamily(None, _nothing),
         "iziswap": RouterFamily(None, _fee_tier),
+        "maverick_v2": RouterFamily(None, _nothing),
         "smardex": RouterFamily(None, _nothing),
         "gmx_vault": RouterFamily(None, _nothing),
         "valantis_stex": RouterFamily(None, _nothing),

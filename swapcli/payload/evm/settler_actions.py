@@ -10,6 +10,8 @@
     UNISWAPV4        (address recipient, address sellToken, uint256 bps, bool feeOnTransfer, uint256 hashMul,
                       uint256 hashMod, bytes fills, uint256 min)
     DODOV2           (address recipient, address sellToken, uint256 bps, address pool, bool quoteForBase, uint256 min)
+    MAVERICKV2       (address recipient, address sellToken, uint256 bps, address pool, bool tokenAIn, int32 tickLimit,
+                      uint256 min)
     BASIC            (address sellToken, uint256 bps, address pool, uint256 offset, bytes data)
 
 Source: github 0xProject/0x-settler, `src/ISettlerActions.sol` and the contracts in `src/core`. An action spends
@@ -43,6 +45,7 @@ UNISWAPV2: Final = "103b48be"
 UNISWAPV3: Final = "8d68a156"
 UNISWAPV4: Final = "af72634f"
 DODOV2: Final = "ca9e5d0f"
+MAVERICKV2: Final = "9b59756f"
 BASIC: Final = "38c9c147"
 
 NATIVE: Final = "0x" + "ee" * 20
@@ -55,6 +58,8 @@ _NO_DEADLINE: Final = 2**256 - 1
 _LOWEST_SQRT_PRICE: Final = 4_295_128_740
 _HIGHEST_SQRT_PRICE: Final = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_341
 _PATH_NUMBER_BITS: Final = 24
+_LAST_TICK: Final = 2**31 - 1
+"""A swap in a pool of Maverick V2 with this limit, or the lowest number of 32 bits, has none."""
 _HASH_MODULUS: Final = 2**64 - 59
 """The largest prime of 64 bits, which Settler's source recommends."""
 _HASH_SLOTS: Final = 8
@@ -182,6 +187,20 @@ def encode_dodo_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_q
         _bps(bps),
         encode_address(pool, "pool"),
         f"{sells_quote:064x}",
+        f"{0:064x}",
+    ))  # fmt: skip
+
+
+def encode_maverick_v2(recipient: str, sell_token: str, bps: int, pool: str, sells_a: bool) -> str:
+    """Encode a swap in a pool of Maverick V2, to any tick. `sells_a` sells its token A."""
+    return "".join((
+        MAVERICKV2,
+        encode_address(recipient, "recipient"),
+        encode_address(sell_token, "sell token"),
+        _bps(bps),
+        encode_address(pool, "pool"),
+        f"{sells_a:064x}",
+        encode_int(_LAST_TICK if sells_a else -_LAST_TICK - 1, 32, "tick limit"),
         f"{0:064x}",
     ))  # fmt: skip
 

@@ -145,6 +145,14 @@ def _signed(log: Log, count: int, view: int = 1) -> SwapAmounts:
     )
 
 
+def _of_order(log: Log) -> SwapAmounts:
+    """Read the order of a swap, which says the direction, and both amounts."""
+    words = read_words(log.data, 8, "PoolSwap")
+    sold = 0 if words[3] else 1
+    problem = "its order is of an exact output" if words[4] else ""
+    return SwapAmounts(sold, 1 - sold, words[6], words[7], problem=problem)
+
+
 def _of_signs(amount0: int, amount1: int) -> SwapAmounts:
     return _two_sided(max(amount0, 0), max(amount1, 0), max(-amount0, 0), max(-amount1, 0))._replace(
         problem="" if amount0 * amount1 < 0 else "it pays nothing for what it takes, or takes nothing"
@@ -358,6 +366,12 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
             ),
             ("Swap(address,address,int256,int256)", (ContractKind.SMARDEX,), key_of_emitter, _two_signed),
             ("Swap(address,bool,uint256,uint256,uint256)", (ContractKind.VALANTIS_STEX,), key_of_emitter, _with_fee),
+            (
+                "PoolSwap(address,address,(uint256,bool,bool,int32),uint256,uint256)",
+                (ContractKind.MAVERICK_V2,),
+                key_of_emitter,
+                _of_order,
+            ),
             ("Swap(bool,uint256,uint256,address)", (ContractKind.FLUID_T1,), key_of_emitter, _by_direction),
             (
                 "Swap(address,address,address,address,uint256,uint256,uint256)",

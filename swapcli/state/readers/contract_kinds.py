@@ -39,6 +39,7 @@ from swapcli.state.readers.pool_constants import (
     HanjiConstants,
     InfinityConstants,
     KuruConstants,
+    MaverickConstants,
     MetapoolConstants,
     PoolConstants,
     RingConstants,
@@ -442,6 +443,22 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         ),
         created=("NewPool(address,address,uint24,uint24,address)",),
         constants=TickConstants,
+    ),
+    ContractKind.MAVERICK_V2: KindTraits(
+        ("maverick_v2",),
+        "maverick.maverick_v2",
+        dict.fromkeys(
+            (
+                "PoolSwap(address,address,(uint256,bool,bool,int32),uint256,uint256)",
+                "PoolAddLiquidity(address,address,uint256,(uint8,int32[],uint128[]),uint256,uint256,uint32[])",
+                "PoolRemoveLiquidity(address,address,uint256,(uint32[],uint128[]),uint256,uint256)",
+                "PoolMigrateBinsUpStack(address,uint32,uint32)",
+                "PoolSetProtocolFeeRatio(uint256)",
+            ),
+            key_of_emitter,
+        ),
+        has_whole_list=True,
+        constants=MaverickConstants,
     ),
     ContractKind.SMARDEX: KindTraits(
         ("smardex",),

@@ -162,6 +162,13 @@ class RingConstants(NamedTuple):
     wrappers: tuple[str, ...] = ()
 
 
+class MaverickConstants(NamedTuple):
+    """Of a pool of Maverick V2: its tick spacing, and its kinds of bins as bits."""
+
+    tick_spacing: int = 0
+    kinds: int = 0
+
+
 class SampledConstants(NamedTuple):
     """Of a pool that its protocol quotes. `values` are the arguments of its functions: pairs of a name and a value."""
 
@@ -186,6 +193,7 @@ PoolConstants = (
     | KuruConstants
     | HanjiConstants
     | RingConstants
+    | MaverickConstants
     | SampledConstants
 )
 

@@ -26,6 +26,7 @@ SIGNATURES = {
     "UNISWAPV3": "UNISWAPV3(address,uint256,bytes,uint256)",
     "UNISWAPV4": "UNISWAPV4(address,address,uint256,bool,uint256,uint256,bytes,uint256)",
     "DODOV2": "DODOV2(address,address,uint256,address,bool,uint256)",
+    "MAVERICKV2": "MAVERICKV2(address,address,uint256,address,bool,int32,uint256)",
     "BASIC": "BASIC(address,uint256,address,uint256,bytes)",
     "exchange": "exchange(int128,int128,uint256,uint256)",
     "swap": "swap((bytes32,uint8,address,address,uint256,bytes),(address,bool,address,bool),uint256,uint256)",
@@ -205,6 +206,16 @@ class SettlerModel:
         assert tokens[sells_quote] == sold
         amount = self._take(sold, bps) if bps else self.prepaid.pop(address)
         self._trade(address, sold, tokens[not sells_quote], amount)
+
+    def _maverickv2(
+        self, recipient: str, sold: str, bps: int, address: str, sells_a: bool, limit: int, minimum: int
+    ) -> None:
+        assert (recipient, minimum) == (self.address, 0)
+        assert limit == (2**31 - 1 if sells_a else -(2**31))
+        pool = self.pools[address]
+        token_in, token_out = pool.tokens if sells_a else pool.tokens[::-1]
+        assert token_in == sold
+        self._trade(address, sold, token_out, self._take(sold, bps))
 
     def _basic(self, sold: str, bps: int, pool: str, offset: int, data: bytes) -> None:
         amount = self._take(sold, bps)

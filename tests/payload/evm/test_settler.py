@@ -27,9 +27,11 @@ from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.routing.replay import FlatSwap, execute, replay
 from swapcli.payload.dialects import check_executable, executable_market, router_dialect
 from swapcli.payload.evm.basic_calls import BASIC_FAMILIES
+from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
+from tests.core.pools.maverick.test_maverick_v2 import build as build_maverick
 from tests.examples import examples
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.settler_model import RevertError, SettlerModel
@@ -137,6 +139,27 @@ def features(case: Case) -> set[str]:
     return found | ({"fee"} if case.integrator else set())
 
 
+def test_pools_of_maverick_are_sold_to_without_a_limit() -> None:
+    market = settler_market("base")
+    network, wrapped = market.network, market.network.wrapped_native_address or ""
+    tokens = (wrapped, network.stablecoins[0])
+    decimals = tuple(market.tokens[token].decimals for token in tokens)
+    pool = replace(build_maverick(), protocol="maverickV2", tokens=tokens, decimals=decimals)
+    rng, seen = Random("maverick"), set()
+    for _ in range(20):
+        case = Case(rng, market._replace(pools={pool.key: pool}))
+        payload = case.build()
+        model = SettlerModel(SETTLER_ADDRESS, network.routers[SETTLER].spender or "", wrapped, [pool], {})
+        assert call(model, payload) == case.due
+        assert (model.used, model.left) == ([pool.key], {})
+        decoded = decode_calldata(payload.calldata, wrapped)
+        (swap,) = decoded.swaps
+        assert (swap.token_in, swap.pool.key, decoded.oddities) == (case.route.token_in, pool.key, ())
+        assert pool.tokens[swap.pool.coin_out or 0] == case.route.token_out
+        seen.add(case.route.token_in)
+    assert seen == set(tokens)
+
+
 def test_a_minimum_one_unit_too_high_reverts() -> None:
     for case in random_cases("minimum", 30):
         with pytest.raises(RevertError, match="TooMuchSlippage"):
@@ -175,6 +198,7 @@ def test_the_catalogue_has_the_forks_that_settler_knows() -> None:
             "UNISWAPV3": {"concentrated"},
             "UNISWAPV4": {"concentrated"},
             "DODOV2": {"dodo_v2"},
+            "MAVERICKV2": {"maverick_v2"},
         }
         for protocol, action in actions.items():
             assert families[protocol] in expected.get(action.split()[0], BASIC_FAMILIES)

@@ -238,6 +238,13 @@ class _ActionReader:
         words.uint(5, "minimum")
         self._add(words, token, None, PoolHint(pool, "DODOV2", coin_out=1 - sells_quote), bps or ALL)
 
+    def _maverick_v2(self, words: Arguments) -> None:
+        token, bps, pool = words.address(1, "sell token"), words.uint(2, "share", 16), words.address(3, "pool")
+        sells_a = words.uint(4, "direction", 1)
+        words.signed(5, "tick limit")
+        words.uint(6, "minimum")
+        self._add(words, token, None, PoolHint(pool, "MAVERICKV2", coin_out=sells_a), bps)
+
     def _basic(self, words: Arguments) -> None:
         """Read a call of any contract: a pool, a payment to an integrator, or a change of native currency."""
         token, bps, called = words.address(0, "sell token"), words.uint(1, "share", 16), words.address(2, "pool")
@@ -300,6 +307,7 @@ _ACTIONS: Final[Mapping[str, Callable[[_ActionReader, Arguments], None]]] = Mapp
         settler_actions.UNISWAPV3: _ActionReader._uniswap_v3,
         settler_actions.UNISWAPV4: _ActionReader._uniswap_v4,
         settler_actions.DODOV2: _ActionReader._dodo_v2,
+        settler_actions.MAVERICKV2: _ActionReader._maverick_v2,
         settler_actions.BASIC: _ActionReader._basic,
         _POSITIVE_SLIPPAGE: _ActionReader._pay_surplus,
     }

@@ -10,7 +10,7 @@ as they are. The output of all actions stays in Settler, which checks the minimu
   the input.
 * Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks that it knows.
 * Uniswap V4: one action per pool. A pool of native currency is paid in it, so Settler unwraps before and wraps after.
-* DODO V2: an action of its own, which pays the pool before it calls it.
+* DODO V2 and Maverick V2: actions of their own, which pay the pool before they call it.
 * Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, wrapped native: the action BASIC, which calls any contract.
 * Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
   below the pool's, and neither its bytecode nor vectors of it are published to check a replay.
@@ -54,6 +54,7 @@ from swapcli.payload.evm.settler_actions import (
     encode_dodo_v2,
     encode_exec,
     encode_execute,
+    encode_maverick_v2,
     encode_native_check,
     encode_transfer_from,
     encode_uniswap_v2,
@@ -96,8 +97,8 @@ class SettlerDialect:
     """The `RouterDialect` of 0x Settler.
 
     The network's `DialectRouter` has AllowanceHolder as `spender`, and the action of each protocol in `protocols`:
-    `UNISWAPV2`, `UNISWAPV3` with the number of the fork, `UNISWAPV4`, `DODOV2` or `BASIC`. A second number is that of
-    the protocol's second factory.
+    `UNISWAPV2`, `UNISWAPV3` with the number of the fork, `UNISWAPV4`, `DODOV2`, `MAVERICKV2` or `BASIC`. A second
+    number is that of the protocol's second factory.
     """
 
     pays_integrators: Final = True
@@ -127,7 +128,7 @@ class SettlerDialect:
                 return _pair_as_executed(pool)
             case "UNISWAPV3", "concentrated":
                 return pool if self._fork_id(pool, forks) is not None else None
-            case ("UNISWAPV4", "concentrated") | ("DODOV2", "dodo_v2"):
+            case ("UNISWAPV4", "concentrated") | ("DODOV2", "dodo_v2") | ("MAVERICKV2", "maverick_v2"):
                 return pool
             case "BASIC", family if family in BASIC_FAMILIES:
                 return pool if self._called_contract(pool) and not _lacks_id(pool) else None
@@ -219,6 +220,8 @@ class SettlerDialect:
             return encode_uniswap_v2(router, sold, bps, pool.address, fee_bps, pool.tokens[0] == sold)
         if pool.family == "dodo_v2":
             return encode_dodo_v2(router, sold, bps, pool.address, pool.tokens[1] == sold)
+        if pool.family == "maverick_v2":
+            return encode_maverick_v2(router, sold, bps, pool.address, pool.tokens[0] == sold)
         traits = pool.api_extra_data()
         if "poolId" in traits:
             if use.is_native:

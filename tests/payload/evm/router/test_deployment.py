@@ -32,6 +32,7 @@ NOT_EXECUTED = {
     "hanji",
     "iziswap",
     "kuru",
+    "maverick_v2",
     "ring_pair",
     "sampled",
     "smardex",

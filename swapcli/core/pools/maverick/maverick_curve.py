@@ -1,0 +1,95 @@
+"""One direction of a Maverick V2 pool in floats, for the solver: a segment for each tick.
+
+As in a concentrated pool, q is the square root of the price that rises as the input is sold; a segment of liquidity L
+takes L (q_b - q_a) / g and pays L (1 / q_a - 1 / q_b), with g = 1 - fee. Each tick has reserves of its own, so the
+segments are found from what it takes and pays, and not from a liquidity that adds up.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from math import inf, sqrt
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+
+_MIN_GROWTH: Final = 1.0 + 1e-12
+"""A tick of few units can end at a price that is not above its start, by the rounding of its amounts."""
+
+
+class TickSale(NamedTuple):
+    """What a tick takes before the fee and pays if all of it is bought, in base units, and q at its start."""
+
+    q: float
+    amount_in: float
+    amount_out: float
+
+
+class MaverickCurve:
+    """See `RateCurve`. `gamma` is one minus the fee."""
+
+    __slots__ = ("_gamma", "_ins", "_liquidities", "_outs", "_qs", "capacity", "start_rate")
+
+    def __init__(self, sales: Iterable[TickSale], gamma: float) -> None:
+        self._gamma = gamma
+        self._qs: list[float] = []
+        self._ins: list[float] = []
+        self._outs: list[float] = []
+        self._liquidities: list[float] = []
+        end, amount_in, amount_out = 0.0, 0.0, 0.0
+        for sale in sales:
+            if sale.amount_in <= 0.0 or sale.amount_out <= 0.0:
+                continue
+            q = max(sale.q, end)
+            end = max(sale.amount_in / (sale.amount_out * q), q * _MIN_GROWTH)
+            liquidity = sale.amount_in / (end - q)
+            self._qs.append(q)
+            self._ins.append(amount_in)
+            self._outs.append(amount_out)
+            self._liquidities.append(liquidity)
+            amount_in += sale.amount_in / gamma
+            amount_out += liquidity * (1.0 / q - 1.0 / end)
+        self.start_rate: float = gamma / self._qs[0] ** 2 if self._qs else 0.0
+        self._qs.append(end or inf)
+        self._ins.append(amount_in)
+        self._outs.append(amount_out)
+        self._liquidities.append(0.0)
+        self.capacity: float = amount_in
+
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
+        if rate >= self.start_rate:
+            return 0.0, 0.0, 0.0
+        q = sqrt(self._gamma / rate)
+        i = bisect_right(self._qs, q) - 1
+        liquidity = self._liquidities[i]
+        # Between two ticks with liquidity the rate jumps.
+        if not liquidity or q >= self._end_of(i):
+            last = i if not liquidity else i + 1
+            return self._ins[last], self._outs[last], 0.0
+        start = self._qs[i]
+        step = liquidity * (q - start)
+        slope = 0.5 * liquidity * q / self._gamma
+        return self._ins[i] + step / self._gamma, self._outs[i] + step / (start * q), slope
+
+    def amount_out(self, amount_in: float) -> float:
+        """Return the output for `amount_in`."""
+        i = bisect_right(self._ins, amount_in) - 1
+        liquidity, start = self._liquidities[i], self._qs[i]
+        if not liquidity:
+            return self._outs[i]
+        step = (amount_in - self._ins[i]) * self._gamma
+        return self._outs[i] + step / (start * (start + step / liquidity))
+
+    def rate(self, amount_in: float) -> float:
+        """Return the marginal rate after `amount_in` has been sold."""
+        i = bisect_right(self._ins, amount_in) - 1
+        liquidity = self._liquidities[i]
+        if not liquidity:
+            return 0.0
+        q = self._qs[i] + (amount_in - self._ins[i]) * self._gamma / liquidity
+        return self._gamma / (q * q)
+
+    def _end_of(self, i: int) -> float:
+        return self._qs[i] + (self._ins[i + 1] - self._ins[i]) * self._gamma / self._liquidities[i]

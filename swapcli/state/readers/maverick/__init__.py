@@ -1,0 +1,3 @@
+"""The reader of Maverick V2's pools."""
+
+PUBLIC = ()
