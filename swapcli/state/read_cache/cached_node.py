@@ -10,10 +10,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
-from swapcli.core.errors import UpstreamError, UpstreamRejected
+from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
 from swapcli.state.read_cache.cache_file import CacheFile, Scope, call_key
+from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
@@ -25,11 +26,9 @@ from swapcli.state.rpc.node import (
     HypotheticalCall,
     Log,
     LogFilter,
-    Node,
     ReturnData,
     StateOverrideNode,
 )
-from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode
 
 T = TypeVar("T")
@@ -43,31 +42,19 @@ class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
     """What a node of an EVM network can do."""
 
 
-class CachedNode:
+class CachedNode(DelegatingNode[ArchiveNode]):
     """Answers as `node`, a node of the chain with this id; what is final comes from `cache`, and goes into it.
 
-    Nothing is sent for what is in the cache, and the chain of the node is checked before anything else is asked.
+    Nothing is sent for what is in the cache, and the chain of the node is checked before anything else is asked. A
+    `BlockReader` packs many calls into one, and keeps them one by one.
     """
 
     def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
-        self._node, self._cache, self._chain_id = node, cache, chain_id
+        super().__init__(node)
+        self._cache, self._chain_id = cache, chain_id
         self._newest: BlockHeader | None = None
         self._finalized: int | None = None
         self._final: set[str] = set()
-
-    @property
-    def redacted_url(self) -> str:
-        """As `Node.redacted_url`."""
-        return self._node.redacted_url
-
-    @property
-    def limits(self) -> NodeLimits:
-        """As `Node.limits`."""
-        return self._node.limits
-
-    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`."""
-        return self._node.read_head(tag, code_of=code_of)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
         """As `HistoryNode.read_past_head`."""
@@ -151,30 +138,6 @@ class CachedNode:
         if self._is_final(at):
             kept = [(_key_of(call), _write_answer(answer)) for call, answer in answers]
             self._cache.put(self._scope(at), kept)
-
-    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """As `Node.call`."""
-        return self._node.call(to, calldata, at)
-
-    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`. A `BlockReader` packs calls, and keeps them one by one."""
-        return self._node.call_many(calls, at)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`."""
-        return self._node.use_spare(error)
-
-    def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """As `Node.helpers`."""
-        return self._node.helpers(at)
-
-    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """As `Node.report_helpers`."""
-        self._node.report_helpers(failures, helpers)
-
-    def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.read_blooms`."""
-        return self._node.read_blooms(first, last)
 
     def _kept(
         self,

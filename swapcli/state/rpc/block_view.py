@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
+from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
@@ -16,24 +16,22 @@ from swapcli.state.rpc.node import (
     ContractCall,
     HistoryNode,
     HypotheticalCall,
-    Log,
-    LogFilter,
     Node,
     RememberingNode,
     ReturnData,
     StateOverrideNode,
 )
-from swapcli.state.rpc.node_limits import NodeLimits
 
 
-class BlockView:
+class BlockView(DelegatingNode[Node]):
     """A `Node` that answers as `node`, but calls the block that `find_head` returns the newest one.
 
     The block is looked for when it is first read, and has no tag.
     """
 
     def __init__(self, node: Node, find_head: Callable[[], ChainHead]) -> None:
-        self._node, self._find_head = node, find_head
+        super().__init__(node)
+        self._find_head = find_head
         self._head: ChainHead | None = None
 
     def read_head(self, tag: BlockTag | None = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
@@ -53,48 +51,6 @@ class BlockView:
         """As `RememberingNode.remember`."""
         if isinstance(self._node, RememberingNode):
             self._node.remember(answers, at)
-
-    @property
-    def redacted_url(self) -> str:
-        """As `Node.redacted_url`."""
-        return self._node.redacted_url
-
-    @property
-    def limits(self) -> NodeLimits:
-        """As `Node.limits`."""
-        return self._node.limits
-
-    def read_block(self, number: int) -> BlockHeader | None:
-        """As `Node.read_block`."""
-        return self._node.read_block(number)
-
-    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """As `Node.call`."""
-        return self._node.call(to, calldata, at)
-
-    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`."""
-        return self._node.call_many(calls, at)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`."""
-        return self._node.use_spare(error)
-
-    def helpers(self, at: BlockHeader) -> Sequence[Node]:
-        """As `Node.helpers`."""
-        return self._node.helpers(at)
-
-    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
-        """As `Node.report_helpers`."""
-        self._node.report_helpers(failures, helpers)
-
-    def read_blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.read_blooms`."""
-        return self._node.read_blooms(first, last)
-
-    def read_logs(self, query: LogFilter) -> list[Log]:
-        """As `Node.read_logs`."""
-        return self._node.read_logs(query)
 
 
 class _SimulatingBlockView(BlockView):

@@ -1,0 +1,66 @@
+"""The base of nodes that answer as another one, but for what they do themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
+
+from swapcli.core.errors import UpstreamError
+from swapcli.core.model.block_tag import BlockTag
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, Node, ReturnData
+from swapcli.state.rpc.node_limits import NodeLimits
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+class DelegatingNode(Generic[AnyNode]):
+    """A `Node` that answers as `node`; classes derived from it override what they answer otherwise."""
+
+    def __init__(self, node: AnyNode) -> None:
+        self._node = node
+
+    @property
+    def redacted_url(self) -> str:
+        """As `Node.redacted_url`."""
+        return self._node.redacted_url
+
+    @property
+    def limits(self) -> NodeLimits:
+        """As `Node.limits`."""
+        return self._node.limits
+
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `Node.read_head`."""
+        return self._node.read_head(tag, code_of=code_of)
+
+    def read_block(self, number: int) -> BlockHeader | None:
+        """As `Node.read_block`."""
+        return self._node.read_block(number)
+
+    def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
+        """As `Node.call`."""
+        return self._node.call(to, calldata, at)
+
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+        """As `Node.call_many`."""
+        return self._node.call_many(calls, at)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """As `Node.use_spare`."""
+        return self._node.use_spare(error)
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """As `Node.helpers`."""
+        return self._node.helpers(at)
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """As `Node.report_helpers`."""
+        self._node.report_helpers(failures, helpers)
+
+    def read_blooms(self, first: int, last: int) -> list[int]:
+        """As `Node.read_blooms`."""
+        return self._node.read_blooms(first, last)
+
+    def read_logs(self, query: LogFilter) -> list[Log]:
+        """As `Node.read_logs`."""
+        return self._node.read_logs(query)
