@@ -40,13 +40,15 @@ class ContractFunction(NamedTuple):
 
 class QuoteFunction(NamedTuple):
     """A function that quotes. `output` is the number of the returned word that is the output; with `is_negative`, less
-    than zero. `leftover` is the number of the word that is the input that was not taken, None if there is none.
+    than zero. `leftover` is the number of the word that is the input that was not taken, `taken` of the one that was;
+    None if there is none.
     """
 
     function: ContractFunction
     output: int = 0
     is_negative: bool = False
     leftover: int | None = None
+    taken: int | None = None
 
 
 class ReadValue(NamedTuple):

@@ -3,7 +3,7 @@
 | key | meaning |
 |---|---|
 | `protocols` | `amm_name`s; pools of the list belong to the first one |
-| `quote` | `{contract, call, arguments, output, negative, leftover}`, or one for each token |
+| `quote` | `{contract, call, arguments, output, negative, leftover, taken}`, or one for each token |
 | `as_transaction` | true if the quote depends on the sender or on the gas price |
 | `values` | `[{name, contract, call, arguments, word}]`: what is read before every quote |
 | `holder` | the contract whose balances limit what a pool pays |
@@ -57,7 +57,7 @@ _QUOTER_KEYS = (
     "pool_ids", "check", "source",
 )  # fmt: skip
 _FUNCTION_KEYS = ("contract", "call", "arguments")
-_QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover")
+_QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover", "taken")
 _READ_KEYS = (*_FUNCTION_KEYS, "name", "word")
 _LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
 _CREATED_KEYS = ("contract", "event", "entry")
@@ -206,6 +206,7 @@ def _parse_quote(fields: DefinitionFields, value: object, where: str, names: Col
         quote.whole("output", 0, _MAX_WORD, default=0),
         quote.boolean("negative"),
         quote.read_optional("leftover", parse_integer, 0, _MAX_WORD),
+        quote.read_optional("taken", parse_integer, 0, _MAX_WORD),
     )
 
 

@@ -192,8 +192,10 @@ def _read_output(quoter: Quoter, sale: Sale, answer: ReturnData) -> int:
     if answer is None:
         return 0
     name = quote.function.signature
-    words = read_words(answer, max(quote.output, quote.leftover or 0) + 1, name)
+    words = read_words(answer, max(quote.output, quote.leftover or 0, quote.taken or 0) + 1, name)
     if quote.leftover is not None and words[quote.leftover]:
+        return 0
+    if quote.taken is not None and words[quote.taken] != sale.amount_in:
         return 0
     amount_out = -to_signed(words[quote.output]) if quote.is_negative else words[quote.output]
     if not 0 <= amount_out <= _MAX_AMOUNT:

@@ -5,13 +5,14 @@ It also looks at its sender and the gas price, refuses, lies, and answers nonsen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidRoute, NoRoute
 from swapcli.core.model.api_version import ApiVersion
@@ -25,6 +26,7 @@ from swapcli.core.model.transaction import RouterCall
 from swapcli.core.model.transfer_behaviour import ORDINARY
 from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.catalogue import find_network
+from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.core.pools.sampled.sampled import Sampled
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts
 from swapcli.interface.quote_fields import render_quote_fields
@@ -41,7 +43,11 @@ from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import SampledConstants
 from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.readers.sampled.sampled_discovery import find_sampled_pools
+from swapcli.state.readers.sampled.sampled_pools import read_samples
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.lockstep_reads import run_batched
 from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import CallContext, ContractCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.snapshot_reader import BlockSnapshot
 from swapcli.state.sync import SyncFilter, import_pools, sync
@@ -58,6 +64,9 @@ PROTOCOL = "maker"
 V4_QUOTER = "@uniswap/v4-periphery/foundry-out/V4Quoter.sol/V4Quoter.json"
 V4_DEFINITION: Any = next(each for each in find_network("base").quoters if "uniswapV4" in each["protocols"])  # type: ignore[index]
 DEPTH = 1_000
+
+
+SOME_ADDRESS = "0x" + "ab" * 20
 
 
 class Behaviour(IntEnum):
@@ -471,6 +480,34 @@ def test_pools_that_events_announce_are_synced_and_quoted(
         made.trader.world.give(WETH, step.pool, step.amount_in)
         pool = made.trader.chain.at(step.pool, contracts["AnnouncedPool"])
         assert pool.call("sell", step.token_in, step.token_out, step.amount_in, DEPLOYER) == (step.amount_out,)
+
+
+def test_a_sale_that_is_not_taken_whole_is_no_sample() -> None:
+    """Quotes of Metric say by their signs what a pool receives and what it pays."""
+    network = find_network("base")
+    pool = Sampled(SOME_ADDRESS, "metric", network.stablecoins[:2], (18, 18), 0)
+    quoter = parse_quoters(network)["metric"]
+    immutables, prices, balance = (
+        encode_call(name)[:4] for name in ("getImmutables()", "getBidAndAskPrice()", "balanceOf(address)")
+    )
+
+    def answer(call: ContractCall) -> ReturnData:
+        if call.calldata[:4] in (immutables, prices):
+            return encode(["uint256"] * 4, [9, 8, 7, 6])
+        if call.calldata[:4] == balance:
+            return encode(["uint256"], [10**30])
+        is_forward, amount = (int.from_bytes(call.calldata[at : at + 32]) for at in (36, 68))
+        taken = min(amount, 5 * 10**18)
+        return encode(["int128", "int128"], (taken, -(taken // 2)) if is_forward else (-(taken // 2), taken))
+
+    def send(calls: Sequence[ContractCall]) -> list[ReturnData]:
+        return [answer(call) for call in calls]
+
+    (sampled,) = run_batched([("", read_samples(pool, quoter, CallContext(SOME_ADDRESS, 0)))], send)
+    assert isinstance(sampled, Sampled)
+    for samples in (sampled.forward_samples, sampled.backward_samples):
+        assert samples[-1].amount_in == 3 * 10**18
+        assert all(each.amount_out == each.amount_in // 2 for each in samples)
 
 
 def test_a_contract_announces_pools_of_one_protocol(made: MakerMarket) -> None:
