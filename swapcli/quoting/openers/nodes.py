@@ -87,12 +87,25 @@ class NodeOpener:
         check_has_eth_nodes(network)
         node = self.node(network)
         if node is None:
-            raise InvalidOption(
-                f"this needs a node of {network.name}, but {self.rules.why_no_node()}",
-                hint=missing_node_hint(network),
-            )
+            raise self._no_node(network)
         self.name_public_host(network)
         return node
+
+    def require_quoted_node(self, network: Network) -> AnyNode:
+        """Return the node of a network of any kind that quotes read. Raises as `require_node`."""
+        choices = list(self.rules.quoted_nodes(network))
+        if not choices:
+            raise self._no_node(network)
+        if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
+            return self.open_choice(choices[0], network)
+        node = self.open_first(choices, network)
+        self.name_public_host(network)
+        return node
+
+    def _no_node(self, network: Network) -> InvalidOption:
+        return InvalidOption(
+            f"this needs a node of {network.name}, but {self.rules.why_no_node()}", hint=missing_node_hint(network)
+        )
 
     def second_node(self, network: Network) -> RpcNode | None:
         """Return a node that can deny what the one of `node` says: the next one of the settings, None without one.
@@ -197,7 +210,10 @@ class NodeOpener:
 def check_has_eth_nodes(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if not network.kind.traits.has_eth_nodes:
-        raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
+        raise InvalidOption(
+            f"{network.name} is not an EVM network: its nodes use a different protocol",
+            hint="quotes are read from them, also at past blocks (--block, backtest); this needs an EVM network",
+        )
 
 
 def http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:

@@ -3,33 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from swapcli.quoting.openers.nodes import NodeOpener
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
+    from swapcli.state.read_cache.cache_file import CacheFile
     from swapcli.state.read_cache.cached_node import ArchiveNode
+    from swapcli.state.rpc.node import HistoryNode
 
 CACHE_FILE = "past-blocks.db"
 """The file in the data folder with what nodes have said of final blocks of all networks."""
 
 
 @contextmanager
-def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[ArchiveNode]:
-    """Yield the node of an EVM network that quotes read; what it says of final blocks is kept if it `uses_cache`.
+def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
+    """Yield the node of a network that quotes read; what it says of final blocks is kept if it `uses_cache`.
 
-    Raises as `NodeOpener.require_node`, and `ConfigError` if the cache cannot be opened.
+    That of an EVM network is an `ArchiveNode`. Raises as `NodeOpener.require_quoted_node`, and `ConfigError` if the
+    cache cannot be opened.
     """
-    with ExitStack() as stack:
-        node = stack.enter_context(closing(nodes.require_node(network)))
-        if not uses_cache:
+    with closing(nodes.require_quoted_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
+        if cache is None:
             yield node
             return
-        from swapcli.state.read_cache.cache_file import CacheFile
-        from swapcli.state.read_cache.cached_node import CachedNode
+        from swapcli.state.read_cache.cached_node import CachedArchiveNode, CachedNode
+        from swapcli.state.rpc.node import StateOverrideNode
 
-        setup = nodes.setup
-        cache = stack.enter_context(closing(CacheFile(setup.data_dir / CACHE_FILE, setup.warn)))
-        yield CachedNode(node, cache, network.chain_id)
+        if isinstance(node, StateOverrideNode):
+            yield CachedArchiveNode(node, cache, network.chain_id)
+        else:
+            yield CachedNode(node, cache, network.chain_id)
+
+
+@contextmanager
+def open_archive_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[ArchiveNode]:
+    """Yield the node of an EVM network that quotes read, as `open_past_node`. Raises as `NodeOpener.require_node`."""
+    with closing(nodes.require_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
+        if cache is None:
+            yield node
+            return
+        from swapcli.state.read_cache.cached_node import CachedArchiveNode
+
+        yield CachedArchiveNode(node, cache, network.chain_id)
+
+
+@contextmanager
+def _open_cache(nodes: NodeOpener, *, uses_cache: bool) -> Iterator[CacheFile | None]:
+    if not uses_cache:
+        yield None
+        return
+    from swapcli.state.read_cache.cache_file import CacheFile
+
+    with closing(CacheFile(nodes.setup.data_dir / CACHE_FILE, nodes.setup.warn)) as cache:
+        yield cache

@@ -42,14 +42,14 @@ class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
     """What a node of an EVM network can do."""
 
 
-class CachedNode(DelegatingNode[ArchiveNode]):
+class CachedNode(DelegatingNode[HistoryNode]):
     """Answers as `node`, a node of the chain with this id; what is final comes from `cache`, and goes into it.
 
     Nothing is sent for what is in the cache, and the chain of the node is checked before anything else is asked. A
     `BlockReader` packs many calls into one, and keeps them one by one.
     """
 
-    def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
+    def __init__(self, node: HistoryNode, cache: CacheFile, chain_id: int) -> None:
         super().__init__(node)
         self._cache, self._chain_id = cache, chain_id
         self._newest: BlockHeader | None = None
@@ -86,16 +86,6 @@ class CachedNode(DelegatingNode[ArchiveNode]):
             self._note_final(found)
         return found
 
-    def read_receipt(self, transaction: str) -> Receipt | None:
-        """As `ReceiptNode.read_receipt`."""
-        return self._kept(
-            call_key("receipt", transaction.lower()),
-            lambda: self._asked().read_receipt(transaction),
-            lambda receipt: None if receipt is None else receipt.block_number,
-            lambda receipt: None if receipt is None else [*receipt[:-1], [*map(_write_log, receipt.logs)]],
-            _read_receipt,
-        )
-
     def read_logs(self, query: LogFilter) -> list[Log]:
         """As `Node.read_logs`."""
         return self._kept(
@@ -105,25 +95,6 @@ class CachedNode(DelegatingNode[ArchiveNode]):
             lambda logs: [*map(_write_log, logs)],
             lambda kept: [*map(_read_log, kept)],
         )
-
-    def read_account(self, address: str, at: BlockId) -> Account:
-        """As `StateOverrideNode.read_account`."""
-        return self._node.read_account(address, at)
-
-    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """As `StateOverrideNode.simulate`."""
-        if not self._is_final(at):
-            return self._node.simulate(calls, at)
-        keys = [call_key("simulate", repr(call)) for call in calls]
-        scope = self._scope(at)
-        found = self._cache.get(scope, keys)
-        missing = [k for k, key in enumerate(keys) if key not in found]
-        answers = {key: _read_answer(kept) for key, kept in found.items()}
-        if missing:
-            asked = self._node.simulate([calls[k] for k in missing], at)
-            answers.update((keys[k], answer) for k, answer in zip(missing, asked, strict=True))
-            self._cache.put(scope, [(keys[k], _write_answer(answers[keys[k]])) for k in missing])
-        return [answers[key] for key in keys]
 
     def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
         """As `RememberingNode.recall`."""
@@ -158,7 +129,7 @@ class CachedNode(DelegatingNode[ArchiveNode]):
             self._cache.put(scope, [(key, json.dumps(write(found), separators=(",", ":")).encode())])
         return found
 
-    def _asked(self) -> ArchiveNode:
+    def _asked(self) -> HistoryNode:
         """Return the node, after its first answer has shown that it is one of the chain."""
         if self._newest is None:
             self._newest = self._node.read_head().block
@@ -197,7 +168,7 @@ class CachedNode(DelegatingNode[ArchiveNode]):
         except UpstreamRejected:
             return self._find_day_old(node)
 
-    def _find_day_old(self, node: ArchiveNode) -> int:
+    def _find_day_old(self, node: HistoryNode) -> int:
         """Return the number of a block that is a day old, by the time of the newest block; -1 if there is none."""
         newest = self._newest
         assert newest is not None
@@ -210,6 +181,48 @@ class CachedNode(DelegatingNode[ArchiveNode]):
             else:
                 high = middle
         return low
+
+
+class CachedArchiveNode(CachedNode):
+    """The same for a node of an EVM network, which also has receipts and simulates calls."""
+
+    def __init__(self, node: ArchiveNode, cache: CacheFile, chain_id: int) -> None:
+        super().__init__(node, cache, chain_id)
+        self._archive = node
+
+    def read_receipt(self, transaction: str) -> Receipt | None:
+        """As `ReceiptNode.read_receipt`."""
+
+        def read() -> Receipt | None:
+            self._asked()
+            return self._archive.read_receipt(transaction)
+
+        return self._kept(
+            call_key("receipt", transaction.lower()),
+            read,
+            lambda receipt: None if receipt is None else receipt.block_number,
+            lambda receipt: None if receipt is None else [*receipt[:-1], [*map(_write_log, receipt.logs)]],
+            _read_receipt,
+        )
+
+    def read_account(self, address: str, at: BlockId) -> Account:
+        """As `StateOverrideNode.read_account`."""
+        return self._archive.read_account(address, at)
+
+    def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
+        """As `StateOverrideNode.simulate`."""
+        if not self._is_final(at):
+            return self._archive.simulate(calls, at)
+        keys = [call_key("simulate", repr(call)) for call in calls]
+        scope = self._scope(at)
+        found = self._cache.get(scope, keys)
+        missing = [k for k, key in enumerate(keys) if key not in found]
+        answers = {key: _read_answer(kept) for key, kept in found.items()}
+        if missing:
+            asked = self._archive.simulate([calls[k] for k in missing], at)
+            answers.update((keys[k], answer) for k, answer in zip(missing, asked, strict=True))
+            self._cache.put(scope, [(keys[k], _write_answer(answers[keys[k]])) for k in missing])
+        return [answers[key] for key in keys]
 
 
 def _key_of(call: ContractCall) -> bytes:

@@ -7,17 +7,34 @@ from typing import Generic, TypeVar
 
 from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, Node, ReturnData
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    BlockId,
+    ChainHead,
+    ContractCall,
+    HashPinnedNode,
+    Log,
+    LogFilter,
+    Node,
+    ReturnData,
+)
 from swapcli.state.rpc.node_limits import NodeLimits
 
 AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 class DelegatingNode(Generic[AnyNode]):
-    """A `Node` that answers as `node`; classes derived from it override what they answer otherwise."""
+    """A `Node` that answers as `node`; classes derived from it override what they answer otherwise.
+
+    It is a `HashPinnedNode` if `node` is one.
+    """
+
+    pins_by_hash: bool
 
     def __init__(self, node: AnyNode) -> None:
         self._node = node
+        if isinstance(node, HashPinnedNode):
+            self.pins_by_hash = node.pins_by_hash
 
     @property
     def redacted_url(self) -> str:

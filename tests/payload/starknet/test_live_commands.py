@@ -19,7 +19,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.starknet import deserialise_call
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.payload.starknet.fake_node import EkuboCore, FakeChain, FakeNode, running_node
+from tests.payload.starknet.fake_node import L1_LAG, EkuboCore, FakeChain, FakeNode, running_node
 from tests.payload.starknet.pools_on_chain import (
     BY_ORACLE,
     CORE,
@@ -135,6 +135,29 @@ def test_a_reorganized_chain_is_followed(scene: Scene) -> None:
     scene.chain.mine(2)
     scene.json("sync", "starknet")
     assert scene.amount_out(*ONLY_EKUBO, "--offline") == scene.pays()
+
+
+def test_past_blocks_are_quoted_as_they_were(scene: Scene, tmp_path: Path) -> None:
+    scene.json("sync", "starknet")
+    paid = [scene.pays()]
+    for _ in range(2):
+        swap_on_chain(scene.chain, 5 * 10**21, token1=False)
+        scene.chain.mine()
+        paid.append(scene.pays())
+    scene.chain.mine(L1_LAG)
+    first, last = len(scene.chain.blocks) - L1_LAG - 3, len(scene.chain.blocks) - L1_LAG - 1
+    assert [scene.amount_out("--block", str(block), *ONLY_EKUBO) for block in range(first, last + 1)] == paid
+    orders = tmp_path / "orders.csv"
+    orders.write_text("token_in,token_out,amount\nSTRK,ETH,1000\n")
+    words = ("backtest", "starknet", str(orders), "--blocks", f"{first}..{last}", *ONLY_EKUBO)
+    found = scene.json(*words)
+    assert [int(each["outputAmount"]) for each in found["quotes"]] == paid
+    asked = len(scene.node.posts)
+    assert scene.json(*words) == found
+    assert len(scene.node.posts) == asked, "what is final is kept"
+    refused = scene.run("hindsight", "starknet", "0x" + "12" * 32)
+    assert "starknet is not an EVM network" in refused.stderr
+    assert "hint:" in refused.stderr
 
 
 def test_calldata_has_the_pool_key_of_each_ekubo_pool(scene: Scene) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.errors import ConfigError
+from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import load_settings, node_url
 from swapcli.quoting.openers.nodes import NodeOpener
-from swapcli.quoting.openers.past_nodes import CACHE_FILE, open_past_node
+from swapcli.quoting.openers.past_nodes import CACHE_FILE, open_archive_node, open_past_node
 from swapcli.quoting.openers.user_setup import UserSetup
-from swapcli.state.read_cache.cached_node import CachedNode
+from swapcli.state.read_cache.cached_node import CachedArchiveNode, CachedNode
+from swapcli.state.rpc.node import StateOverrideNode
 from swapcli.state.rpc.rpc_node import RpcNode
 
 
@@ -26,12 +27,27 @@ def nodes(tmp_path: Path) -> NodeOpener:
 
 def test_the_cache_is_in_the_data_folder_and_can_be_left_out(nodes: NodeOpener, tmp_path: Path) -> None:
     network = find_network("base")
-    with open_past_node(nodes, network, uses_cache=False) as node:
-        assert isinstance(node, RpcNode)
-    assert not (tmp_path / "data" / CACHE_FILE).exists()
-    with open_past_node(nodes, network, uses_cache=True) as node:
-        assert isinstance(node, CachedNode)
+    for open_node in (open_past_node, open_archive_node):
+        with open_node(nodes, network, uses_cache=False) as node:
+            assert isinstance(node, RpcNode)
+        assert not (tmp_path / "data" / CACHE_FILE).exists()
+    for open_node in (open_past_node, open_archive_node):
+        with open_node(nodes, network, uses_cache=True) as node:
+            assert isinstance(node, CachedArchiveNode)
     assert (tmp_path / "data" / CACHE_FILE).is_file()
+
+
+def test_only_an_evm_network_has_receipts(nodes: NodeOpener) -> None:
+    starknet = find_network("starknet")
+    with open_past_node(nodes, starknet, uses_cache=True) as node:
+        assert isinstance(node, CachedNode)
+        assert not isinstance(node, StateOverrideNode)
+    with (
+        pytest.raises(InvalidOption, match="starknet is not an EVM network") as caught,
+        open_archive_node(nodes, starknet, uses_cache=True),
+    ):
+        pass
+    assert "backtest" in (caught.value.hint or "")
 
 
 def test_a_damaged_cache_is_named(nodes: NodeOpener, tmp_path: Path) -> None:

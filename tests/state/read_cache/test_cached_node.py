@@ -18,7 +18,7 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.read_cache.cache_file import CacheFile
-from swapcli.state.read_cache.cached_node import CachedNode
+from swapcli.state.read_cache.cached_node import CachedArchiveNode
 from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -48,7 +48,7 @@ def quote(trader: Trader, proxy: Proxy, path: Path, block: int | str) -> LocalQu
     tokens = trader.world.tokens
     request = QuoteRequest(Order(tokens[WETH], tokens["USDC"], 10**18), ApiVersion.V2)
     with connect_without_pauses(proxy.url) as node, closing(CacheFile(path)) as cache:
-        view = view_past_block(CachedNode(node, cache, CHAIN_ID), block)
+        view = view_past_block(CachedArchiveNode(node, cache, CHAIN_ID), block)
         return LiveSource(InMemorySource(trader.market, SYSTEM_CLOCK), view, SYSTEM_CLOCK, tag=None).quote(request)
 
 
@@ -113,7 +113,7 @@ def test_receipts_events_and_blocks_are_the_same_from_the_cache(trader: Trader, 
 
     def read() -> tuple[object, ...]:
         with connect_without_pauses(proxy.url) as node, closing(CacheFile(tmp_path / "cache")) as cache:
-            cached = CachedNode(node, cache, CHAIN_ID)
+            cached = CachedArchiveNode(node, cache, CHAIN_ID)
             receipt, logs = cached.read_receipt(transaction), cached.read_logs(query)
             assert receipt is not None
             return receipt, logs, cached.read_block(number), cached.read_past_head(number)
@@ -129,13 +129,13 @@ def test_receipts_events_and_blocks_are_the_same_from_the_cache(trader: Trader, 
     assert proxy.methods == []
     missing = "0x" + "12" * 32
     with connect_without_pauses(proxy.url) as node, closing(CacheFile(tmp_path / "cache")) as cache:
-        assert CachedNode(node, cache, CHAIN_ID).read_receipt(missing) is None
-        assert CachedNode(node, cache, CHAIN_ID).read_block(number + 10**6) is None
+        assert CachedArchiveNode(node, cache, CHAIN_ID).read_receipt(missing) is None
+        assert CachedArchiveNode(node, cache, CHAIN_ID).read_block(number + 10**6) is None
 
 
 def test_a_node_of_another_chain_is_refused_before_it_is_asked(proxy: Proxy, tmp_path: Path) -> None:
     node = RpcNode(proxy.url, redacted_url="the node", chain_id=CHAIN_ID + 1, pause=bool)
     with closing(node), closing(CacheFile(tmp_path / "cache")) as cache:
-        cached = CachedNode(node, cache, CHAIN_ID + 1)
+        cached = CachedArchiveNode(node, cache, CHAIN_ID + 1)
         with pytest.raises(InvalidUpstreamResponse, match="is a node of chain"):
             cached.read_receipt("0x" + "12" * 32)

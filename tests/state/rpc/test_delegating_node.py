@@ -10,7 +10,9 @@ import pytest
 from swapcli.state.read_cache.cached_node import CachedNode
 from swapcli.state.rpc.block_view import BlockView
 from swapcli.state.rpc.delegating_node import DelegatingNode
-from swapcli.state.rpc.node import Node
+from swapcli.state.rpc.node import HashPinnedNode, Node
+from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.starknet_node import StarknetNode
 
 MEMBERS = sorted(name for name in vars(Node) if not name.startswith("_"))
 METHODS = [name for name in MEMBERS if inspect.isfunction(getattr(Node, name))]
@@ -41,6 +43,14 @@ def test_what_it_is_comes_from_the_node_too() -> None:
     node = DelegatingNode(cast(Node, Recorder()))
     assert set(MEMBERS) - set(METHODS) == {"redacted_url", "limits"}
     assert (node.redacted_url, str(node.limits)) == ("the URL", "the limits")
+
+
+def test_what_is_read_by_the_hash_of_a_block_stays_so() -> None:
+    starknet, evm = (node("http://127.0.0.1:1", redacted_url="", chain_id=1) for node in (StarknetNode, RpcNode))
+    for node in (starknet, evm):
+        assert isinstance(DelegatingNode(node), HashPinnedNode) is (node is starknet)
+        assert isinstance(DelegatingNode(DelegatingNode(node)), HashPinnedNode) is (node is starknet)
+        node.close()
 
 
 def test_views_and_caches_override_only_what_they_change() -> None:

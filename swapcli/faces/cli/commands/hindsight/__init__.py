@@ -126,14 +126,14 @@ def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
 def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":
     session.start_waiting(network)
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.openers.past_nodes import open_past_node
+    from swapcli.quoting.openers.past_nodes import open_archive_node
     from swapcli.quoting.verification.hindsight import look_back
 
     enable_garbage_collection()
     where = session.networks.find(network)
     found: list[SwapHindsight] = []
     with (
-        open_past_node(session.nodes, where, uses_cache=uses_cache) as node,
+        open_archive_node(session.nodes, where, uses_cache=uses_cache) as node,
         closing(session.sources.pools.open_known(network)) as known,
     ):
         try:
