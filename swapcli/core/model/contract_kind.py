@@ -41,6 +41,7 @@ class ContractKind(StrEnum):
     MAVERICK_V2 = "maverick_v2"
     SMARDEX = "smardex"
     GMX_VAULT = "gmx_vault"
+    EULER_SWAP = "euler_swap"
     HANJI = "hanji"
     VALANTIS_STEX = "valantis_stex"
     RING_PAIR = "ring_pair"

@@ -93,6 +93,11 @@ class Pool(ABC):
         return self.address
 
     @property
+    def called_address(self) -> str:
+        """Return the contract that a router calls to swap: mostly the one at `address`."""
+        return self.address
+
+    @property
     def pool_id(self) -> str:
         """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
 

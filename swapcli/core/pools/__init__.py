@@ -12,9 +12,9 @@ from typing import cast
 from swapcli.core.model.pool import Pool
 
 PUBLIC = (
-    "balancer", "bins", "curve", "dodo", "ekubo", "fixed_rate", "fluid", "gmx", "identity_checks", "infinity_key",
-    "iziswap", "maverick", "order_books", "protocol_fees", "reserves", "sampled", "solidly", "state_fields",
-    "swap_fees", "uniswap", "valantis",
+    "balancer", "bins", "curve", "dodo", "ekubo", "euler", "fixed_rate", "fluid", "gmx", "identity_checks",
+    "infinity_key", "iziswap", "maverick", "order_books", "protocol_fees", "reserves", "sampled", "solidly",
+    "state_fields", "swap_fees", "uniswap", "valantis",
 )  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
@@ -56,6 +56,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "gmx_vault": ("gmx", "GmxVault"),
     "valantis_stex": ("valantis", "ValantisStex"),
     "ring_pair": ("uniswap", "RingPair"),
+    "euler_swap": ("euler", "EulerSwap"),
     "sampled": ("sampled", "Sampled"),
 }
 

@@ -17,7 +17,8 @@
 | concentrated, keyed by fee; iziswap     | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
 | concentrated, keyed by tick spacing     | tick spacing, int16                    | to check who calls it back       |
 | concentrated, keyed by tokens (Algebra) | none                                   |                                  |
-| concentrated, by pool id (Uniswap V4)   | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
+| concentrated, by pool id (Uniswap V4);  | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
+| euler_swap                              |                                        |                                  |
 | concentrated, PancakeSwap Infinity      | abi.encode(PoolKey), 192 bytes         | the pool manager asks for it     |
 | infinity_bin                            | the same, and 1 byte, 1                | the bin manager's `swap` differs |
 | fluid_t1                                | 1 if the first token is sold: 1 byte   | `swapIn(bool zeroForOne,..`      |
@@ -207,6 +208,11 @@ def _sampled(use: PoolUse) -> _Data:
     """Return the key of a Uniswap V4 pool, nothing for others: what the public router wants is not published."""
     traits = use.pool.api_extra_data()
     return _PoolKey(_v4_key(traits)) if "hooks" in traits else b""
+
+
+def _own_hook(use: PoolUse) -> _Data:
+    """Return the key of the Uniswap V4 pool whose hook the pool is."""
+    return _PoolKey(_v4_key(use.pool.api_extra_data()))
 
 
 def _fee(fee_ppm: int) -> _Fee:

@@ -61,7 +61,7 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
         token_out=_to_wrapped(step.token_out, network),
         rate=step.rate,
         protocol_id=protocol_id,
-        pool_address=pool.address,
+        pool_address=pool.called_address,
         swap_type=swap_type,
         extra_data=encode_extra_data(use, form),
     )

@@ -557,6 +557,12 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=RingConstants,
         unannounced="what wrappers hold, which other pairs change as well",
     ),
+    ContractKind.EULER_SWAP: KindTraits(
+        ("euler_swap",),
+        "euler.euler_swap",
+        has_whole_list=True,
+        unannounced="interest, limits and cash of its vaults",
+    ),
     ContractKind.SAMPLED: KindTraits(
         ("sampled",),
         "sampled.sampled",

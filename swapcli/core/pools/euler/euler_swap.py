@@ -1,0 +1,246 @@
+"""Pools of EulerSwap: a curve around an equilibrium, whose reserves are deposits and debts of one account in vaults.
+
+What is sold is deposited in the account's vault, after it has repaid the account's debt; what is bought is withdrawn,
+and borrowed where the deposits do not suffice. So the vaults limit a swap: the room for deposits, the cash, and caps on
+borrowing. They serve others, and their interest grows, so both limits are those of one block, and a route swaps in a
+pool once. An account may lack the collateral to borrow what the vaults could pay, which the contract does not quote by.
+
+The fee stays out of the reserves. The curve is that of `euler_curve`; a pool's owner may change all of the second
+version's parameters at any time, which then emits an event.
+
+Source: `QuoteLib.sol`, `SwapLib.sol`, `FundsLib.sol` of euler-xyz/euler-swap. Swap hooks of the second version are not
+computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.units import PPM, WAD
+from swapcli.core.pools.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
+from swapcli.core.pools.euler.euler_swap_curve import EulerSwapCurve
+from swapcli.core.pools.fast_replace import fast_replace
+from swapcli.core.pools.identity_checks import check_pair
+from swapcli.core.pools.rounding import UINT256_LIMIT
+from swapcli.core.pools.state_fields import StateFields
+from swapcli.core.pools.token_positions import is_forward
+from swapcli.core.validation.values import parse_hex
+
+MAX_RESERVE: Final = (1 << RESERVE_BITS) - 1
+_MAX_PRICE: Final = 10**25
+_VERSIONS: Final = (1, 2)
+_V4_SPACING: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EulerSwap(Pool):
+    """Pairs are of the first token and of the second; `fees` are those of selling either, as fractions of 10^18.
+
+    What is sold repays `debts` first; the vaults have `deposit_rooms` for the rest, which gets no share of a vault
+    below `least_deposits`. `output_limits` is what the vaults can pay, and `secured_outputs` what the account can
+    withdraw and borrow by its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input
+    from its `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
+    """
+
+    version: int
+    pool_manager: str
+    v4_fee_ppm: int
+    reserves: tuple[int, int]
+    equilibrium: tuple[int, int]
+    min_reserves: tuple[int, int]
+    prices: tuple[int, int]
+    concentrations: tuple[int, int]
+    fees: tuple[int, int]
+    debts: tuple[int, int]
+    deposit_rooms: tuple[int, int]
+    least_deposits: tuple[int, int]
+    output_limits: tuple[int, int]
+    secured_outputs: tuple[int, int]
+    manager_balances: tuple[int, int]
+
+    family: ClassVar[str] = "euler_swap"
+    swap_gas: ClassVar[int] = 450_000
+    """An assumption: two vaults are called through their connector, with checks of the account."""
+    is_single_use: ClassVar[bool] = True
+    holds_reserves_in_vault: ClassVar[bool] = True
+    changes_without_events: ClassVar[bool] = True
+
+    @property
+    def called_address(self) -> str:
+        """The pool manager, whose hook the pool is."""
+        return self.pool_manager
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` as the contract's quote for an exact input. Raises as `Pool.swap`."""
+        sold = 0 if is_forward(self, token_in, token_out) else 1
+        if amount_in > MAX_RESERVE:
+            raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
+        net = amount_in - amount_in * self.fees[sold] // WAD
+        if amount_in > self.manager_balances[sold]:
+            raise InsufficientLiquidity(f"pool {self.key}: the pool manager does not have {amount_in} to lend")
+        if 0 < (deposit := net - self.debts[sold]) < self.least_deposits[sold]:
+            raise SwapReverts(f"pool {self.key}: a deposit of {deposit} gets no share of the vault")
+        amount_out = self._bought_for(sold, net)
+        input_limit, output_limit = self._limits(sold)
+        # The fee is deposited as well, which the contract's quotes do not count.
+        room = min(input_limit, self.debts[sold] + self.deposit_rooms[sold] - (amount_in - net))
+        if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]):
+            raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
+        if not amount_out:
+            raise self.rounds_to_zero(amount_in)
+        new_in, new_out = self.reserves[sold] + net, self.reserves[1 - sold] - amount_out
+        if new_in > MAX_RESERVE:
+            raise SwapReverts(f"pool {self.key}: a reserve of {new_in} does not fit {RESERVE_BITS} bits")
+        after: Self = _replace_reserves(self, (new_in, new_out) if not sold else (new_out, new_in))
+        return amount_out, after
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        sold = 0 if is_forward(self, token_in, token_out) else 1
+        bought = 1 - sold
+        try:
+            limits = self._limits(sold)
+        except SwapReverts:
+            limits = (0, 0)
+        most = min(self.debts[sold] + self.deposit_rooms[sold], self.manager_balances[sold])
+        return EulerSwapCurve(
+            reserves=(float(self.reserves[sold]), float(self.reserves[bought])),
+            equilibrium=(float(self.equilibrium[sold]), float(self.equilibrium[bought])),
+            rate=self.prices[sold] / self.prices[bought],
+            dilutions=((WAD - self.concentrations[sold]) / WAD, (WAD - self.concentrations[bought]) / WAD),
+            kept=1.0 - self.fees[sold] / WAD,
+            to_equilibrium=float(max(self.equilibrium[sold] - self.reserves[sold], 0)),
+            limits=(
+                min(limits[0], most * (WAD - self.fees[sold]) // WAD),
+                float(min(limits[1], self.secured_outputs[bought])),
+            ),
+        )
+
+    def _half(self, below: int) -> Half:
+        """Return the half of the curve on which the first (0) or second (1) token is below its equilibrium."""
+        other = 1 - below
+        return Half(
+            self.equilibrium[below],
+            self.equilibrium[other],
+            self.prices[below],
+            self.prices[other],
+            self.concentrations[below],
+        )
+
+    def _least_reserve(self, other: int, reserve: int) -> int:
+        """Return the least reserve of token `1 - other` with a reserve of token `other`."""
+        if reserve <= self.equilibrium[other]:
+            return reserve_above(self._half(other), reserve, version=self.version)
+        return reserve_below(self._half(1 - other), reserve, version=self.version)
+
+    def _bought_for(self, sold: int, net: int) -> int:
+        least = self._least_reserve(sold, self.reserves[sold] + net)
+        return max(self.reserves[1 - sold] - least, 0)
+
+    def _sold_for(self, sold: int, amount_out: int) -> int:
+        """Return the input after the fee that buys an amount; `NO_RESERVE` if none does."""
+        reserve = self.reserves[1 - sold]
+        if reserve <= amount_out:
+            return NO_RESERVE
+        return max(self._least_reserve(1 - sold, reserve - amount_out) - self.reserves[sold], 0)
+
+    def _limits(self, sold: int) -> tuple[int, int]:
+        """Return the largest input after the fee and output that the contract quotes. Raises `SwapReverts`."""
+        bought = 1 - sold
+        input_limit = min(self.debts[sold] + self.deposit_rooms[sold], MAX_RESERVE)
+        output_limit = min(self.output_limits[bought], self.reserves[bought] - self.min_reserves[bought])
+        if self.version == 1:
+            return input_limit, output_limit
+        kept = WAD - self.fees[sold]
+        # This version makes the limits agree with each other, where it counts inputs with the fee and without it.
+        needed = self._sold_for(sold, output_limit)
+        if needed <= MAX_RESERVE:
+            return (needed * WAD // kept if needed < input_limit else input_limit), output_limit
+        most = self._bought_for(sold, input_limit * kept // WAD)
+        if most < output_limit:
+            output_limit = most
+            gross = self._sold_for(sold, output_limit) * WAD
+            if gross >= UINT256_LIMIT:
+                raise SwapReverts(f"pool {self.key}: the contract's limits overflow")
+            input_limit = min(input_limit, gross // kept)
+        return input_limit, output_limit
+
+    def state(self) -> dict[str, object]:
+        """Return the family's fields of `swap-market/1`."""
+        pairs = {name: [str(each) for each in getattr(self, name)] for name in _PAIRS}
+        called = {"pool_manager": self.pool_manager, "v4_fee_ppm": self.v4_fee_ppm}
+        return {"version": self.version, **called, **pairs}
+
+    def api_extra_data(self) -> dict[str, int | str]:
+        """Return the key by which the pool manager of Uniswap V4 swaps in the pool, which is its own hook."""
+        return {
+            "token0": self.tokens[0],
+            "token1": self.tokens[1],
+            "fee": self.v4_fee_ppm,
+            "tickSpacing": _V4_SPACING,
+            "hooks": self.address,
+        }
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, and the other fields of `state`, which are pairs."""
+        check_pair(identity)
+        fields = StateFields(state)
+        version = fields.integer("version", _VERSIONS[0], _VERSIONS[-1])
+        pairs = {name: fields.uints(name, 2, bits) for name, bits in _PAIRS.items()}
+        _require_at_most(pairs, "prices", _MAX_PRICE)
+        _require_at_most(pairs, "concentrations", WAD)
+        _require_at_most(pairs, "fees", WAD - 1)
+        if not all(pairs["prices"]):
+            raise InvalidPoolState("prices", "a price of zero")
+        for name in ("reserves", "equilibrium"):
+            if any(least > each for least, each in zip(pairs["min_reserves"], pairs[name], strict=True)):
+                raise InvalidPoolState("min_reserves", f"above the {name}")
+        manager = fields.read("pool_manager", parse_hex, 20)
+        v4_fee_ppm = fields.integer("v4_fee_ppm", 0, PPM - 1)
+        pool = cls(*identity, version, manager, v4_fee_ppm, *((first, second) for first, second in pairs.values()))
+        pool._check_point()
+        return pool
+
+    def _check_point(self) -> None:
+        """Raise `InvalidPoolState` for reserves below the curve, which the contract never has."""
+        below = 0 if self.reserves[0] < self.equilibrium[0] else 1
+        reserve, other = self.reserves[below], self.reserves[1 - below]
+        if reserve >= self.equilibrium[below] and other >= self.equilibrium[1 - below]:
+            return
+        try:
+            is_below = other < reserve_above(
+                self._half(below), min(reserve, self.equilibrium[below]), version=self.version
+            )
+        except SwapReverts:
+            is_below = True
+        if is_below:
+            raise InvalidPoolState("reserves", "below the curve")
+
+
+_PAIRS: Final = {
+    "reserves": RESERVE_BITS,
+    "equilibrium": RESERVE_BITS,
+    "min_reserves": RESERVE_BITS,
+    "prices": 84,
+    "concentrations": 60,
+    "fees": 60,
+    "debts": RESERVE_BITS,
+    "deposit_rooms": RESERVE_BITS,
+    "least_deposits": RESERVE_BITS,
+    "output_limits": RESERVE_BITS,
+    "secured_outputs": RESERVE_BITS,
+    "manager_balances": RESERVE_BITS,
+}
+"""The pairs of a state, in the order of the class's fields, and their bits."""
+
+_replace_reserves = fast_replace(EulerSwap, "reserves")
+
+
+def _require_at_most(pairs: Mapping[str, tuple[int, ...]], name: str, limit: int) -> None:
+    if max(pairs[name]) > limit:
+        raise InvalidPoolState(name, f"expected at most {limit}")

@@ -1,0 +1,3 @@
+"""The reader of EulerSwap's pools."""
+
+PUBLIC = ()
