@@ -248,6 +248,18 @@ def _with_fee(log: Log) -> SwapAmounts:
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
 
 
+def _less_fees(log: Log) -> SwapAmounts:
+    """Read the amounts of EulerSwap's first version, whose inputs are those after the fee."""
+    amounts = _two_sided(*read_words(log.data, 4, "Swap"))
+    return amounts._replace(problem=amounts.problem or "its event leaves the fee out of the input")
+
+
+def _with_fees(log: Log) -> SwapAmounts:
+    """Read the amounts of the second version, which tells both fees."""
+    in0, in1, out0, out1, fee0, fee1 = read_words(log.data, 6, "Swap")
+    return _two_sided(in0 + fee0, in1 + fee1, out0, out1)
+
+
 def _deposit(log: Log) -> SwapAmounts:
     assets, shares = read_words(log.data, 2, "Deposit")
     return SwapAmounts(0, 1, assets, shares)
@@ -371,6 +383,18 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
                 (ContractKind.MAVERICK_V2,),
                 key_of_emitter,
                 _of_order,
+            ),
+            (
+                "Swap(address,uint256,uint256,uint256,uint256,uint112,uint112,address)",
+                (ContractKind.EULER_SWAP,),
+                key_of_emitter,
+                _less_fees,
+            ),
+            (
+                "Swap(address,uint256,uint256,uint256,uint256,uint256,uint256,uint112,uint112,address)",
+                (ContractKind.EULER_SWAP,),
+                key_of_emitter,
+                _with_fees,
             ),
             ("Swap(bool,uint256,uint256,address)", (ContractKind.FLUID_T1,), key_of_emitter, _by_direction),
             (

@@ -14,13 +14,14 @@ from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.euler.euler_swap import MAX_RESERVE, EulerSwap
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.mined.swap_events import SwapAmounts, find_swaps
+from swapcli.state.readers.contract_kinds import ContractKind, topic_of
 from swapcli.state.readers.euler.euler_swap import load, read_constants, read_list
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.multicall import MULTICALL3
-from swapcli.state.rpc.node import ContractCall, ReturnData
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 
 _T = TypeVar("_T")
@@ -217,6 +218,29 @@ def test_pools_are_listed_with_their_tokens() -> None:
     assert run(read_list(factory), lambda _: listed)[0] == (ADDRESS, ACCOUNT)
     ref, rounds = run(read_constants(factory, ADDRESS), contracts())
     assert (ref.tokens, ref.kind, rounds) == (TOKENS[:2], ContractKind.EULER_SWAP, 1)
+
+
+def swap_of(types: str, *values: int) -> SwapAmounts:
+    """Decode the event of a swap."""
+    topics = topic_of(f"Swap(address,{types},uint112,uint112,address)"), f"0x{1:064x}", f"0x{2:064x}"
+    (swap,) = find_swaps([Log(ADDRESS, topics, words((*values, 10, 20)), 1, 0)])
+    assert swap.key == ADDRESS
+    return swap.amounts
+
+
+def test_the_event_of_a_swap_says_its_amounts_with_the_fee() -> None:
+    types = ",".join(["uint256"] * 6)
+    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30)
+    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30)
+    for both in ((95, 7, 0, 30, 5, 1), (95, 0, 1, 30, 5, 0)):
+        assert swap_of(types, *both).problem == "it takes or pays both tokens"
+
+
+def test_the_event_of_the_first_version_leaves_the_fee_out() -> None:
+    types = ",".join(["uint256"] * 4)
+    assert swap_of(types, 95, 0, 0, 30)[:4] == (0, 1, 95, 30)
+    assert swap_of(types, 95, 0, 0, 30).problem == "its event leaves the fee out of the input"
+    assert swap_of(types, 95, 9, 0, 30).problem == "it takes or pays both tokens"
 
 
 @pytest.mark.parametrize(("name", "count"), [("base", 2), ("monad", 1)])
