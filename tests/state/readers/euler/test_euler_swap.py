@@ -233,14 +233,14 @@ def test_the_event_of_a_swap_says_its_amounts_with_the_fee() -> None:
     assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30)
     assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30)
     for both in ((95, 7, 0, 30, 5, 1), (95, 0, 1, 30, 5, 0)):
-        assert swap_of(types, *both).problem == "it takes or pays both tokens"
+        assert swap_of(types, *both).problem == "it moves a token both ways, as a flash swap does"
 
 
 def test_the_event_of_the_first_version_leaves_the_fee_out() -> None:
     types = ",".join(["uint256"] * 4)
     assert swap_of(types, 95, 0, 0, 30)[:4] == (0, 1, 95, 30)
     assert swap_of(types, 95, 0, 0, 30).problem == "its event leaves the fee out of the input"
-    assert swap_of(types, 95, 9, 0, 30).problem == "it takes or pays both tokens"
+    assert swap_of(types, 95, 9, 0, 30).problem == "it moves a token both ways, as a flash swap does"
 
 
 @pytest.mark.parametrize(("name", "count"), [("base", 2), ("monad", 1)])
