@@ -320,6 +320,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "gmx_vault": RouterFamily(None, _nothing),
         "valantis_stex": RouterFamily(None, _nothing),
         "ring_pair": RouterFamily(None, _nothing),
+        "euler_swap": RouterFamily(RouterPoolKind.SINGLETON, _own_hook),
         "sampled": RouterFamily(None, _sampled, _V4),
     }
 )
