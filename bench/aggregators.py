@@ -8,7 +8,7 @@ orders, answers after the time-out. Each payload is mined as well, on a chain th
 right if every payload pays in the simulation what it pays mined, and the own one what its quote says, if they come in
 the order of these amounts, and no other comes before them. Gas costs nothing here, so that only outputs rank. By what
 is said, an order would be ranked right if the amounts that are said had the same order. Orders count if the dishonest
-payloads pay less than the best one.
+payloads pay less than the best one. What is not ranked right goes to stderr.
 
 The time of a comparison is measured against the slowest answer, or the time-out if one is late, and that of the own
 split route with and without aggregators, in turn.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -128,6 +129,8 @@ def compare_orders(
         slowest_s = timeout_s if has_late else delay_s
         if done >= 0:
             ranked = rank(found, mined)
+            if not ranked[0]:
+                print(f"not ranked right: {order}, mined {mined}", *found.alternatives, sep="\n  ", file=sys.stderr)
             yield Compared(*ranked, has_late, total_s, slowest_s, _own_s(found), _own_s(runs[False][0]))
         done += 1
 
