@@ -11,21 +11,25 @@ on every network. It is that of Starknet but for
   of `center_tick`. With an amplification of 0 and a centre of 0 that is the full range.
 
 An extension can run before and after a swap if the first byte of its address says so. Of those that do, the oracle and
-boosted fees leave the amounts alone; others are refused.
+boosted fees leave the amounts alone, and MEVCapture takes a further part of the output: the fee once more for each tick
+spacing between the tick after the swap and that before the first swap of the block's second. A pool counts as one that
+nobody has swapped in yet. Others are refused.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import log, log1p
+from itertools import pairwise
+from math import exp, floor, log, log1p
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import PPM
+from swapcli.core.pools.bins.bin_curve import BinCurve
 from swapcli.core.pools.ekubo.ekubo import ekubo_scale
 from swapcli.core.pools.ekubo.ekubo_evm_tick_math import (
     MAX_SQRT_RATIO,
@@ -37,6 +41,7 @@ from swapcli.core.pools.ekubo.ekubo_evm_tick_math import (
     tick_at_sqrt_ratio,
 )
 from swapcli.core.pools.fast_replace import fast_replace
+from swapcli.core.pools.hull_curve import concave_hull
 from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.rounding import div_up
 from swapcli.core.pools.state_fields import StateFields
@@ -44,6 +49,7 @@ from swapcli.core.pools.token_positions import is_forward
 from swapcli.core.pools.uniswap.concentrated_curve import ConcentratedCurve
 from swapcli.core.pools.uniswap.concentrated_state import read_liquidity, read_ticks
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import MAX_UINT256
 
 MAX_TICK_SPACING: Final = 698_605
 MAX_AMPLIFICATION: Final = 26
@@ -58,6 +64,8 @@ EXACT_EXTENSIONS: Final = frozenset(
 )
 """Ekubo's oracle, and its boosted fees of concentrated pools, which donate to positions before a swap."""
 
+MEV_CAPTURE: Final = "0x5555ff9ff2757500bf4ee020dcfd0210cffa41be"
+
 _BITMAP_OFFSET: Final = 89_421_695
 _FEE_BITS: Final = 64
 _WHOLE: Final = 1 << _FEE_BITS
@@ -66,6 +74,10 @@ _DELTA_BITS: Final = 128
 _CALLS_AT_SWAPS: Final = 0b0110_0000
 """The bits of the first byte of an extension's address that say that it runs before or after a swap."""
 _CROSSING_GAS: Final = 13_900
+_MEV_CAPTURE_GAS: Final = 32_300
+"""Of KyberSwap's simulator: 15,840 for each swap, 16,418 for the first one of a second."""
+_MEV_POINTS: Final = 128
+"""Corners of the curve with a fee that rises with the price's move, closer to each other near its start."""
 _LOG_TICK: Final = log1p(1e-6)
 
 
@@ -74,7 +86,7 @@ class EkuboEvmKey(NamedTuple):
 
     `fee_x64` is a fraction of the input with 64 fractional bits. `tick_spacing` is 0 for a stableswap pool, whose two
     ticks follow from `amplification` and `center_tick`; those are 0 for all others. `is_native` means that token0 is
-    the native token, listed in its wrapped form.
+    the native token, listed in its wrapped form. `first_tick` is that from which MEVCapture counts, None without it.
     """
 
     pool_id: str
@@ -86,6 +98,7 @@ class EkuboEvmKey(NamedTuple):
     is_native: bool
     ticks: tuple[int, ...]
     liquidity_nets: tuple[int, ...]
+    first_tick: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +130,49 @@ class EkuboEvm(Pool):
         if amount_in >> _AMOUNT_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{_AMOUNT_BITS} - 1")
         amount_out, sqrt_ratio, tick, liquidity = _sell(self, amount_in, is_forward(self, token_in, token_out))
+        amount_out = min(amount_out, 1 << _AMOUNT_BITS)
+        amount_out -= _fee_on(amount_out, self._captured_fee_x64(tick))
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         after: Self = _replace_position(self, sqrt_ratio, tick, liquidity)
-        return min(amount_out, 1 << _AMOUNT_BITS), after
+        return amount_out, after
 
-    def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
+    def _captured_fee_x64(self, tick: int) -> int:
+        """Return what MEVCapture takes of the output of a swap that ends at `tick`, with 64 fractional bits."""
+        key = self.pool_key
+        if key.first_tick is None:
+            return 0
+        spacings_x64 = (abs(tick - key.first_tick) << 64) // key.tick_spacing
+        return min(spacings_x64 * key.fee_x64 >> 64, _WHOLE - 1)
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats. It builds its table of ticks on first use."""
+        plain = self._plain_curve(token_in, token_out)
+        if self.pool_key.first_tick is None:
+            return plain
+        return BinCurve(self._captured_bins(plain, is_forward(self, token_in, token_out)), MAX_UINT256)
+
+    def _captured_bins(self, plain: ConcentratedCurve, down: bool) -> Iterator[tuple[float, int]]:
+        """Yield (rate, output) between corners of the curve with MEVCapture's fee, up to where more would pay less."""
+        key, start_rate = self.pool_key, plain.start_rate
+        if not start_rate:
+            return
+        gamma, share = (_WHOLE - key.fee_x64) / _WHOLE, key.fee_x64 / _WHOLE / key.tick_spacing
+        start_tick = _tick_of_rate(start_rate / gamma, down)
+        reach = min(1.0 / share, abs(key.ticks[0 if down else -1] - start_tick))
+        points = [(0.0, 0.0)]
+        for i in range(1, _MEV_POINTS + 1):
+            moved = (i / _MEV_POINTS) ** 2 * reach
+            amount_in, amount_out, _ = plain.trade_to_marginal_rate(start_rate * exp(-moved * _LOG_TICK))
+            tick = start_tick - moved if down else start_tick + moved
+            kept_out = amount_out * max(1.0 - share * abs(tick - (key.first_tick or 0)), 0.0)
+            if kept_out < points[-1][1]:
+                break
+            points.append((amount_in, kept_out))
+        for (start_in, start_out), (amount_in, amount_out) in pairwise(concave_hull(points)):
+            yield (amount_out - start_out) / (amount_in - start_in), int(amount_out - start_out)
+
+    def _plain_curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
         key = self.pool_key
         return ConcentratedCurve(
             self.sqrt_ratio,
@@ -143,6 +192,8 @@ class EkuboEvm(Pool):
         state: dict[str, object] = {"pool_id": key.pool_id, "fee_x64": str(key.fee_x64), "extension": key.extension}
         if key.is_native:
             state["native"] = True
+        if key.first_tick not in (None, self.tick):
+            state["first_tick"] = key.first_tick
         position = {"sqrt_ratio": str(self.sqrt_ratio), "tick": self.tick}
         if key.tick_spacing:
             ticks = [[tick, str(net)] for tick, net in zip(key.ticks, key.liquidity_nets, strict=True)]
@@ -157,12 +208,15 @@ class EkuboEvm(Pool):
         """Read `pool_id, fee_x64, extension, sqrt_ratio, tick, liquidity`, and what the type of the pool has.
 
         A concentrated pool has `tick_spacing` and `ticks: [[tick, net], ...]`, a stableswap pool `amplification` and
-        `center_tick`; its `liquidity` is that of its range. Optional: `native`. `fee_ppm` must be `fee_x64` rounded.
+        `center_tick`; its `liquidity` is that of its range. Optional: `native`, and with MEVCapture `first_tick`,
+        by default `tick`. `fee_ppm` must be `fee_x64` rounded.
         """
         check_pair(identity)
         fields = StateFields(state)
         key = _read_key(fields, identity)
         sqrt_ratio, tick = _read_price(fields)
+        if key.extension == MEV_CAPTURE:
+            key = key._replace(first_tick=_read_first_tick(fields, key, tick))
         if key.tick_spacing:
             liquidity = read_liquidity(fields, tick, key.ticks, key.liquidity_nets)
         else:
@@ -179,15 +233,14 @@ class EkuboEvm(Pool):
         gamma, down = (_WHOLE - self.pool_key.fee_x64) / _WHOLE, is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self._gas_units_at(MIN_TICK if down else MAX_TICK)
-        price = rate / gamma if down else gamma / rate
-        return self._gas_units_at(int(log(price) // _LOG_TICK))
+        return self._gas_units_at(floor(_tick_of_rate(rate / gamma, down)))
 
     def _gas_units_at(self, tick: int) -> int:
         key = self.pool_key
         if not key.tick_spacing:
             return self.swap_gas
-        ticks = key.ticks
-        return self.swap_gas + _CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
+        crossed = abs(bisect_right(key.ticks, self.tick) - bisect_right(key.ticks, tick))
+        return self.swap_gas + _CROSSING_GAS * crossed + (0 if key.first_tick is None else _MEV_CAPTURE_GAS)
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the PoolConfig, with which a swap names the pool beside the two tokens, and the id."""
@@ -197,6 +250,12 @@ class EkuboEvm(Pool):
 
 _replace_position = fast_replace(EkuboEvm, "sqrt_ratio", "tick", "liquidity")
 _SCALE: Final = ekubo_scale(sqrt_ratio_at_tick)
+
+
+def _tick_of_rate(rate: float, down: bool) -> float:
+    """Return the tick at which a rate before the fee is the price of the sold token."""
+    tick = log(rate) / _LOG_TICK
+    return tick if down else -tick
 
 
 def fee_ppm_of(fee_x64: int) -> int:
@@ -211,8 +270,8 @@ def pool_config(fee_x64: int, tick_spacing: int, amplification: int, center_tick
 
 
 def may_change_amounts(extension: str) -> bool:
-    """Return whether an extension runs before or after a swap, and is not known to leave the amounts alone."""
-    return bool(int(extension[2:4], 16) & _CALLS_AT_SWAPS) and extension not in EXACT_EXTENSIONS
+    """Return whether an extension runs before or after a swap, and what it does there is not known."""
+    return bool(int(extension[2:4], 16) & _CALLS_AT_SWAPS) and extension not in (*EXACT_EXTENSIONS, MEV_CAPTURE)
 
 
 def stableswap_range(amplification: int, center_tick: int) -> tuple[int, int]:
@@ -270,7 +329,7 @@ def _sell_step(
     sqrt_ratio: int, target: int, liquidity: int, amount: int, fee_x64: int, down: bool
 ) -> tuple[int, int, int]:
     """Sell up to `amount` from `sqrt_ratio` at most to `target`; return (consumed, amount_out, ratio after)."""
-    net = amount - (amount * fee_x64 + _WHOLE - 1 >> _FEE_BITS)
+    net = amount - _fee_on(amount, fee_x64)
     scaled = liquidity << 128
     if down:
         after = round_ratio(div_up(scaled, scaled // sqrt_ratio + net), up=True) if net else sqrt_ratio
@@ -288,6 +347,11 @@ def _sell_step(
         moved = div_up(spread << 128, product) if down else div_up(spread, 1 << 128)
         consumed = div_up(_checked(moved) << _FEE_BITS, _WHOLE - fee_x64)
     return _checked(consumed), _checked(paid), after
+
+
+def _fee_on(amount: int, fee_x64: int) -> int:
+    """Return a fee of an amount, rounded up."""
+    return amount * fee_x64 + _WHOLE - 1 >> _FEE_BITS
 
 
 def _checked(amount: int) -> int:
@@ -331,6 +395,12 @@ def _read_stableswap_key(fields: StateFields, common: tuple[str, int, str, bool]
     nets = (liquidity, -liquidity) if liquidity else ()
     pool_id, fee_x64, extension, is_native = common
     return EkuboEvmKey(pool_id, fee_x64, 0, amplification, center, extension, is_native, ticks, nets)
+
+
+def _read_first_tick(fields: StateFields, key: EkuboEvmKey, tick: int) -> int:
+    if not key.tick_spacing or not key.fee_x64:
+        raise InvalidPoolState("extension", "MEVCapture has concentrated pools with a fee only")
+    return fields.integer("first_tick", MIN_TICK - 1, MAX_TICK) if fields.has("first_tick") else tick
 
 
 def _read_price(fields: StateFields) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.pools.ekubo.ekubo_evm import (
     EXACT_EXTENSIONS,
     MAX_TICK_SPACING,
+    MEV_CAPTURE,
     EkuboEvm,
     fee_ppm_of,
     pool_config,
@@ -102,6 +103,25 @@ def ekubo_pools(draw: st.DrawFn, reach: int = 40_000_000) -> EkuboEvm:
     return build(fee_x64, **price, tick_spacing=spacing, ticks=ladder, liquidity=liquidity)
 
 
+@st.composite
+def captured_pools(draw: st.DrawFn) -> EkuboEvm:
+    """Pools with MEVCapture whose liquidity is around the price, as new in their second or after another swap."""
+    tick = draw(st.integers(-20_000_000, 20_000_000))
+    spacing = draw(st.sampled_from([200, 1_000, 5_982]))
+    low, size = tick // spacing * spacing, draw(log_uniform(80, 100))
+    reach = spacing * draw(st.integers(20, 2_000))
+    return build(
+        int((1 << 64) * draw(st.floats(1e-4, 1e-2))),
+        extension=MEV_CAPTURE,
+        tick_spacing=spacing,
+        sqrt_ratio=sqrt_ratio_at_tick(tick),
+        tick=tick,
+        ticks=[[low - reach, size], [low + reach, -size]],
+        liquidity=size,
+        first_tick=tick + draw(st.just(0) | st.integers(-spacing, spacing)),
+    )
+
+
 def rounding(pool: EkuboEvm, way: Direction) -> float:
     """Return what the steps between ticks and edges of words round off, in units of the output.
 
@@ -109,7 +129,7 @@ def rounding(pool: EkuboEvm, way: Direction) -> float:
     the liquidity's virtual reserve.
     """
     curve = pool.curve(*way)
-    depth = max((abs(net) for net in pool.pool_key.liquidity_nets), default=0)
+    depth = max(map(abs, pool.pool_key.liquidity_nets), default=0)
     q = sqrt(curve.start_rate)
     return 8 * 6_000 * (2 + curve.start_rate + 8 * depth * max(q, 1 / (q or 1)) * 2**-60)
 
@@ -157,6 +177,46 @@ def test_gas_grows_with_the_ticks_crossed(pool: EkuboEvm, way: Direction, part: 
     curve = pool.curve(*way)
     assume(curve.start_rate > 0)
     assert pool.gas_units_to(*way, 0.0) >= pool.gas_units_to(*way, curve.start_rate * part) >= pool.swap_gas
+
+
+@given(captured_pools(), directions, parts)
+def test_a_further_fee_is_taken_of_the_output(pool: EkuboEvm, way: Direction, part: float) -> None:
+    """MEVCapture takes the fee once more for each spacing that the tick has moved since the second's first swap."""
+    check_state_round_trip(pool)
+    amount_in = int(pool.curve(*way).capacity * part)
+    key = pool.pool_key
+    plain = replace(pool, pool_key=key._replace(first_tick=None))
+    whole, moved = swap_or_skip(plain, way, amount_in)
+    amount_out, after = swap_or_skip(pool, way, amount_in)
+    assert (after.sqrt_ratio, after.tick, after.liquidity) == (moved.sqrt_ratio, moved.tick, moved.liquidity)
+    assert key.first_tick is not None
+    taken = abs(after.tick - key.first_tick) * key.fee_x64 / key.tick_spacing / 2**64
+    assert whole - amount_out == pytest.approx(whole * taken, rel=1e-9, abs=2)
+    check_state_round_trip(after)
+    assert pool.gas_units(after) > plain.gas_units(moved)
+
+
+@given(captured_pools(), directions, parts, parts)
+def test_the_curve_with_a_further_fee_follows_it(pool: EkuboEvm, way: Direction, a: float, b: float) -> None:
+    curve = pool.curve(*way)
+    assert curve.start_rate > 0
+    check_concave(curve, a, b)
+    amount_in = int(curve.capacity * max(a, 1e-3))
+    amount_out, _ = swap_or_skip(pool, way, amount_in)
+    assert curve.amount_out(float(amount_in)) == pytest.approx(amount_out, rel=3e-3, abs=200 + rounding(pool, way))
+
+
+@pytest.mark.parametrize("fields", [{"fee_x64": 0}, {"amplification": 1, "center_tick": 0}])
+def test_pools_that_capture_refuses_are_refused(fields: dict[str, Any]) -> None:
+    shape: dict[str, Any] = {} if "amplification" in fields else {"tick_spacing": 100, "ticks": []}
+    with pytest.raises(InvalidPoolState, match="MEVCapture"):
+        build(**{"liquidity": 0, "extension": MEV_CAPTURE, **shape, **fields})
+
+
+def test_without_liquidity_nothing_is_captured() -> None:
+    pool = concentrated(ticks=[], liquidity=0, extension=MEV_CAPTURE)
+    assert pool.curve(*DOWN).capacity == 0
+    assert pool.pool_key.first_tick == 0
 
 
 def test_edges_of_words_change_the_rounding() -> None:

@@ -12,7 +12,7 @@ from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import ekubo_evm_pool_id
-from swapcli.core.pools.ekubo.ekubo_evm import EXACT_EXTENSIONS, EkuboEvm, pool_config, stableswap_range
+from swapcli.core.pools.ekubo.ekubo_evm import EXACT_EXTENSIONS, MEV_CAPTURE, EkuboEvm, pool_config, stableswap_range
 from swapcli.core.pools.ekubo.ekubo_evm_tick_math import MAX_TICK, MIN_TICK, expand_ratio, sqrt_ratio_at_tick
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
@@ -110,7 +110,15 @@ def test_a_native_stableswap_pool_is_read(extension: str) -> None:
     low, high = stableswap_range(10, -160)
     pool = read(ref, answer_of(0, ONE, 7, (MIN_TICK, MAX_TICK), [(low, 7), (high, -7)]))
     assert isinstance(pool, EkuboEvm)
-    assert pool.pool_key == (ref.pool_id, 1 << 50, 0, 10, -160, extension, True, (low, high), (7, -7))
+    assert pool.pool_key == (ref.pool_id, 1 << 50, 0, 10, -160, extension, True, (low, high), (7, -7), None)
+    assert ref_of_pool(pool, BASE) == ref
+
+
+def test_mev_capture_counts_from_the_tick_that_a_pool_has() -> None:
+    ref = created(initialized(*TOKENS, pool_config(1 << 50, 100, 0, 0, MEV_CAPTURE)))
+    pool = read(ref, answer_of(3, ONE + (1 << 43), 9, (MIN_TICK, MAX_TICK), [(-100, 9), (100, -9)]))
+    assert isinstance(pool, EkuboEvm)
+    assert pool.pool_key.first_tick == pool.tick == 3
     assert ref_of_pool(pool, BASE) == ref
 
 
