@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from swapcli.core.errors import PoolError
@@ -38,13 +38,14 @@ def read_pool(chain: BaseChain, kind: ContractKind, address: str, decimals: tupl
     """Read a pool as from a node: its reference by a factory, then its state."""
     family = KINDS[kind].families[0]
     factory, reader = Factory(address, kind, (ProtocolInfo(1, "test", "Test", family),)), pool_reader(kind)
-
-    def send(calls: Sequence[ContractCall]) -> list[ReturnData]:
-        return [_answer(chain, call) for call in calls]
-
-    (ref,) = run_batched([(address, reader.read_constants(factory, address))], send)
+    (ref,) = run_batched([(address, reader.read_constants(factory, address))], _sender(chain))
     assert isinstance(ref, PoolRef), ref
-    (pool,) = run_batched([(address, reader.load(ref._replace(decimals=decimals)))], send)
+    return load_pool(chain, kind, ref._replace(decimals=decimals))
+
+
+def load_pool(chain: BaseChain, kind: ContractKind, ref: PoolRef) -> Pool:
+    """Read the state of a pool as from a node."""
+    (pool,) = run_batched([(ref.address, pool_reader(kind).load(ref))], _sender(chain))
     assert isinstance(pool, Pool), pool
     return pool
 
@@ -69,6 +70,10 @@ def compare_swaps(contract: ContractPool, rng: Random, swaps: int, max_exponent:
         assert contract.read() == after
         paid += 1
     return paid
+
+
+def _sender(chain: BaseChain) -> Callable[[Sequence[ContractCall]], list[ReturnData]]:
+    return lambda calls: [_answer(chain, call) for call in calls]
 
 
 def _answer(chain: BaseChain, call: ContractCall) -> ReturnData:

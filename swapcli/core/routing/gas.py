@@ -62,8 +62,7 @@ def least_swap_gas(pool: Pool, router: RouterGas = OWN_ROUTER_GAS) -> int:
     A pool of several tokens may trade two pairs of them in one route, of which the second finds its storage warm.
     """
     warm = min(0, router.repeated_swap) if len(pool.tokens) > 2 else 0
-    kind = V4 if len(pool.key) == _POOL_ID_CHARACTERS else pool.family
-    return pool.gas_units(pool) + router.each_swap + router.by_kind.get(kind, 0) + warm
+    return pool.gas_units(pool) + router.each_swap + router.by_kind.get(_kind(pool), 0) + warm
 
 
 def gas_of_terms(
@@ -87,7 +86,7 @@ def gas_of_terms(
 
 def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: RouterGas) -> int:
     """Return the gas by the kinds of the pools, and of each run of V4 swaps in a row of one path."""
-    kinds = [V4 if len(step.pool) == _POOL_ID_CHARACTERS else pools[step.pool].family for step in steps]
+    kinds = [_kind(pools[step.pool]) for step in steps]
     gas = sum(router.by_kind.get(kind, 0) for kind in kinds)
     source, target = steps[0].token_in, steps[-1].token_out
     for number, (kind, step) in enumerate(zip(kinds, steps, strict=True)):
@@ -95,6 +94,11 @@ def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: Route
         if kind == V4 and (is_first or kinds[number - 1] != V4):
             gas += router.v4_run
     return gas
+
+
+def _kind(pool: Pool) -> str:
+    """Return the kind of a pool in `RouterGas.by_kind`. Books of Clober have ids too, and are called one by one."""
+    return V4 if len(pool.key) == _POOL_ID_CHARACTERS and pool.family != "clober_v2" else pool.family
 
 
 def _is_native(pool: Pool) -> bool:

@@ -9,9 +9,15 @@
                 the contract Swap; the path is token, fee in 3 bytes, token
     smardex     swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, address[] path, address to, uint256
                 deadline), of the router
+    kuru        anyToAnySwap(address[] markets, bool[] isBuy, bool[] nativeSend, address debitToken, address
+                creditToken, uint256 amount, uint256 minAmountOut), of the router, in one market
+    clober_v2   spend((uint192 id, uint256 limitPrice, uint256 baseAmount, uint256 minQuoteAmount, bytes hookData)[],
+                address[] tokensToSettle, (address, uint256, (uint256, uint8, bytes32, bytes32))[] permits, uint64
+                deadline), of the controller, in one book
 
 Minima are 0, since Settler checks the one of the whole swap, and deadlines the latest. Settler takes the place of the
-sender and of the recipient, and writes what it sells over the amount, which is 0 here.
+sender and of the recipient, and writes what it sells over the amount, which is 0 here. Order books that trade the
+native token have the zero address for it.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_address, encode_bytes, encode_bytes32, encode_int, encode_uint
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
 
@@ -29,6 +36,8 @@ VAULT_SWAP: Final = "52bbbe29"
 GMX_SWAP: Final = "93316212"
 SWAP_AMOUNT: Final = "75ceafe6"
 SWAP_EXACT_TOKENS: Final = "38ed1739"
+ANY_TO_ANY_SWAP: Final = "ffa5210a"
+SPEND: Final = "c0e8e89a"
 WITHDRAW: Final = "2e1a7d4d"
 """`withdraw(uint256)` of WETH9."""
 TRANSFER: Final = "a9059cbb"
@@ -41,16 +50,20 @@ _VAULT_HEAD_WORDS: Final = 7
 _VAULT_SWAP_WORDS: Final = 6
 _FEE_BITS: Final = 24
 _ZERO: Final = "0" * 2 * WORD
+_ONE: Final = f"{1:064x}"
+_LATEST_UINT64: Final = (1 << 64) - 1
 _LATEST: Final = "f" * 2 * WORD
 
 
 class BasicSwap(NamedTuple):
-    """A swap in a pool, by a call for `settler`."""
+    """A swap in a pool, by a call for `settler`. The native token is the zero address where the pool trades it."""
 
     pool: Pool
     sold: str
     bought: str
     settler: str
+    sells_first: bool
+    """Whether the pool's first token is sold."""
 
 
 class BasicCall(NamedTuple):
@@ -113,6 +126,27 @@ def _swap_exact_tokens(swap: BasicSwap) -> BasicCall:
     return BasicCall(SWAP_EXACT_TOKENS + "".join(words), SELECTOR_BYTES)
 
 
+def _any_to_any_swap(swap: BasicSwap) -> BasicCall:
+    is_buy = not swap.sells_first
+    heads = (7 * WORD, 9 * WORD, 11 * WORD)
+    words = (
+        *(f"{head:064x}" for head in heads), _address(swap.sold), _address(swap.bought), _ZERO, _ZERO,
+        _ONE, _address(swap.pool.address), _ONE, f"{is_buy:064x}", _ONE, f"{swap.sold == ZERO_ADDRESS:064x}",
+    )  # fmt: skip
+    return BasicCall(ANY_TO_ANY_SWAP + "".join(words), SELECTOR_BYTES + 5 * WORD)
+
+
+def _spend(swap: BasicSwap) -> BasicCall:
+    tokens = [_address(token) for token in (swap.sold, swap.bought) if token != ZERO_ADDRESS]
+    book = encode_bytes32(bytes.fromhex(swap.pool.pool_id[2:]), "book id")
+    words = (
+        f"{4 * WORD:064x}", f"{12 * WORD:064x}", f"{(13 + len(tokens)) * WORD:064x}", f"{_LATEST_UINT64:064x}",
+        _ONE, f"{WORD:064x}", book, _ZERO, _ZERO, _ZERO, f"{5 * WORD:064x}", _ZERO,
+        f"{len(tokens):064x}", *tokens, _ZERO,
+    )  # fmt: skip
+    return BasicCall(SPEND + "".join(words), SELECTOR_BYTES + 8 * WORD)
+
+
 def _address(token: str) -> str:
     return encode_address(token, "token")
 
@@ -124,6 +158,8 @@ BASIC_FAMILIES: Final[Mapping[str, BasicFamily]] = MappingProxyType(
         "gmx_vault": BasicFamily("", _gmx_swap),
         "iziswap": BasicFamily("router", _swap_amount),
         "smardex": BasicFamily("router", _swap_exact_tokens),
+        "kuru": BasicFamily("router", _any_to_any_swap),
+        "clober_v2": BasicFamily("router", _spend),
     }
 )
 """The families whose pools BASIC can call."""

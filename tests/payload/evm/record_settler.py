@@ -11,9 +11,12 @@ from random import Random
 from typing import Any
 
 from tests.chain.anvil import running_anvil
-from tests.payload.evm.settler_families import FAMILIES
-from tests.payload.evm.settler_recorder import EXECUTIONS, Recorder, World
+from tests.payload.evm.settler_families import DodoPools, GmxPools, IziSwapPools, SmarDexPools
+from tests.payload.evm.settler_order_books import CloberBooks, KuruMarkets
+from tests.payload.evm.settler_recorder import EXECUTIONS, FamilyPools, Recorder, World
 
+_ALL: tuple[type[FamilyPools], ...] = (CloberBooks, DodoPools, GmxPools, IziSwapPools, KuruMarkets, SmarDexPools)
+FAMILIES = {each.family: each for each in _ALL}
 WARM_UP = 20
 """Routes before those that are recorded: a first approval, and a first balance, take more gas."""
 

@@ -203,7 +203,3 @@ class SmarDexPools(FamilyPools):
         }
         identity = PoolIdentity(place.address, protocol, tuple(tokens), decimals, lp_fee_ppm + pool_fee_ppm)
         return SmarDex.from_state(identity, state)
-
-
-_ALL: Final[tuple[type[FamilyPools], ...]] = (DodoPools, GmxPools, IziSwapPools, SmarDexPools)
-FAMILIES: Final = {each.family: each for each in _ALL}

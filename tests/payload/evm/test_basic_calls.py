@@ -16,12 +16,22 @@ SETTLER, AMOUNT, LATEST = "0x" + "5e" * 20, 12_345, 2**256 - 1
 SIGNATURES = {
     "gmx_vault": ("swap", "(address,address,address)"),
     "iziswap": ("swapAmount", "((bytes,address,uint128,uint256,uint256))"),
+    "kuru": ("anyToAnySwap", "(address[],bool[],bool[],address,address,uint256,uint256)"),
+    "clober_v2": (
+        "spend",
+        "((uint192,uint256,uint256,uint256,bytes)[],address[],"
+        "(address,uint256,(uint256,uint8,bytes32,bytes32))[],uint64)",
+    ),
     "smardex": ("swapExactTokensForTokens", "(uint256,uint256,address[],address,uint256)"),
 }
 
 
 def expected_arguments(pool: Pool, sold: str, bought: str) -> tuple[Any, ...]:
     """Return what each contract must get, with the sold amount in its place."""
+    if pool.family == "kuru":
+        return [pool.address], [sold != pool.tokens[0]], [False], sold, bought, AMOUNT, 0
+    if pool.family == "clober_v2":
+        return [(int(pool.key, 16), 0, AMOUNT, 0, b"")], [sold, bought], [], 2**64 - 1
     if pool.family == "gmx_vault":
         return sold, bought, SETTLER
     if pool.family == "iziswap":
@@ -35,7 +45,7 @@ def test_calls_have_the_arguments_of_the_contracts(name: str) -> None:
     pool = next(replay_recorded_swaps(name)).pool
     function, types = SIGNATURES[name]
     for sold, bought in (pool.tokens[:2], pool.tokens[1::-1]):
-        call = BASIC_FAMILIES[name].call(BasicSwap(pool, sold, bought, SETTLER))
+        call = BASIC_FAMILIES[name].call(BasicSwap(pool, sold, bought, SETTLER, sold == pool.tokens[0]))
         data = bytearray.fromhex(call.data)
         assert data[:4] == keccak256(f"{function}{types}".encode())[:4]
         if call.amount_at is not None:
@@ -46,5 +56,11 @@ def test_calls_have_the_arguments_of_the_contracts(name: str) -> None:
 
 def _parameters(types: str) -> list[str]:
     """Return the types in the outer parentheses."""
-    inner = types[1:-1]
-    return [inner] if inner.startswith("(") else inner.split(",")
+    parts, depth = [""], 0
+    for character in types[1:-1]:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts

@@ -74,6 +74,35 @@ def _swap_exact_tokens(called: str, words: Arguments) -> CalledSwap:
     return CalledSwap(PoolHint(None, BASIC, family="smardex"), sold, bought, (words.address(3, "recipient"),))
 
 
+def _any_to_any_swap(called: str, words: Arguments) -> CalledSwap:
+    del called
+    tokens = words.address(3, "debit token"), words.address(4, "credit token")
+    words.uint(6, "minimum")
+    markets = words.addresses(0, "markets")
+    if len(markets) != 1:
+        raise invalid_field("markets", f"{len(markets)}, and one pool takes 1")
+    for index, field in ((1, "is buy"), (2, "native send")):
+        flags = words.nested(index, field)
+        if flags.uint(0, field) != 1:
+            raise invalid_field(field, "expected one for the market")
+        flags.uint(1, field, 1)
+    return CalledSwap(PoolHint(markets[0], BASIC), *tokens)
+
+
+def _spend(called: str, words: Arguments) -> CalledSwap:
+    """Read a spending in one book. It settles the sold token and the bought one, except for the native token."""
+    del called
+    orders, tokens = list(words.tuples(0, "orders")), words.addresses(1, "tokens")
+    list(words.tuples(2, "permits"))
+    words.uint(3, "deadline", 64)
+    if len(orders) != 1:
+        raise invalid_field("orders", f"{len(orders)}, and one pool takes 1")
+    (order,) = orders
+    order.content(4, "hook data")
+    hint = PoolHint(f"0x{order.uint(0, 'book id'):064x}", BASIC, coin_out=1)
+    return CalledSwap(hint, bought=tokens[1] if len(tokens) > 1 else None)
+
+
 _CALLS: Final[Mapping[str, Callable[[str, Arguments], CalledSwap]]] = MappingProxyType(
     {
         basic_calls.EXCHANGE: _exchange,
@@ -81,5 +110,7 @@ _CALLS: Final[Mapping[str, Callable[[str, Arguments], CalledSwap]]] = MappingPro
         basic_calls.GMX_SWAP: _gmx_swap,
         basic_calls.SWAP_AMOUNT: _swap_amount,
         basic_calls.SWAP_EXACT_TOKENS: _swap_exact_tokens,
+        basic_calls.ANY_TO_ANY_SWAP: _any_to_any_swap,
+        basic_calls.SPEND: _spend,
     }
 )

@@ -270,6 +270,7 @@ class _ActionReader:
 
     def _add_called_swap(self, swap: CalledSwap, called: str, token: str, bps: int) -> None:
         self._recipients |= dict.fromkeys(swap.accounts)
+        token = ZERO_ADDRESS if token == NATIVE else token
         if not swap.is_paid_before:
             if swap.sold not in (None, token):
                 self._oddities.append(f"an action sells {swap.sold} instead of the token that it takes")

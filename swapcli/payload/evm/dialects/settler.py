@@ -9,9 +9,11 @@ as they are. The output of all actions stays in Settler, which checks the minimu
   the same for volatile pools of Solidly, and then takes less than they would pay, by at most the worth of one unit of
   the input.
 * Uniswap V3 and its forks: Settler finds pools by the number of the fork, so it executes only the forks that it knows.
-* Uniswap V4: one action per pool. A pool of native currency is paid in it, so Settler unwraps before and wraps after.
+* Uniswap V4: one action per pool. A pool of native currency is paid in it, so Settler unwraps before and wraps after,
+  as for order books of native currency; these return what they do not take.
 * DODO V2 and Maverick V2: actions of their own, which pay the pool before they call it.
-* Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, wrapped native: the action BASIC, which calls any contract.
+* Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, Kuru, Clober, wrapped native: the action BASIC, which calls any
+  contract. `payload/evm/basic_calls` has the calls.
 * Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
   below the pool's, and neither its bytecode nor vectors of it are published to check a replay.
 
@@ -84,12 +86,14 @@ _GAS: Final = RouterGas(
         "solidly_stable": -10_900,
         "stableswap": -29_600,
         "weighted": -15_800,
+        "clober_v2": 22_200,
         "iziswap": 30_100,
+        "kuru": 78_200,
         "smardex": 14_000,
     },
 )
 """A fit to 800 random routes by a contract of ours that reads the same actions: 97% of them are estimated within 10%.
-The figures of iZiSwap and SmarDex are fits to 400 routes of each by Settler's own bytecode."""
+The figures of Clober, iZiSwap, Kuru and SmarDex are fits to 60 to 400 routes of each by Settler's own bytecode."""
 _EXECUTION: Final = Execution(rate_scale=ALL, rounds_to_nearest=True, gas=_GAS)
 
 
@@ -188,7 +192,7 @@ class SettlerDialect:
                 yield _unwrap(wrapped, bps)
                 bps = ALL
             yield from self._actions_of(use, bps, router)
-            if use.step.token_out == wrapped:
+            if use.step.token_out == wrapped or use.pool.leaves_input:
                 yield _wrap(wrapped)
         if route.swap_type is SwapType.TOKEN_TO_NATIVE and not keeps_native:
             yield _unwrap(wrapped, ALL)
@@ -201,10 +205,14 @@ class SettlerDialect:
         if pool.family not in BASIC_FAMILIES:
             yield self._swap_action(use, bps, router)
             return
-        sold, contract = use.step.token_in, self._called_contract(pool)
-        call = BASIC_FAMILIES[pool.family].call(BasicSwap(pool, sold, use.step.token_out, router))
+        sold, bought, contract = use.step.token_in, use.step.token_out, self._called_contract(pool)
+        sells_first = pool.tokens[0] == sold
+        if use.is_native:
+            native = self._network.wrapped_native_address
+            sold, bought = (ZERO_ADDRESS if token == native else token for token in (sold, bought))
+        call = BASIC_FAMILIES[pool.family].call(BasicSwap(pool, sold, bought, router, sells_first))
         if call.amount_at is not None:
-            yield encode_basic(sold, bps, contract, call.amount_at, call.data)
+            yield encode_basic(NATIVE if sold == ZERO_ADDRESS else sold, bps, contract, call.amount_at, call.data)
             return
         if bps:
             yield encode_basic(sold, bps, sold, TRANSFER_AMOUNT, transfer_of_share(contract))
@@ -269,7 +277,7 @@ class _PoolUse(NamedTuple):
     @property
     def is_native(self) -> bool:
         """Whether the pool trades native currency, which the step names in its wrapped form."""
-        return self.pool.api_extra_data().get("token0") == ZERO_ADDRESS
+        return bool(getattr(self.pool, "native", "")) or self.pool.api_extra_data().get("token0") == ZERO_ADDRESS
 
 
 def _pool_uses(swap: ReplayedSwap) -> list[_PoolUse]:
