@@ -274,6 +274,10 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "test_liquidity_book.py and test_infinity_cl.py, on contracts",
         "infinity_bin",
     ),
+    "state/readers/ekubo": (
+        "test_ekubo.py and test_twamm.py",
+        "core_calls",
+    ),
     "state/readers/fixed_rate": (
         "test_fixed_rate_readers.py, on recorded answers",
         "bridge psm vault",

@@ -40,6 +40,7 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "dodo_v2": ("dodo", "DodoV2"),
     "ekubo": ("ekubo", "Ekubo"),
     "ekubo_evm": ("ekubo", "EkuboEvm"),
+    "ekubo_twamm": ("ekubo", "EkuboTwamm"),
     "infinity_bin": ("bins", "InfinityBin"),
     "iziswap": ("iziswap", "IziSwap"),
     "liquidity_book": ("bins", "LiquidityBook"),

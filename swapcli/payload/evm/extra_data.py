@@ -313,6 +313,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "kuru": RouterFamily(None, _nothing),
         "ekubo": RouterFamily(None, _nothing),
         "ekubo_evm": RouterFamily(None, _nothing),
+        "ekubo_twamm": RouterFamily(None, _nothing),
         "dodo_v2": RouterFamily(None, _nothing),
         "iziswap": RouterFamily(None, _fee_tier),
         "maverick_v2": RouterFamily(None, _nothing),

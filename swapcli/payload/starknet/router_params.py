@@ -8,7 +8,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 | constant_product | MySwap, 10kSwap, SithSwapV2, StarkDefiV2, NostraV2 | none | deduced from JediSwap |
 | solidly_stable | SithSwapStable, StarkDefiStable | none | deduced: the protocol id identifies stable pools |
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
-| ekubo | Ekubo, EkuboLimitOrder, EkuboOracle | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
+| ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |
 
 What is left of the arguments of the core's `swap` are those members of Ekubo's PoolKey and RouteNode.
 """

@@ -515,7 +515,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         constants=TickConstants,
     ),
     ContractKind.EKUBO: KindTraits(
-        ("ekubo",),
+        ("ekubo", "ekubo_twamm"),
         "ekubo.ekubo",
         dict.fromkeys(("Swapped", "PositionUpdated"), ekubo_key_in_data),
         roles=("core",),

@@ -19,6 +19,7 @@ from swapcli.state.rpc.node import ContractCall, ReturnData
 _SELECTOR_LIMIT: Final = 1 << 250
 _HALF_BITS: Final = 128
 _MAX_SHORT_STRING: Final = 31
+_NO_CONTRACT: Final = f"0x{0:064x}"
 
 
 @lru_cache
@@ -36,6 +37,16 @@ def starknet_call(contract: str, function: str, *felts: int) -> ContractCall:
 def class_hash_call(contract: str) -> ContractCall:
     """Return the call that reads the hash of a contract's class, which changes when the contract is upgraded."""
     return ContractCall(contract, b"")
+
+
+def block_time_call() -> ContractCall:
+    """Return the call that reads the time of the block: one of no contract, at the zero address."""
+    return ContractCall(_NO_CONTRACT, b"")
+
+
+def is_block_time(contract: str, calldata: bytes) -> bool:
+    """Return whether a call is that of `block_time_call`."""
+    return contract == _NO_CONTRACT and not calldata
 
 
 def signed_felts(value: int) -> tuple[int, int]:

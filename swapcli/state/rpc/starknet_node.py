@@ -34,6 +34,7 @@ from swapcli.state.rpc.node import (
     block_number,
 )
 from swapcli.state.rpc.rpc_node import FailoverNode, JsonRpcNode
+from swapcli.state.rpc.starknet_calls import is_block_time
 
 _CHAIN_ID: Final = "starknet_chainId"
 _BLOCK: Final = "starknet_getBlockWithTxHashes"
@@ -203,7 +204,7 @@ class SingleStarknetNode(JsonRpcNode):
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`. A call without calldata returns the hash of the contract's class.
+        """As `Node.call_many`. A call without calldata returns the hash of the contract's class, or the block's time.
 
         Equal calls are sent once. A call of code instead of a contract is rejected.
         """
@@ -213,7 +214,9 @@ class SingleStarknetNode(JsonRpcNode):
         distinct = list(dict.fromkeys((call.to, call.calldata) for call in calls))
         results = self._send_at([_request(to, calldata, block) for to, calldata in distinct], at)
         found = {
-            key: None if isinstance(each, RpcError) else self._return_data(each if key[1] else [each])
+            key: None
+            if isinstance(each, RpcError)
+            else self._return_data(each if key[1] else [_without_calldata(each)])
             for key, each in zip(distinct, results, strict=True)
         }
         return [found[call.to, call.calldata] for call in calls]
@@ -413,7 +416,17 @@ def _is_unknown_block(error: UpstreamError) -> bool:
     return error.details.get("code") == _BLOCK_NOT_FOUND
 
 
+def _without_calldata(found: object) -> object:
+    """Return the felt for a call without calldata: the hash of a class as it is, of a block its time."""
+    if not isinstance(found, dict):
+        return found
+    timestamp = found.get("timestamp")
+    return hex(timestamp) if type(timestamp) is int and timestamp >= 0 else None
+
+
 def _request(contract: str, calldata: bytes, block: object) -> RpcRequest:
+    if is_block_time(contract, calldata):
+        return RpcRequest(_BLOCK, (block,))
     if not calldata:
         return RpcRequest(_CLASS, (block, _short(contract)))
     function, *felts = [hex(int.from_bytes(calldata[at : at + WORD])) for at in range(0, len(calldata), WORD)]

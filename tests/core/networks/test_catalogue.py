@@ -61,6 +61,7 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
         "concentrated",
         "ekubo",
         "ekubo_evm",
+        "ekubo_twamm",
         "iziswap",
         "sampled",
         "uniswap_v4_hooked",

@@ -255,6 +255,29 @@ class EkuboCore(Contract):
 
 
 @dataclass
+class TwammExtension(Contract):
+    """Ekubo's TWAMM with the orders of one pool. `changes` are those of both sale rates by their times."""
+
+    rates: tuple[int, int] = (0, 0)
+    executed_at: int = NOW_S
+    changes: dict[int, tuple[int, int]] = field(default_factory=dict)
+    class_hash: int = 0x07F60FE1D7E48BB51695F675DE0475325D2D131A81FC87144023AE437FCFAC32
+
+    def do_get_sale_rate_and_last_virtual_order_time(self, *key: int) -> list[int]:
+        assert len(key) == 3
+        return [*self.rates, self.executed_at]
+
+    def do_next_initialized_time(self, *felts: int) -> list[int]:
+        *_, since, until = felts
+        later = [time for time in sorted(self.changes) if since < time <= until]
+        return [later[0], 1] if later else [until, 0]
+
+    def do_get_sale_rate_delta(self, *felts: int) -> list[int]:
+        rate0, rate1 = self.changes.get(felts[-1], (0, 0))
+        return [*i129(rate0), *i129(rate1)]
+
+
+@dataclass
 class Block:
     number: int
     hash: int

@@ -22,6 +22,7 @@ from tests.payload.starknet.fake_node import (
     TenkFactory,
     TenkPair,
     TokenContract,
+    TwammExtension,
     i129,
     u256,
 )
@@ -63,14 +64,19 @@ def build_chain(start_s: int = NOW_S) -> FakeChain:
         )
     core = EkuboCore(call_points={TWAMM: [1, 0, 1, 0, 1, 0, 1, 0], ORACLE: [1, 1, 1, 0, 0, 0, 0, 0]})
     chain.contracts[CORE] = core
-    for key, spread in ((PLAIN, 400_000), (BY_ORACLE, 80 * 354_892), (BY_ORDERS, 128 * 500), (BY_TWAMM, 354_892)):
+    for key, spread in ((PLAIN, 400_000), (BY_ORACLE, 80 * 354_892), (BY_ORDERS, 128 * 500), (BY_TWAMM, 0)):
         pool = PoolState(key.tick_spacing, TICK)
         center = TICK // key.tick_spacing * key.tick_spacing
         for number in range(1, 4):
             reach = spread * number // key.tick_spacing * key.tick_spacing
-            pool.update(center - reach, center + reach, number * 10**20)
+            if reach:
+                pool.update(center - reach, center + reach, number * 10**20)
+            else:  # over the whole range, as the extension requires
+                pool.update(-249 * key.tick_spacing, 249 * key.tick_spacing, number * 10**20)
         core.pools[key] = pool
         chain.emit(CORE, "PoolInitialized", *key, *i129(TICK), *u256(ratio_of(TICK)))
+    orders = TwammExtension((10**18 << 32, 10**13 << 32), start_s, {start_s + 1: (-(10**18) << 32, 10**13 << 32)})
+    chain.contracts[TWAMM] = orders
     starkdefi = role("StarkDefiV2", "factory")
     pairs = {
         "JediSwap": (0xA1, JediPair((STRK, ETH), [10**6 * WAD, 100 * WAD])),

@@ -29,6 +29,7 @@ DOCUMENTED = {
     "solidly_stable": (),
     "concentrated": ("fee",),
     "ekubo": ("poolId", "fee", "tickSpacing", "extension", "skipAhead"),
+    "ekubo_twamm": ("poolId", "fee", "tickSpacing", "extension", "skipAhead"),
 }
 """Traits in `extra_data` by family: the table in swapcli/payload/starknet/router_params.py."""
 

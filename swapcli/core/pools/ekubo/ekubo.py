@@ -285,6 +285,35 @@ def _sell_token1(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
     return amount_out, sqrt_ratio, tick, liquidity
 
 
+def sell_up_to(pool: Ekubo, amount: int, limit: int, *, sells_token0: bool) -> Ekubo:
+    """Return the pool after a sale that ends at the ratio `limit`, if not all of `amount` is spent before."""
+    sqrt_ratio, tick, liquidity, key = pool.sqrt_ratio, pool.tick, pool.liquidity, pool.pool_key
+    ticks, word_ticks = key.ticks, WORD_BITS * key.tick_spacing
+    i = bisect_right(ticks, tick) - sells_token0
+    while amount > 0 and sqrt_ratio != limit:
+        # The core searches one word of its bitmap at a time, as a call without `skip_ahead`.
+        if sells_token0:
+            edge = max(tick // word_ticks * word_ticks, MIN_TICK)
+            end = max(ticks[i], edge) if i >= 0 else edge
+        else:
+            edge = min(((tick + key.tick_spacing) // word_ticks + 1) * word_ticks - key.tick_spacing, MAX_TICK)
+            end = min(ticks[i], edge) if i < len(ticks) else edge
+        boundary = sqrt_ratio_at_tick(end)
+        target = max(boundary, limit) if sells_token0 else min(boundary, limit)
+        step = sell_step(sqrt_ratio, target, liquidity, amount, key.fee_x128, sells_token0, key.version)
+        amount -= step.consumed
+        if step.sqrt_ratio == boundary:
+            tick = end - sells_token0
+            if 0 <= i < len(ticks) and ticks[i] == end:
+                liquidity += -key.liquidity_nets[i] if sells_token0 else key.liquidity_nets[i]
+                i += -1 if sells_token0 else 1
+        elif step.sqrt_ratio != sqrt_ratio:
+            tick = tick_at_sqrt_ratio(step.sqrt_ratio)
+        sqrt_ratio = step.sqrt_ratio
+    after: Ekubo = _replace_position(pool, sqrt_ratio, tick, liquidity)
+    return after
+
+
 def _before_fee(amount: int, fee_x128: int) -> int:
     """Return the smallest input that leaves `amount` after the fee."""
     return mul_div_up(amount, Q128, Q128 - fee_x128)

@@ -14,10 +14,21 @@ from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import ekubo_pool_id, hash_pool_key
-from swapcli.core.pools.ekubo.ekubo import MAX_TICK_SPACING, WORD_BITS, Ekubo, fee_ppm_of
+from swapcli.core.pools.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
 from swapcli.core.pools.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.core.pools.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.build_pool import build_pool
+from swapcli.state.readers.ekubo.core_calls import (
+    DELTA,
+    LIQUIDITY,
+    NEXT,
+    PRICE,
+    EkuboPoolCalls,
+    read_price,
+    read_version,
+)
+from swapcli.state.readers.ekubo.twamm import TWAMM_EXTENSION, read_twamm
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import EkuboConstants, LastTicks
 from swapcli.state.readers.pool_ref import PoolRef
@@ -25,21 +36,8 @@ from swapcli.state.readers.tick_bitmap import close_between
 from swapcli.state.rpc.call_encoding import invalid_response
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
-from swapcli.state.rpc.starknet_calls import (
-    class_hash_call,
-    join_signed,
-    join_u256,
-    read_felts,
-    signed_felts,
-    starknet_call,
-    to_starknet_address,
-)
+from swapcli.state.rpc.starknet_calls import join_signed, read_felts, starknet_call, to_starknet_address
 
-_VERSIONS: Final = {
-    0x0577604A2611C851E9CFC4DA2BA7F7FC1D44A9327CC734D68B2B271340A6551C: 4,
-    0x0423DF19E032F2D9BF9BB5BC1EA96DB2B06D4C752C8C130CBA7D577EED1DE20A: 5,
-}
-"""The classes of the core, from Ekubo's governance proposal of 2026 to upgrade its contracts to v5.0.2."""
 REACH: Final = 1_400_000
 """Ticks to either side of the price that are read: the price can move to four times itself."""
 _GRID: Final = 200_000
@@ -47,11 +45,6 @@ _GRID: Final = 200_000
 _PLACES: Final = 16
 """Places in the range from which a search begins, and in the gaps that a round has left."""
 _MAX_ROUNDS: Final = 200
-_MAX_SKIP_AHEAD: Final = 1_000
-_PRICE: Final = "get_pool_price"
-_LIQUIDITY: Final = "get_pool_liquidity"
-_NEXT: Final = "next_initialized_tick"
-_DELTA: Final = "get_pool_tick_liquidity_delta"
 _CALL_POINTS: Final = "get_call_points"
 _BEFORE_SWAP, _AFTER_SWAP = 2, 3
 _CALL_POINT_COUNT: Final = 8
@@ -86,33 +79,28 @@ _ORDERS_SPACING: Final = 128
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in a few rounds; one if price and ticks are close to the known ones."""
+    if ref.family == EkuboTwamm.family:
+        return (yield from read_twamm(ref))
     return (yield from with_prefetch(_read(ref), _guess_calls(ref)))
 
 
 def _read(ref: PoolRef) -> BatchRead[Pool]:
-    key = _PoolKey(ref)
-    class_hash, price, liquidity_felt, *points = yield key.state_calls()
-    version = _VERSIONS.get(read_felts(class_hash, 1, "the class of the core")[0])
-    if version is None:
-        raise invalid_response(ref.address, "the contract was upgraded to a class that is not known")
+    key = EkuboPoolCalls(ref)
+    calls = key.state_calls()
+    if key.extension not in ("0x0", *_EXACT_EXTENSIONS):
+        calls.append(_call_points_call(ref.address, key.extension))
+    class_hash, price, liquidity_felt, *points = yield calls
+    version = read_version(class_hash, ref.address)
     if points:
         _check_call_points(points[0], key.extension)
-    low_half, high_half, *tick_felts = read_felts(price, 4, _PRICE)
-    sqrt_ratio = join_u256((low_half, high_half), _PRICE)
-    if not sqrt_ratio:
-        raise InvalidPoolState("sqrt_ratio", "the pool is not initialized")
-    tick = join_signed(tuple(tick_felts), _PRICE)
-    if abs(tick) > MAX_TICK + 1:
-        raise invalid_response(_PRICE, f"the tick {tick}")
-    (liquidity,) = read_felts(liquidity_felt, 1, _LIQUIDITY)
+    sqrt_ratio, tick = read_price(price)
+    (liquidity,) = read_felts(liquidity_felt, 1, LIQUIDITY)
     low, high = _range_around(tick, key.tick_spacing)
     ticks = yield from _find_ticks(key, low, high, ref.last_ticks.initialized if ref.last_ticks else ())
     answers: Sequence[ReturnData] = ()
     if ticks:
         answers = yield key.delta_calls(ticks)
-    nets = {
-        each: join_signed(read_felts(answer, 2, _DELTA), _DELTA) for each, answer in zip(ticks, answers, strict=True)
-    }
+    nets = {each: join_signed(read_felts(answer, 2, DELTA), DELTA) for each, answer in zip(ticks, answers, strict=True)}
     limit = MAX_TICK - MAX_TICK % key.tick_spacing
     table = close_between(nets, tick, liquidity, None if low <= -limit else low, None if high >= limit else high)
     state: dict[str, object] = {
@@ -140,10 +128,11 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     fee_x128, spacing = felts[2:4]
     extension = to_starknet_address(felts[4], "PoolInitialized") if felts[4] else ""
     protocol = factory.protocols_by_hook.get(extension)
-    if extension and extension not in _EXACT_EXTENSIONS:
+    if extension and extension not in (*_EXACT_EXTENSIONS, TWAMM_EXTENSION):
         (points,) = yield [_call_points_call(factory.address, extension)]
         _check_call_points(points, extension)
-    ref = factory.new_ref(factory.address, (first, second), protocol=protocol)
+    family = protocol.family if protocol else None
+    ref = factory.new_ref(factory.address, (first, second), family, protocol)
     return ref._replace(
         fee_ppm=fee_ppm_of(fee_x128),
         constants=EkuboConstants(hash_pool_key(log.data[: 5 * WORD]), spacing, fee_x128, extension),
@@ -162,74 +151,45 @@ def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequenc
     The core knows no pools by their tokens: a key whose price is 0 has none.
     """
     refs = [_ref_of_key(factory, pair, *key) for key in _recorded_keys(factory)]
-    answers = yield [_PoolKey(ref).price_call() for ref in refs]
+    answers = yield [EkuboPoolCalls(ref).price_call() for ref in refs]
     found: list[PoolRef] = []
     for ref, answer in zip(refs, answers, strict=True):
-        low, high, *tick = read_felts(answer, 4, _PRICE)
+        low, high, *tick = read_felts(answer, 4, PRICE)
         if low or high:
-            found.append(ref._replace(last_read=LastTicks(join_signed(tuple(tick), _PRICE))))
+            found.append(ref._replace(last_read=LastTicks(join_signed(tuple(tick), PRICE))))
     return found
 
 
 def _recorded_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
     """Yield fee, tick spacing and extension: all combinations without an extension, and those that extensions allow."""
-    extensions = [each for each in factory.protocols_by_hook if each in _EXACT_EXTENSIONS]
+    known = factory.protocols_by_hook
+    extensions = [each for each in known if each in _EXACT_EXTENSIONS]
     for fee_x128 in RECORDED_FEES_X128:
         if factory.protocols:
             yield from ((fee_x128, spacing, "") for spacing in RECORDED_SPACINGS)
         for spacing in (MAX_TICK_SPACING, _ORDERS_SPACING):
             yield from ((fee_x128, spacing, extension) for extension in extensions)
+        if TWAMM_EXTENSION in known:
+            yield fee_x128, MAX_TICK_SPACING, TWAMM_EXTENSION
 
 
 def _ref_of_key(factory: Factory, pair: tuple[str, str], fee_x128: int, spacing: int, extension: str) -> PoolRef:
     pool_id = ekubo_pool_id(*pair, fee_x128, spacing, extension or "0x0")
-    ref = factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(extension))
+    protocol = factory.protocols_by_hook.get(extension)
+    ref = factory.new_ref(factory.address, pair, protocol.family if protocol else None, protocol)
     return ref._replace(fee_ppm=fee_ppm_of(fee_x128), constants=EkuboConstants(pool_id, spacing, fee_x128, extension))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the PoolKey of a known pool, and its last ticks."""
-    assert isinstance(pool, Ekubo)
-    key = pool.pool_key
+    stored = pool.core_pool if isinstance(pool, EkuboTwamm) else pool
+    assert isinstance(stored, Ekubo)
+    key = stored.pool_key
     extension = "" if key.extension == "0x0" else key.extension
     return ref._replace(
         constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee_x128, extension),
-        last_read=LastTicks(pool.tick, key.ticks),
+        last_read=LastTicks(stored.tick, key.ticks),
     )
-
-
-class _PoolKey:
-    """The key of a pool, and the calls of the core with it."""
-
-    def __init__(self, ref: PoolRef) -> None:
-        constants = ref.constants_as(EkuboConstants)
-        self.fee_x128, self.extension = constants.fee_x128, constants.extension or "0x0"
-        self._core, self.tick_spacing = ref.address, constants.tick_spacing
-        token0, token1 = (int(token, 16) for token in ref.tokens)
-        self._felts = (token0, token1, self.fee_x128, self.tick_spacing, int(self.extension, 16))
-
-    def state_calls(self) -> list[ContractCall]:
-        """Return the calls for the class of the core, the price, the liquidity and perhaps the call points."""
-        calls = [class_hash_call(self._core), self.price_call(), self._call(_LIQUIDITY)]
-        if self.extension not in ("0x0", *_EXACT_EXTENSIONS):
-            calls.append(_call_points_call(self._core, self.extension))
-        return calls
-
-    def price_call(self) -> ContractCall:
-        """Return the call for the price and the tick, which are 0 for a key without a pool."""
-        return self._call(_PRICE)
-
-    def next_call(self, start: int, end: int) -> ContractCall:
-        """Return the call for the first initialised tick above `start`, which searches about up to `end`."""
-        words = (end - start) // (WORD_BITS * self.tick_spacing) + 1
-        return self._call(_NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
-
-    def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
-        """Return the calls for the net liquidity of ticks."""
-        return [self._call(_DELTA, *signed_felts(tick)) for tick in ticks]
-
-    def _call(self, function: str, *felts: int) -> ContractCall:
-        return starknet_call(self._core, function, *self._felts, *felts)
 
 
 class _Gap(NamedTuple):
@@ -242,7 +202,7 @@ class _Gap(NamedTuple):
 _TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], list[int]]
 
 
-def _find_ticks(key: _PoolKey, low: int, high: int, known_ticks: Sequence[int]) -> _TickRead:
+def _find_ticks(key: EkuboPoolCalls, low: int, high: int, known_ticks: Sequence[int]) -> _TickRead:
     """Return the initialised ticks from `low` to `high`, ascending."""
     found: set[int] = set()
     gaps = _first_gaps(low, high, known_ticks)
@@ -252,16 +212,16 @@ def _find_ticks(key: _PoolKey, low: int, high: int, known_ticks: Sequence[int]) 
         answers = yield [key.next_call(*gap) for gap in gaps]
         left: list[_Gap] = []
         for gap, answer in zip(gaps, answers, strict=True):
-            magnitude, sign, is_initialized = read_felts(answer, 3, _NEXT)
-            tick = join_signed((magnitude, sign), _NEXT)
+            magnitude, sign, is_initialized = read_felts(answer, 3, NEXT)
+            tick = join_signed((magnitude, sign), NEXT)
             if tick <= gap.start:
-                raise invalid_response(_NEXT, f"the tick {tick}, which is not above {gap.start}")
+                raise invalid_response(NEXT, f"the tick {tick}, which is not above {gap.start}")
             if is_initialized and tick <= gap.end:
                 found.add(tick)
             if tick < gap.end:
                 left.append(_Gap(tick, gap.end))
         gaps = _split(left)
-    raise invalid_response(_NEXT, f"more ticks than {_MAX_ROUNDS} rounds of calls find")
+    raise invalid_response(NEXT, f"more ticks than {_MAX_ROUNDS} rounds of calls find")
 
 
 def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[_Gap]:
@@ -291,7 +251,7 @@ def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
     last = ref.last_ticks
     if not last or not last.initialized:
         return ()
-    key = _PoolKey(ref)
+    key = EkuboPoolCalls(ref)
     low, high = _range_around(last.tick, key.tick_spacing)
     inside = [tick for tick in last.initialized if low <= tick <= high]
     return [*(key.next_call(*gap) for gap in _first_gaps(low, high, inside)), *key.delta_calls(inside)]

@@ -28,6 +28,7 @@ NOT_EXECUTED = {
     "dodo_v2",
     "ekubo",
     "ekubo_evm",
+    "ekubo_twamm",
     "gmx_vault",
     "hanji",
     "iziswap",

@@ -11,6 +11,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.networks.pool_addresses import ekubo_pool_id
 from swapcli.core.pools.ekubo.ekubo import Ekubo
+from swapcli.core.pools.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
@@ -54,6 +55,7 @@ from tests.payload.starknet.pools_on_chain import (
 )
 from tests.state.rpc.test_starknet_node import connected
 
+RUNS_WITH_SWAPS = "runs with each swap, and may change it"
 LIVE = {
     "JediSwap": ConstantProduct,
     "10kSwap": ConstantProduct,
@@ -65,8 +67,8 @@ LIVE = {
     "Ekubo": Ekubo,
     "EkuboOracle": Ekubo,
     "EkuboLimitOrder": Ekubo,
+    "EkuboTWAMM": EkuboTwamm,
 }
-CLOSED_BY_TWAMM = "runs with each swap, and may change it"
 
 
 def discover(reader: BlockReader) -> tuple[list[PoolRef], list[SkippedItem]]:
@@ -108,7 +110,7 @@ def test_pools_of_every_live_protocol_are_found_and_read() -> None:
     chain = build_chain()
     pools, skipped = read_all(chain)
     assert {name: type(pool) for name, pool in pools.items()} == LIVE
-    assert [CLOSED_BY_TWAMM in each.reason for each in skipped] == [True]
+    assert skipped == []
     jedi, stark, sith = pools["JediSwap"], pools["StarkDefiV2"], pools["SithSwapStable"]
     assert (jedi.fee_ppm, stark.fee_ppm, sith.fee_ppm) == (3_000, 3_000, 100)
     assert jedi.state()["reserves"] == [str(10**24), str(10**20)]
@@ -213,7 +215,7 @@ def test_the_class_of_the_core_decides_its_maths(class_hash: int, version: int |
     pools, skipped = read_all(chain)
     if version is None:
         assert "Ekubo" not in pools
-        assert sum("upgraded to a class that is not known" in each.reason for each in skipped) == 3
+        assert sum("upgraded to a class that is not known" in each.reason for each in skipped) == 4
     else:
         assert isinstance(pools["Ekubo"], Ekubo)
         assert pools["Ekubo"].pool_key.version == version
@@ -230,11 +232,11 @@ def test_an_unknown_extension_is_quoted_only_if_it_ignores_swaps() -> None:
         chain.emit(CORE, "PoolInitialized", *key, *i129(TICK), *u256(pool.ratio))
     chain.mine()
     _, skipped = read_all(chain)
-    assert sum(CLOSED_BY_TWAMM in each.reason for each in skipped) == 2
+    assert sum(RUNS_WITH_SWAPS in each.reason for each in skipped) == 1
     core_of(chain).call_points[0xE1][2] = 1
     chain.mine()
     _, skipped = read_all(chain)
-    assert sum(CLOSED_BY_TWAMM in each.reason for each in skipped) == 3
+    assert sum(RUNS_WITH_SWAPS in each.reason for each in skipped) == 2
 
 
 def test_a_stable_pair_that_may_overflow_is_left_out() -> None:
