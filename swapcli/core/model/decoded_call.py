@@ -21,7 +21,8 @@ class PoolHint(NamedTuple):
     `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
     and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
     `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
-    the pool's, empty if the call may be for several.
+    the pool's, empty if the call may be for several. `contract` is the one that is called to swap in it, None if that
+    is the pool itself or the router.
     """
 
     key: str | None = None
@@ -31,6 +32,7 @@ class PoolHint(NamedTuple):
     protocol_id: int | None = None
     coin_out: int | None = None
     family: str = ""
+    contract: str | None = None
 
 
 class DecodedSwap(NamedTuple):

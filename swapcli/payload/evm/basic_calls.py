@@ -55,6 +55,20 @@ _LATEST_UINT64: Final = (1 << 64) - 1
 _LATEST: Final = "f" * 2 * WORD
 
 
+AMOUNT_AT: Final[Mapping[str, int | None]] = MappingProxyType(
+    {
+        EXCHANGE: SELECTOR_BYTES + 2 * WORD,
+        VAULT_SWAP: SELECTOR_BYTES + (_VAULT_HEAD_WORDS + 4) * WORD,
+        GMX_SWAP: None,
+        SWAP_AMOUNT: SELECTOR_BYTES + 3 * WORD,
+        SWAP_EXACT_TOKENS: SELECTOR_BYTES,
+        ANY_TO_ANY_SWAP: SELECTOR_BYTES + 5 * WORD,
+        SPEND: SELECTOR_BYTES + 8 * WORD,
+    }
+)
+"""The byte at which the sold amount stands in each call, by selector; None if the contract is paid before."""
+
+
 class BasicSwap(NamedTuple):
     """A swap in a pool, by a call for `settler`. The native token is the zero address where the pool trades it."""
 
@@ -66,22 +80,15 @@ class BasicSwap(NamedTuple):
     """Whether the pool's first token is sold."""
 
 
-class BasicCall(NamedTuple):
-    """Calldata without 0x, and the byte at which the sold amount stands; None if the contract was paid before."""
-
-    data: str
-    amount_at: int | None
-
-
 class BasicFamily(NamedTuple):
     """How the pools of a family are called.
 
     `contract` is the name of the called contract among the addresses of the protocol's deployment; empty if it is the
-    pool's own. `call` encodes a swap.
+    pool's own. `call` returns the calldata of a swap, without 0x.
     """
 
     contract: str
-    call: Callable[[BasicSwap], BasicCall]
+    call: Callable[[BasicSwap], str]
 
 
 def transfer_of_share(recipient: str) -> str:
@@ -89,13 +96,13 @@ def transfer_of_share(recipient: str) -> str:
     return TRANSFER + encode_address(recipient, "recipient") + _ZERO
 
 
-def _exchange(swap: BasicSwap) -> BasicCall:
+def _exchange(swap: BasicSwap) -> str:
     tokens = swap.pool.tokens
     indices = (encode_int(tokens.index(token), 128, "coin") for token in (swap.sold, swap.bought))
-    return BasicCall(f"{EXCHANGE}{''.join(indices)}{_ZERO}{_ZERO}", SELECTOR_BYTES + 2 * WORD)
+    return f"{EXCHANGE}{''.join(indices)}{_ZERO}{_ZERO}"
 
 
-def _vault_swap(swap: BasicSwap) -> BasicCall:
+def _vault_swap(swap: BasicSwap) -> str:
     """Encode a swap of an exact input between balances outside the vault."""
     account = encode_address(swap.settler, "settler")
     pool_id = encode_bytes32(bytes.fromhex(swap.pool.pool_id[2:]), "pool id")
@@ -103,40 +110,40 @@ def _vault_swap(swap: BasicSwap) -> BasicCall:
         f"{_VAULT_HEAD_WORDS * WORD:064x}", account, _ZERO, account, _ZERO, _ZERO, _LATEST, pool_id, _ZERO,
         _address(swap.sold), _address(swap.bought), _ZERO, f"{_VAULT_SWAP_WORDS * WORD:064x}", _ZERO,
     )  # fmt: skip
-    return BasicCall(VAULT_SWAP + "".join(words), SELECTOR_BYTES + (_VAULT_HEAD_WORDS + 4) * WORD)
+    return VAULT_SWAP + "".join(words)
 
 
-def _gmx_swap(swap: BasicSwap) -> BasicCall:
+def _gmx_swap(swap: BasicSwap) -> str:
     account = encode_address(swap.settler, "settler")
-    return BasicCall(GMX_SWAP + _address(swap.sold) + _address(swap.bought) + account, None)
+    return GMX_SWAP + _address(swap.sold) + _address(swap.bought) + account
 
 
-def _swap_amount(swap: BasicSwap) -> BasicCall:
+def _swap_amount(swap: BasicSwap) -> str:
     fee = encode_uint(swap.pool.fee_ppm, _FEE_BITS, "fee")[-_FEE_BITS // 4 :]
     path = swap.sold[2:] + fee + swap.bought[2:]
     words = f"{WORD:064x}", f"{5 * WORD:064x}", encode_address(swap.settler, "settler"), _ZERO, _ZERO, _LATEST
-    return BasicCall(SWAP_AMOUNT + "".join(words) + encode_bytes(bytes.fromhex(path)), SELECTOR_BYTES + 3 * WORD)
+    return SWAP_AMOUNT + "".join(words) + encode_bytes(bytes.fromhex(path))
 
 
-def _swap_exact_tokens(swap: BasicSwap) -> BasicCall:
+def _swap_exact_tokens(swap: BasicSwap) -> str:
     words = (
         _ZERO, _ZERO, f"{5 * WORD:064x}", encode_address(swap.settler, "settler"), _LATEST,
         f"{2:064x}", _address(swap.sold), _address(swap.bought),
     )  # fmt: skip
-    return BasicCall(SWAP_EXACT_TOKENS + "".join(words), SELECTOR_BYTES)
+    return SWAP_EXACT_TOKENS + "".join(words)
 
 
-def _any_to_any_swap(swap: BasicSwap) -> BasicCall:
+def _any_to_any_swap(swap: BasicSwap) -> str:
     is_buy = not swap.sells_first
     heads = (7 * WORD, 9 * WORD, 11 * WORD)
     words = (
         *(f"{head:064x}" for head in heads), _address(swap.sold), _address(swap.bought), _ZERO, _ZERO,
         _ONE, _address(swap.pool.address), _ONE, f"{is_buy:064x}", _ONE, f"{swap.sold == ZERO_ADDRESS:064x}",
     )  # fmt: skip
-    return BasicCall(ANY_TO_ANY_SWAP + "".join(words), SELECTOR_BYTES + 5 * WORD)
+    return ANY_TO_ANY_SWAP + "".join(words)
 
 
-def _spend(swap: BasicSwap) -> BasicCall:
+def _spend(swap: BasicSwap) -> str:
     tokens = [_address(token) for token in (swap.sold, swap.bought) if token != ZERO_ADDRESS]
     book = encode_bytes32(bytes.fromhex(swap.pool.pool_id[2:]), "book id")
     words = (
@@ -144,7 +151,7 @@ def _spend(swap: BasicSwap) -> BasicCall:
         _ONE, f"{WORD:064x}", book, _ZERO, _ZERO, _ZERO, f"{5 * WORD:064x}", _ZERO,
         f"{len(tokens):064x}", *tokens, _ZERO,
     )  # fmt: skip
-    return BasicCall(SPEND + "".join(words), SELECTOR_BYTES + 8 * WORD)
+    return SPEND + "".join(words)
 
 
 def _address(token: str) -> str:

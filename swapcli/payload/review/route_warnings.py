@@ -32,6 +32,8 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     if hint.family not in ("", pool.family):
         return False
+    if hint.contract is not None and not _swaps_by(hint.contract, pool, network):
+        return False
     if hint.key is not None:
         return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
     names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()
@@ -39,6 +41,12 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     traits = pool.api_extra_data()
     return hint.tier is None or hint.tier in (traits.get("fee"), traits.get("tickSpacing"))
+
+
+def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:
+    """Return whether a contract is known to belong to the protocol of a pool."""
+    deployments = (deployment for deployment in network.deployments if pool.protocol in deployment.protocols)
+    return any(contract in deployment.addresses.values() for deployment in deployments)
 
 
 def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[QuoteWarning]:

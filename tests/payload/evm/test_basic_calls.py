@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.address import keccak256
-from swapcli.payload.evm.basic_calls import BASIC_FAMILIES, BasicSwap
+from swapcli.payload.evm.basic_calls import AMOUNT_AT, BASIC_FAMILIES, BasicSwap
 from tests.core.pools.recorded_swaps import replay_recorded_swaps
 
 SETTLER, AMOUNT, LATEST = "0x" + "5e" * 20, 12_345, 2**256 - 1
@@ -46,11 +46,12 @@ def test_calls_have_the_arguments_of_the_contracts(name: str) -> None:
     function, types = SIGNATURES[name]
     for sold, bought in (pool.tokens[:2], pool.tokens[1::-1]):
         call = BASIC_FAMILIES[name].call(BasicSwap(pool, sold, bought, SETTLER, sold == pool.tokens[0]))
-        data = bytearray.fromhex(call.data)
+        data = bytearray.fromhex(call)
         assert data[:4] == keccak256(f"{function}{types}".encode())[:4]
-        if call.amount_at is not None:
-            assert data[call.amount_at : call.amount_at + 32] == bytes(32)
-            data[call.amount_at : call.amount_at + 32] = AMOUNT.to_bytes(32)
+        amount_at = AMOUNT_AT[call[:8]]
+        if amount_at is not None:
+            assert data[amount_at : amount_at + 32] == bytes(32)
+            data[amount_at : amount_at + 32] = AMOUNT.to_bytes(32)
         assert data[4:] == encode(_parameters(types), expected_arguments(pool, sold, bought))
 
 

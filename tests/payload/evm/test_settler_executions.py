@@ -22,8 +22,10 @@ from swapcli.core.networks.address import keccak256
 from swapcli.core.pools import family
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import FlatSwap, Replay, execute
+from swapcli.payload.evm.basic_calls import AMOUNT_AT, BASIC_FAMILIES, BasicSwap
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.evm.dialects.settler import SettlerDialect
+from swapcli.payload.evm.settler_actions import ALL, encode_basic, encode_execute, encode_transfer_from
 from swapcli.payload.review.route_warnings import is_pool
 from tests.payload.evm.settler_recorder import DEADLINE_S, EXECUTIONS, RECIPIENT, recorded_network
 
@@ -125,3 +127,37 @@ def test_gas_is_estimated_within_a_tenth_for_most_routes(name: str) -> None:
     """The vault of GMX V1 had fixed prices; on a network, its oracle takes most of the gas."""
     errors = [abs(each.estimate / each.record["gas"] - 1) for each in executions(name)]
     assert sum(error <= 0.1 for error in errors) >= 0.8 * len(errors)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if recorded(name)["routers"]])
+def test_a_call_of_another_contract_means_no_known_pool(name: str) -> None:
+    (router,) = recorded(name)["routers"].values()
+    other = "0x" + "bd" * 20
+    for each in executions(name)[:5]:
+        wrapped = each.network.wrapped_native_address
+        calldata = each.build().calldata
+        assert router[2:] in calldata
+        changed = decode_calldata(calldata.replace(router[2:], other[2:]), wrapped)
+        called = [swap for swap in changed.swaps if swap.pool.contract == other]
+        assert called
+        for swap in called:
+            assert not any(is_pool(swap.pool, pool, each.network, changed.dialect) for pool in each.pools.values())
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("dodo_v2", "gmx_vault")])
+def test_an_amount_in_another_place_is_an_oddity(name: str) -> None:
+    for each in executions(name)[:5]:
+        step = next(step for step in each.done.steps if each.pools[step.pool].family == name)
+        pool = each.pools[step.pool]
+        sells_first = pool.tokens[0] == step.token_in
+        swap = BasicSwap(pool, step.token_in, step.token_out, RECIPIENT, sells_first)
+        data = BASIC_FAMILIES[name].call(swap)
+        right = AMOUNT_AT[data[:8]]
+        assert right is not None
+        for amount_at, is_odd in ((right, False), (right + 32, True)):
+            actions = [
+                encode_transfer_from(RECIPIENT, step.token_in, 1, None),
+                encode_basic(step.token_in, ALL, pool.address, amount_at, data),
+            ]
+            call = decode_calldata(f"0x{encode_execute(RECIPIENT, step.token_out, 1, actions)}", None)
+            assert any("another amount" in oddity for oddity in call.oddities) == is_odd

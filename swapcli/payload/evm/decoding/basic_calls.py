@@ -41,10 +41,9 @@ def _exchange(called: str, words: Arguments) -> CalledSwap:
 
 
 def _vault_swap(called: str, words: Arguments) -> CalledSwap:
-    del called
     swap = words.nested(0, "swap")
     accounts = words.address(1, "sender"), words.address(3, "recipient")
-    hint = PoolHint(f"0x{swap.uint(0, 'pool id'):064x}", BASIC)
+    hint = PoolHint(f"0x{swap.uint(0, 'pool id'):064x}", BASIC, contract=called)
     return CalledSwap(hint, bought=swap.address(3, "bought token"), accounts=accounts)
 
 
@@ -54,28 +53,26 @@ def _gmx_swap(called: str, words: Arguments) -> CalledSwap:
 
 
 def _swap_amount(called: str, words: Arguments) -> CalledSwap:
-    del called
     swap = words.nested(0, "swap")
     path = swap.content(0, "path")
     if len(path) != 2 * _ADDRESS_BYTES + _FEE_BYTES:
         raise invalid_field("path", f"{len(path)} bytes, and one pool takes {2 * _ADDRESS_BYTES + _FEE_BYTES}")
     sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
     fee_ppm = int.from_bytes(path[_ADDRESS_BYTES:-_ADDRESS_BYTES])
-    hint = PoolHint(None, BASIC, fee_ppm, family="iziswap")
+    hint = PoolHint(None, BASIC, fee_ppm, family="iziswap", contract=called)
     return CalledSwap(hint, sold, bought, (swap.address(1, "recipient"),))
 
 
 def _swap_exact_tokens(called: str, words: Arguments) -> CalledSwap:
-    del called
     path = words.addresses(2, "path")
     if len(path) != 2:
         raise invalid_field("path", f"{len(path)} tokens, and one pool takes 2")
     sold, bought = path
-    return CalledSwap(PoolHint(None, BASIC, family="smardex"), sold, bought, (words.address(3, "recipient"),))
+    hint = PoolHint(None, BASIC, family="smardex", contract=called)
+    return CalledSwap(hint, sold, bought, (words.address(3, "recipient"),))
 
 
 def _any_to_any_swap(called: str, words: Arguments) -> CalledSwap:
-    del called
     tokens = words.address(3, "debit token"), words.address(4, "credit token")
     words.uint(6, "minimum")
     markets = words.addresses(0, "markets")
@@ -86,12 +83,11 @@ def _any_to_any_swap(called: str, words: Arguments) -> CalledSwap:
         if flags.uint(0, field) != 1:
             raise invalid_field(field, "expected one for the market")
         flags.uint(1, field, 1)
-    return CalledSwap(PoolHint(markets[0], BASIC), *tokens)
+    return CalledSwap(PoolHint(markets[0], BASIC, contract=called), *tokens)
 
 
 def _spend(called: str, words: Arguments) -> CalledSwap:
     """Read a spending in one book. It settles the sold token and the bought one, except for the native token."""
-    del called
     orders, tokens = list(words.tuples(0, "orders")), words.addresses(1, "tokens")
     list(words.tuples(2, "permits"))
     words.uint(3, "deadline", 64)
@@ -99,7 +95,7 @@ def _spend(called: str, words: Arguments) -> CalledSwap:
         raise invalid_field("orders", f"{len(orders)}, and one pool takes 1")
     (order,) = orders
     order.content(4, "hook data")
-    hint = PoolHint(f"0x{order.uint(0, 'book id'):064x}", BASIC, coin_out=1)
+    hint = PoolHint(f"0x{order.uint(0, 'book id'):064x}", BASIC, coin_out=1, contract=called)
     return CalledSwap(hint, bought=tokens[1] if len(tokens) > 1 else None)
 
 

@@ -19,7 +19,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.payload.evm import settler_actions
-from swapcli.payload.evm.basic_calls import SELECTOR_BYTES, TRANSFER, TRANSFER_AMOUNT, WITHDRAW
+from swapcli.payload.evm.basic_calls import AMOUNT_AT, SELECTOR_BYTES, TRANSFER, TRANSFER_AMOUNT, WITHDRAW
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.decoding.basic_calls import CalledSwap, read_called_swap
 from swapcli.payload.evm.settler_actions import ALL, NATIVE
@@ -253,6 +253,8 @@ class _ActionReader:
         selector, inner = data[:SELECTOR_BYTES].hex(), Arguments(data[SELECTOR_BYTES:])
         swap = read_called_swap(called, selector, inner)
         if swap is not None:
+            if offset != (AMOUNT_AT[selector] or 0):
+                self._oddities.append(f"an action calls {called} with another amount than that of its share")
             self._add_called_swap(swap, called, token, bps)
         elif selector == TRANSFER and called == token:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")

@@ -39,7 +39,9 @@ from swapcli.core.model.transaction import EncodedCall, Transaction, UnsignedTra
 from swapcli.core.networks.pool_addresses import deployment_of, pool_address
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.basic_calls import (
+    AMOUNT_AT,
     BASIC_FAMILIES,
+    SELECTOR_BYTES,
     TRANSFER_AMOUNT,
     WITHDRAW,
     WITHDRAW_AMOUNT,
@@ -210,13 +212,14 @@ class SettlerDialect:
         if use.is_native:
             native = self._network.wrapped_native_address
             sold, bought = (ZERO_ADDRESS if token == native else token for token in (sold, bought))
-        call = BASIC_FAMILIES[pool.family].call(BasicSwap(pool, sold, bought, router, sells_first))
-        if call.amount_at is not None:
-            yield encode_basic(NATIVE if sold == ZERO_ADDRESS else sold, bps, contract, call.amount_at, call.data)
+        data = BASIC_FAMILIES[pool.family].call(BasicSwap(pool, sold, bought, router, sells_first))
+        amount_at = AMOUNT_AT[data[: 2 * SELECTOR_BYTES]]
+        if amount_at is not None:
+            yield encode_basic(NATIVE if sold == ZERO_ADDRESS else sold, bps, contract, amount_at, data)
             return
         if bps:
             yield encode_basic(sold, bps, sold, TRANSFER_AMOUNT, transfer_of_share(contract))
-        yield encode_call(contract, call.data)
+        yield encode_call(contract, data)
 
     def _swap_action(self, use: _PoolUse, bps: int, router: str) -> str:
         """Return the action of a swap in a pool that Settler has one of its own for."""
