@@ -40,7 +40,8 @@ FEES: Final = "fees"
 CLANKER_STATIC: Final = "clanker_static"
 CLANKER_DYNAMIC: Final = "clanker_dynamic"
 FLAUNCH: Final = "flaunch"
-RULES: Final = (FEES, CLANKER_STATIC, CLANKER_DYNAMIC, FLAUNCH)
+DELI: Final = "deli"
+RULES: Final = (FEES, CLANKER_STATIC, CLANKER_DYNAMIC, FLAUNCH, DELI)
 POOL_NAMES: Final = (
     "pool_manager", "pool_id", "token0", "token1", "currency0", "hooks", "key_fee", "tick_spacing", "time",
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Uniswap V4 pools with a hook whose rule is known: it sets the LP fee, and takes a part of the input or the output.
 
 The pool itself is `Concentrated`; around its swap stand the parts that the hook takes, which `hook_fees` describes, or
-`clanker_volatility` where they depend on the amount, and `internal_swap` where the hook sells tokens of its own first.
+`clanker_volatility` where they depend on the amount, `internal_swap` where the hook sells tokens of its own first, and
+`fee_in_token` where it takes its fee always in one token.
 They are those of one block: hooks change them without an event, with time, or by what the swap itself leaves behind. So
 a route swaps in such a pool once.
 """
@@ -14,7 +15,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import PPM, WAD
 from swapcli.core.pools.fast_replace import fast_replace
 from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.state_fields import StateFields
@@ -23,10 +24,12 @@ from swapcli.core.pools.uniswap.clanker_curve import volatile_curve
 from swapcli.core.pools.uniswap.clanker_volatility import ClankerVolatility, read_clanker_volatility
 from swapcli.core.pools.uniswap.concentrated import Concentrated, walk_ticks, with_lp_fee, with_position
 from swapcli.core.pools.uniswap.concentrated_state import read_position, read_tick_list
+from swapcli.core.pools.uniswap.fee_in_token import FeeInToken, read_fee_in_token
 from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees, check_hook_fees, read_hook_fees
 from swapcli.core.pools.uniswap.hooked_curve import HookedCurve
 from swapcli.core.pools.uniswap.internal_swap import InternalSwap, read_internal_swap
 from swapcli.core.pools.uniswap.internal_swap_curve import internal_swap_curve
+from swapcli.core.pools.uniswap.less_linear_curve import LessLinearCurve
 from swapcli.core.pools.uniswap.v4_hooks import may_take_input, may_take_output
 
 _TAKEN_OUTPUT_BITS: Final = 107
@@ -39,7 +42,7 @@ class UniswapV4Hooked(Pool):
     """`plain` is the pool as it would swap without its hook, and `hook_gas` what the hook adds to the gas of a swap.
 
     `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more. `internal_swap` is
-    what the hook sells before the pool does.
+    what the hook sells before the pool does, `fee_in_token` a fee that is in one token whichever is sold.
     """
 
     plain: Concentrated
@@ -47,6 +50,7 @@ class UniswapV4Hooked(Pool):
     hook_gas: int
     volatility: ClankerVolatility | None = None
     internal_swap: InternalSwap | None = None
+    fee_in_token: FeeInToken | None = None
 
     family: ClassVar[str] = "uniswap_v4_hooked"
     swap_gas: ClassVar[int] = Concentrated.swap_gas
@@ -68,6 +72,9 @@ class UniswapV4Hooked(Pool):
         if self.volatility is not None:
             fees = self.volatility.fees_of_swap(self.plain, amount_in, down=down)
         swapped = amount_in - fees.taken_of_input(amount_in)
+        one_sided = self.fee_in_token
+        if one_sided is not None and one_sided.is_sold(down=down):
+            swapped -= one_sided.taken_of_input(amount_in)
         if not swapped:
             raise self.rounds_to_zero(amount_in)
         if self.internal_swap is not None and self.internal_swap.is_bought(down=down):
@@ -77,7 +84,9 @@ class UniswapV4Hooked(Pool):
         if fees.output_fee and amount_out >> _TAKEN_OUTPUT_BITS:
             raise SwapReverts(f"pool {self.key}: the hook may not be able to count an output of {amount_out}")
         amount_out -= fees.taken_of_output(amount_out)
-        if not amount_out:
+        if one_sided is not None and not one_sided.is_sold(down=down):
+            amount_out -= one_sided.taken_of_output(self.plain, amount_in)
+        if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
         after: Self = _replace_plain(self, with_lp_fee(plain_after, self.fee_ppm))
         return amount_out, after
@@ -107,6 +116,10 @@ class UniswapV4Hooked(Pool):
         inner: RateCurve = with_lp_fee(self.plain, fees.lp_fee_ppm).curve(token_in, token_out)
         if self.internal_swap is not None and self.internal_swap.is_bought(down=down):
             inner = internal_swap_curve(inner, self.plain, self.internal_swap, down=down)
+        if self.fee_in_token is not None:
+            if self.fee_in_token.is_sold(down=down):
+                return HookedCurve(inner, 1.0 - self.fee_in_token.fee_ppm / PPM, 1.0)
+            return LessLinearCurve(inner, self.fee_in_token.rate(self.plain))
         return HookedCurve(inner, 1.0 - fees.input_fee / WAD, 1.0 - fees.output_fee / WAD)
 
     def state(self) -> dict[str, object]:
@@ -114,8 +127,9 @@ class UniswapV4Hooked(Pool):
         state = {**self.plain.state(), "hook_gas": self.hook_gas}
         if self.volatility is not None:
             return {**state, "clanker_volatility": self.volatility.state()}
-        sold = {} if self.internal_swap is None else {"internal_swap": self.internal_swap.state()}
-        return {**state, "hook_fees": self.fees.state(), **sold}
+        others = {"internal_swap": self.internal_swap, "fee_in_token": self.fee_in_token}
+        known = {name: each.state() for name, each in others.items() if each is not None}
+        return {**state, "hook_fees": self.fees.state(), **known}
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
@@ -123,7 +137,7 @@ class UniswapV4Hooked(Pool):
 
         `fee_ppm` is the LP fee that the pool manager has; the hook may set another one. A pool of Clanker with dynamic
         fees has `clanker_volatility` (`clanker_volatility`) in place of `hook_fees`. Optional: `internal_swap`
-        (`internal_swap`), what the hook sells before the pool does.
+        (`internal_swap`), what the hook sells before the pool does, or `fee_in_token` (`fee_in_token`).
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -136,10 +150,14 @@ class UniswapV4Hooked(Pool):
         else:
             fees = volatility.start_fees(plain)
             check_hook_fees(fees, tick_list, identity.fee_ppm, "clanker_volatility")
-        internal = read_internal_swap(fields)
+        internal, one_sided = read_internal_swap(fields), read_fee_in_token(fields)
+        known = [each for each in (volatility, internal, one_sided) if each is not None]
         if internal is not None:
-            _check_seller(tick_list.hooks, fees, has_volatility=volatility is not None)
-        return cls(*identity, plain, fees, fields.integer("hook_gas", 0, _MAX_HOOK_GAS), volatility, internal)
+            _check_rule("internal_swap", tick_list.hooks, fees, len(known))
+        if one_sided is not None:
+            _check_rule("fee_in_token", tick_list.hooks, fees, len(known) + any(each.output_fee for each in fees))
+        gas = fields.integer("hook_gas", 0, _MAX_HOOK_GAS)
+        return cls(*identity, plain, fees, gas, volatility, internal, one_sided)
 
     def gas_units(self, after: Pool) -> int:
         """Return the gas of the pool's own swap and that of its hook."""
@@ -158,11 +176,11 @@ class UniswapV4Hooked(Pool):
         return self.plain.api_extra_data()
 
 
-def _check_seller(hooks: str, fees: HookFees, *, has_volatility: bool) -> None:
-    """Raise `InvalidPoolState` for a hook that cannot sell tokens of its own before a swap, or by no known rule."""
-    may_fill = may_take_input(hooks) and may_take_output(hooks)
-    if not may_fill or has_volatility or any(each.input_fee for each in fees):
-        raise InvalidPoolState("internal_swap", f"{hooks} has no known rule by which it sells before a swap")
+def _check_rule(field: str, hooks: str, fees: HookFees, rule_count: int) -> None:
+    """Raise `InvalidPoolState` for a hook that cannot do what a field says, or that does so by no known rule."""
+    may_take_both = may_take_input(hooks) and may_take_output(hooks)
+    if not may_take_both or rule_count > 1 or any(each.input_fee for each in fees):
+        raise InvalidPoolState(field, f"no known rule lets {hooks} do that with its permissions and fees")
 
 
 _replace_plain = fast_replace(UniswapV4Hooked, "plain")

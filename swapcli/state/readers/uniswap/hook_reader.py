@@ -16,7 +16,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.address import keccak256
-from swapcli.core.networks.hook_rules import FEES, FLAUNCH, Decay, FeeTerm, FeeTerms, HookRule, Sum
+from swapcli.core.networks.hook_rules import DELI, FEES, FLAUNCH, Decay, FeeTerm, FeeTerms, HookRule, Sum
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.core.records import NamedTuple
@@ -24,6 +24,7 @@ from swapcli.state.readers.pool_constants import V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.sampled.sampled_pools import PoolValues, read_values, resolve_number
 from swapcli.state.readers.uniswap.clanker import fee_calls, read_fees
+from swapcli.state.readers.uniswap.deli import deli_calls, read_one_sided_fee
 from swapcli.state.readers.uniswap.flaunch import hook_calls, read_launched
 from swapcli.state.readers.uniswap.v4_key import key_arguments
 from swapcli.state.rpc.call_encoding import read_word
@@ -56,9 +57,15 @@ def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookRe
     Takes one round, and more where what a rule needs depends on other values.
     """
     if rule.rule != FEES:
-        calls = hook_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
-        return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), calls)
+        return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), _first_calls(ref, rule))
     return _read_hook(ref, rule, lp_fee_ppm)
+
+
+def _first_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
+    """Return the calls that the reader of a rule begins with."""
+    if rule.rule == DELI:
+        return deli_calls(ref)
+    return hook_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
 
 
 def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
@@ -73,6 +80,9 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
     if rule.rule == FLAUNCH:
         launched = yield from read_launched(ref, lp_fee_ppm, time)
         return HookReading(launched, bool(rule.code_hash))
+    if rule.rule == DELI:
+        state = yield from read_one_sided_fee(ref, lp_fee_ppm)
+        return HookReading(state, bool(rule.code_hash))
     if rule.rule != FEES:
         clanker = yield from read_fees(ref, rule, time)
         return HookReading(clanker.state, bool(rule.code_hash) and clanker.is_proven)
