@@ -149,6 +149,12 @@ def test_an_option_of_the_command_line_adds_them(tmp_path: Path) -> None:
     assert DIRECT_V2 in extended.lower()
 
 
+def test_an_order_that_only_they_fill_names_the_option(tmp_path: Path) -> None:
+    refused = run_order("route", tmp_path, "--exclude-protocols", "uniswapV3")
+    assert refused.exit_code != 0
+    assert "add the extended protocols, of which uniswapV2 has pools for it (--extended-protocols)" in refused.stderr
+
+
 def test_only_the_router_contract_executes_them(tmp_path: Path) -> None:
     options = ("--extended-protocols", "--destination", TERMS["destination"], "--router-dialect")
     refused, executed = (run_order("calldata", tmp_path, *options, dialect) for dialect in (FIBROUS, OWN))

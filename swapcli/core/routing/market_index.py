@@ -74,13 +74,14 @@ class MarketIndex:
         return self.dust_filter(excluded).graph
 
     @cached_property
-    def _protocols(self) -> frozenset[str]:
+    def protocols(self) -> frozenset[str]:
+        """The protocols of the pools."""
         return frozenset([pool.protocol for pool in self.market.pools.values()])
 
     def dust_filter(self, excluded: frozenset[str] = frozenset()) -> DustFilter:
         """Return what builds the markets of orders that exclude these protocols."""
         if excluded:
-            excluded &= self._protocols  # the others need no market of their own
+            excluded &= self.protocols  # the others need no market of their own
         dust_filter = self._dust_filters.get(excluded)
         if dust_filter is None:
             if excluded:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from itertools import pairwise
 from math import ceil, log10
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order
@@ -13,9 +15,13 @@ from swapcli.core.routing.graph.best_paths import best_spot_rate
 from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.market_capacity import max_input, max_output
 
+if TYPE_CHECKING:
+    from swapcli.core.routing.market_index import MarketIndex
+
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
+_OTHER_PAIR = "no pools of this market join them"
 
 Ends = tuple[int, int]
 
@@ -76,8 +82,40 @@ def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[s
     without = f" without {', '.join(named)}" if named else ""
     hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
-    hint = ", or ".join(hints) or "no pools of this market join them"
+    hint = ", or ".join(hints) or _OTHER_PAIR
     return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
+
+
+def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> None:
+    """Add to the hint of an error that protocols which the order excludes as extended ones have pools for it, if so.
+
+    They do if they join tokens that no other pools join within the limits of the order, or if all other pools together
+    run out of liquidity and they have some of the pair.
+    """
+    extended = index.market.network.extended_protocols & order.excluded_protocols & index.protocols
+    if not extended:
+        return
+    is_connected = _path(order, order.excluded_protocols, index)
+    if is_connected and _OUT_OF_LIQUIDITY not in error.message:
+        return
+    allowed = order.excluded_protocols - extended
+    path = [order.token_in.address, order.token_out.address] if is_connected else _path(order, allowed, index)
+    graph = index.graph(allowed)
+    numbers = [graph.token_index[address] for address in path]
+    arcs = (arc for i, j in pairwise(numbers) for arc in graph.arcs_by_pair[i].get(j, ()))
+    names = sorted({arc.pool.protocol for arc in arcs} & extended)
+    if names:
+        owners = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} pools for it"
+        added = f"add the extended protocols, of which {owners} (--extended-protocols)"
+        error.hint = added if error.hint in (None, _OTHER_PAIR) else f"{error.hint}, or {added}"
+
+
+def _path(order: Order, excluded: Set[str], index: MarketIndex) -> list[str]:
+    """Return the addresses of the tokens on the best path within the limits of an order, empty without one."""
+    prices = index.dust_filter(frozenset(excluded))
+    source, target = (prices.graph.token_index[each.address] for each in (order.token_in, order.token_out))
+    found = prices.spot_prices(target, 1 if order.direct else order.max_hops).path(source)
+    return [prices.graph.addresses[number] for number in found or ()]
 
 
 def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRoute:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import Cancelled, SameToken, UnknownToken
+from swapcli.core.errors import Cancelled, NoRoute, SameToken, UnknownToken
 from swapcli.core.model.execution import RATES, Execution
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
@@ -111,8 +111,14 @@ class Router:
 
         def search() -> SearchResult:
             graph = self.index.graph(order.excluded_protocols)
-            with suppress(SearchTimeUp):
-                return self._search(order, graph, gas_price_wei, check, known_routes, share_step)
+            try:
+                with suppress(SearchTimeUp):
+                    return self._search(order, graph, gas_price_wei, check, known_routes, share_step)
+            except NoRoute as error:
+                from swapcli.core.routing.no_route import add_extended_protocols
+
+                add_extended_protocols(error, order, self.index)
+                raise
             from swapcli.core.routing.no_route import search_timed_out
 
             raise search_timed_out(order)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.market import MarketState
+from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
 from swapcli.core.routing.cancellation import no_cancellation
 from swapcli.core.routing.market_capacity import max_output
 from swapcli.core.routing.no_route import exceeds_liquidity
@@ -115,3 +119,52 @@ def test_an_unreachable_output_error_names_the_largest_one_found(seed: int, digi
     assert "runs out of liquidity; the most that a route was found for is" in error.message
     assert 0 < int(str(error.details["max_found_out"])) < most * 0.99
     assert error.hint == "try a smaller amount"
+
+
+def hint_of(market: MarketState, order: Order) -> str:
+    """Return the hint of the error for an order, empty if it has a route."""
+    try:
+        Router(market).quote(order)
+    except NoRoute as error:
+        return error.hint or ""
+    return ""
+
+
+def extended_market(*pools: Pool) -> MarketState:
+    """A market whose network does not list the protocol "more" in its interface."""
+    market = build_market(list(pools), [A, B, C])
+    names = (("one", 4, False), ("more", 100, True))
+    protocols = tuple(ProtocolInfo(number, name, name, is_extended=is_extended) for name, number, is_extended in names)
+    return market._replace(network=market.network._replace(protocols=protocols))
+
+
+LISTED = build_constant_product(0, A, B, 10**24, 10**24, protocol="one")
+EXTENDED = build_constant_product(1, B, C, 10**24, 10**24, protocol="more")
+OF_PAIR = build_constant_product(2, A, B, 10**26, 10**26, protocol="more")
+ADD = "add the extended protocols, of which more has pools for it (--extended-protocols)"
+
+
+@pytest.mark.parametrize(
+    ("pools", "target", "limits", "hint"),
+    [
+        ([LISTED, EXTENDED], 2, {}, ADD),
+        ([LISTED, EXTENDED], 2, {"max_hops": 2}, f"allow more hops, or {ADD}"),
+        ([LISTED, EXTENDED], 2, {"max_hops": 1}, "allow more hops"),
+        ([LISTED, EXTENDED], 2, {"direct": True}, "allow more hops"),
+        ([LISTED], 2, {}, "no pools of this market join them"),
+        ([LISTED, OF_PAIR], 1, {"amount": 10**40}, f"try a smaller amount, or {ADD}"),
+        ([LISTED, EXTENDED], 1, {"amount": 10**40}, "try a smaller amount"),
+        ([LISTED, OF_PAIR], 1, {"amount": 10**25, "reverse": True}, f"try a smaller amount, or {ADD}"),
+        ([LISTED, OF_PAIR], 1, {"amount": 1}, "try a larger amount"),
+    ],
+)
+def test_extended_protocols_are_named_where_they_have_pools(
+    pools: list[Pool], target: int, limits: dict[str, Any], hint: str
+) -> None:
+    market = extended_market(*pools)
+    order = build_order(market, 0, target, 10**20)._replace(excluded_protocols=frozenset({"more"}), **limits)
+    assert hint_of(market, order) == hint
+    if ADD in hint and "amount" not in limits:
+        found = Router(market).quote(order._replace(excluded_protocols=frozenset()))
+        assert {step.pool for step in found.steps} & {EXTENDED.key, OF_PAIR.key}
+    assert "--extended-protocols" not in hint_of(market, order._replace(excluded_protocols=frozenset()))
