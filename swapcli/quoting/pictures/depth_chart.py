@@ -16,8 +16,8 @@ from swapcli.core.model.token import in_tokens
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.quoting.pictures.route_words import format_symbol
+from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document
 from swapcli.quoting.pictures.svg_elements import (
-    FONT,
     HUES,
     MUTED,
     NOTE_SIZE,
@@ -67,27 +67,17 @@ def render_depth_chart(depth: Depth, width: int = DEFAULT_WIDTH) -> str:
     highest = max((point.impact.fraction for point in known if point.impact), default=FLOOR)
     upwards = Scale(FLOOR, max(highest, FLOOR * 10), HEIGHT - BOTTOM, TOP)
     title = f"Price impact of {format_symbol(depth.token_in)} to {format_symbol(depth.token_out)}"
-    return "\n".join(
-        [
-            '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-depth" role="img"'
-            f' aria-label="{escape_text(title)}" width="{px(width)}" height="{px(HEIGHT)}"'
-            f' viewBox="0 0 {px(width)} {px(HEIGHT)}">',
-            f"<title>{escape_text(title)}</title>",
-            f"<desc>{escape_text(_describe(depth))}</desc>",
-            f"<style>{_STYLE}</style>",
-            f'<rect class="surface" width="{px(width)}" height="{px(HEIGHT)}" rx="8"/>',
-            text_element("title", 12, 24, "start", fit_text(title, width - 24, TITLE_SIZE, is_bold=True)),
-            *_amount_ticks(across),
-            *_impact_ticks(upwards, width),
-            *(_level(level, depth, across, upwards) for level in depth.levels if level.within),
-            *_line(known, depth, across, upwards),
-            text_element(
-                "note", (LEFT + width - RIGHT) / 2, HEIGHT - BOTTOM + 32, "middle", format_symbol(depth.token_in)
-            ),
-            text_element("note", 12, HEIGHT - 10, "start", fit_text(_footer(depth), width - 24, NOTE_SIZE)),
-            "</svg>\n",
-        ]
-    )
+    middle = (LEFT + width - RIGHT) / 2
+    elements = [
+        text_element("title", 12, 24, "start", fit_text(title, width - 24, TITLE_SIZE, is_bold=True)),
+        *_amount_ticks(across),
+        *_impact_ticks(upwards, width),
+        *(_level(level, depth, across, upwards) for level in depth.levels if level.within),
+        *_line(known, depth, across, upwards),
+        text_element("note", middle, HEIGHT - BOTTOM + 32, "middle", format_symbol(depth.token_in)),
+        text_element("note", 12, HEIGHT - 10, "start", fit_text(_footer(depth), width - 24, NOTE_SIZE)),
+    ]
+    return svg_document("depth", title, _describe(depth), _STYLE, width, HEIGHT, elements)
 
 
 def _describe(depth: Depth) -> str:
@@ -162,24 +152,21 @@ def _compact(value: float) -> str:
     return f"{Decimal(repr(value)):f}".removesuffix(".0")
 
 
-def _rules(mode: int) -> str:
-    """Return the rules for the colors of light (0) or dark (1) mode."""
+def _colors(mode: int) -> Rules:
     fills = {".surface": SURFACE, ".title": TEXT, ".level": TEXT, ".note": MUTED, ".dot": HUES[0], ".mark": SURFACE}
-    strokes = {".line": HUES[0], ".mark": HUES[2], ".grid": MUTED}
-    rules = [f".swapcli-depth {name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
-    rules += [f".swapcli-depth {name}{{stroke:{colors[mode]}}}" for name, colors in strokes.items()]
-    rules.append(f".swapcli-depth .level{{stroke:{SURFACE[mode]}}}")
-    return "".join(rules)
+    return paint(fills, {".line": HUES[0], ".mark": HUES[2], ".grid": MUTED, ".level": SURFACE}, mode)
 
 
-_STYLE = (
-    f".swapcli-depth{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
-    ".swapcli-depth text{unicode-bidi:isolate}"
-    f".swapcli-depth .title{{font-size:{TITLE_SIZE:g}px;font-weight:600}}"
-    ".swapcli-depth .level{font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}"
-    f".swapcli-depth .note{{font-size:{NOTE_SIZE:g}px}}"
-    ".swapcli-depth .line{fill:none;stroke-width:2px;stroke-linejoin:round}"
-    ".swapcli-depth .mark{stroke-width:2px}"
-    ".swapcli-depth .grid{fill:none;stroke-width:1px;stroke-opacity:.25}"
-    f"{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+_STYLE = style_sheet(
+    "depth",
+    [
+        ("text", "unicode-bidi:isolate"),
+        (".title", f"font-size:{TITLE_SIZE:g}px;font-weight:600"),
+        (".level", "font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke"),
+        (".note", f"font-size:{NOTE_SIZE:g}px"),
+        (".line", "fill:none;stroke-width:2px;stroke-linejoin:round"),
+        (".mark", "stroke-width:2px"),
+        (".grid", "fill:none;stroke-width:1px;stroke-opacity:.25"),
+    ],
+    _colors,
 )

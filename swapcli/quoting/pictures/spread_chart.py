@@ -13,8 +13,8 @@ from typing import Final
 from swapcli.core.model.distribution import distribution_of
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH
+from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document
 from swapcli.quoting.pictures.svg_elements import (
-    FONT,
     HUES,
     MUTED,
     NOTE_SIZE,
@@ -79,23 +79,14 @@ def render_spread_chart(chart: SpreadChart, width: int = DEFAULT_WIDTH) -> str:
     scale = _Scale(min([*values, -1.0]), max([*values, 1.0]), left, width - RIGHT)
     height = TOP + BOTTOM + ROW_HEIGHT * max(len(chart.spreads), 1)
     rows = [line for at, spread in enumerate(chart.spreads) for line in _row(spread, names[at], scale, at, room)]
-    return "\n".join(
-        [
-            '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-spread" role="img"'
-            f' aria-label="{escape_text(chart.title)}" width="{px(width)}" height="{px(height)}"'
-            f' viewBox="0 0 {px(width)} {px(height)}">',
-            f"<title>{escape_text(chart.title)}</title>",
-            f"<desc>{escape_text(_describe(chart))}</desc>",
-            f"<style>{_STYLE}</style>",
-            f'<rect class="surface" width="{px(width)}" height="{px(height)}" rx="8"/>',
-            text_element("title", 12, 24, "start", fit_text(chart.title, width - 24, TITLE_SIZE, is_bold=True)),
-            text_element("note", 12, 42, "start", fit_text(chart.unit, width - 24, NOTE_SIZE)),
-            *_ticks(scale, height),
-            *rows,
-            text_element("note", 12, height - 10, "start", fit_text(chart.note, width - 24, NOTE_SIZE)),
-            "</svg>\n",
-        ]
-    )
+    elements = [
+        text_element("title", 12, 24, "start", fit_text(chart.title, width - 24, TITLE_SIZE, is_bold=True)),
+        text_element("note", 12, 42, "start", fit_text(chart.unit, width - 24, NOTE_SIZE)),
+        *_ticks(scale, height),
+        *rows,
+        text_element("note", 12, height - 10, "start", fit_text(chart.note, width - 24, NOTE_SIZE)),
+    ]
+    return svg_document("spread", chart.title, _describe(chart), _STYLE, width, height, elements)
 
 
 def _describe(chart: SpreadChart) -> str:
@@ -135,23 +126,21 @@ def _row(spread: Spread, name: str, scale: _Scale, at: int, room: float) -> Iter
         yield f'<g>{tooltip}<path class="median" d="M{px(x)} {px(y - 11)}V{px(y + 11)}"/></g>'
 
 
-def _rules(mode: int) -> str:
-    """Return the rules for the colors of light (0) or dark (1) mode."""
+def _colors(mode: int) -> Rules:
     fills = {".surface": SURFACE, ".title": TEXT, ".name": TEXT, ".note": MUTED, ".dot": HUES[0]}
-    strokes = {".median": HUES[2], ".grid": MUTED, ".zero": MUTED}
-    rules = [f".swapcli-spread {name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
-    rules += [f".swapcli-spread {name}{{stroke:{colors[mode]}}}" for name, colors in strokes.items()]
-    return "".join(rules)
+    return paint(fills, {".median": HUES[2], ".grid": MUTED, ".zero": MUTED}, mode)
 
 
-_STYLE = (
-    f".swapcli-spread{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
-    ".swapcli-spread text{unicode-bidi:isolate}"
-    f".swapcli-spread .title{{font-size:{TITLE_SIZE:g}px;font-weight:600}}"
-    f".swapcli-spread .note{{font-size:{NOTE_SIZE:g}px}}"
-    ".swapcli-spread .dot{fill-opacity:.45}"
-    ".swapcli-spread .median{fill:none;stroke-width:3px}"
-    ".swapcli-spread .grid{fill:none;stroke-width:1px;stroke-opacity:.25}"
-    ".swapcli-spread .zero{fill:none;stroke-width:1px;stroke-opacity:.7}"
-    f"{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+_STYLE = style_sheet(
+    "spread",
+    [
+        ("text", "unicode-bidi:isolate"),
+        (".title", f"font-size:{TITLE_SIZE:g}px;font-weight:600"),
+        (".note", f"font-size:{NOTE_SIZE:g}px"),
+        (".dot", "fill-opacity:.45"),
+        (".median", "fill:none;stroke-width:3px"),
+        (".grid", "fill:none;stroke-width:1px;stroke-opacity:.25"),
+        (".zero", "fill:none;stroke-width:1px;stroke-opacity:.7"),
+    ],
+    _colors,
 )

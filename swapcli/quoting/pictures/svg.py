@@ -21,9 +21,9 @@ from swapcli.quoting.pictures.sankey_layout import (
     TokenBar,
     lay_out,
 )
+from swapcli.quoting.pictures.svg_document import Rules, paint, style_sheet, svg_document
 from swapcli.quoting.pictures.svg_elements import (
     BAR,
-    FONT,
     HUES,
     MUTED,
     NOTE_SIZE,
@@ -50,27 +50,15 @@ def render_svg(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> str:
     footer = _footer_lines(flow, layout)
     layout = layout._replace(height=layout.height + NOTE_LINE * (len(footer) - 1))
     hues = _hues(layout)
-    return "\n".join(
-        line
-        for line in [
-            '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-route" role="img"'
-            f' aria-label="{escape_text(_label(flow))}"'
-            f' width="{px(layout.width)}" height="{px(layout.height)}"'
-            f' viewBox="0 0 {px(layout.width)} {px(layout.height)}">',
-            f"<title>{escape_text(_label(flow))}</title>",
-            f"<desc>{escape_text(_describe(layout))}</desc>",
-            f"<style>{_STYLE}</style>",
-            f'<rect class="surface" width="{px(layout.width)}" height="{px(layout.height)}" rx="8"/>',
-            *_titles(layout),
-            *(_ribbon(row, hues[_hue_key(row.band)]) for row in layout.rows),
-            *(_bar(token) for token in layout.tokens),
-            *(line for row in layout.rows for line in _row_label(row)),
-            *(_symbol(token) for token in layout.tokens),
-            *_footer(footer, layout),
-            "</svg>\n",
-        ]
-        if line
-    )
+    elements = [
+        *_titles(layout),
+        *(_ribbon(row, hues[_hue_key(row.band)]) for row in layout.rows),
+        *(_bar(token) for token in layout.tokens),
+        *(line for row in layout.rows for line in _row_label(row)),
+        *(_symbol(token) for token in layout.tokens),
+        *_footer(footer, layout),
+    ]
+    return svg_document("route", _label(flow), _describe(layout), _STYLE, layout.width, layout.height, elements)
 
 
 def _label(flow: RouteFlow) -> str:
@@ -180,31 +168,25 @@ def _footer(lines: list[str], layout: RouteLayout) -> Iterator[str]:
         yield f'<text class="note" x="{px(MARGIN)}" y="{px(y)}">{escape_text(line)}</text>'
 
 
-def _rules(mode: int) -> str:
-    """Return the rules for the colors of light (0) or dark (1) mode."""
-    prefix = ".swapcli-route "
-    fills = {
-        ".surface": SURFACE,
-        ".bar": BAR,
-        ".title,.swapcli-route .symbol,.swapcli-route .name,.swapcli-route .share": TEXT,
-    }
-    rules = [f"{prefix}{selector}{{fill:{colors[mode]}}}" for selector, colors in fills.items()]
-    rules.append(f"{prefix}.note,{prefix}.fee{{fill:{MUTED[mode]}}}")
+def _colors(mode: int) -> Rules:
+    texts = ".title,.symbol,.name,.share"
+    yield from paint({".surface": SURFACE, ".bar": BAR, texts: TEXT, ".note,.fee": MUTED}, {}, mode)
     hues = {f".c{number}": hue for number, hue in enumerate(HUES)} | {".g": GROUP_HUE}
-    rules += [f"{prefix}{selector}{{fill:{hue[mode]};stroke:{hue[mode]}}}" for selector, hue in hues.items()]
-    rules.append(f"{prefix}.ribbon{{fill-opacity:{RIBBON_OPACITY[mode]};stroke-opacity:{RIBBON_OPACITY[mode]}}}")
-    rules.append(f"{prefix}.symbol{{stroke:{SURFACE[mode]}}}")
-    return "".join(rules)
+    yield from ((selector, f"fill:{hue[mode]};stroke:{hue[mode]}") for selector, hue in hues.items())
+    yield ".ribbon", f"fill-opacity:{RIBBON_OPACITY[mode]};stroke-opacity:{RIBBON_OPACITY[mode]}"
+    yield ".symbol", f"stroke:{SURFACE[mode]}"
 
 
-_STYLE = (
-    f".swapcli-route{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
-    ".swapcli-route text{stroke:none;unicode-bidi:isolate}"
-    ".swapcli-route .title{font-size:15px;font-weight:600}"
-    ".swapcli-route .symbol{font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}"
-    ".swapcli-route .share{font-weight:600}"
-    ".swapcli-route .note{font-size:11px}"
-    ".swapcli-route .ribbon{stroke-width:.5px}"
-    ".swapcli-route .tick{stroke:none}"
-    f"{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
+_STYLE = style_sheet(
+    "route",
+    [
+        ("text", "stroke:none;unicode-bidi:isolate"),
+        (".title", "font-size:15px;font-weight:600"),
+        (".symbol", "font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke"),
+        (".share", "font-weight:600"),
+        (".note", "font-size:11px"),
+        (".ribbon", "stroke-width:.5px"),
+        (".tick", "stroke:none"),
+    ],
+    _colors,
 )

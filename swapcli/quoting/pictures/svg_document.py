@@ -1,0 +1,55 @@
+"""The frame of all SVG pictures: a document that is complete in itself, with the colors of light and dark mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from swapcli.quoting.pictures.svg_elements import FONT, escape_text, px
+
+ByMode = tuple[str, str]
+"""What holds in light and in dark mode."""
+Rules = Iterable[tuple[str, str]]
+"""Selectors, with commas between several, and their declarations."""
+
+
+def svg_document(
+    name: str, title: str, description: str, style: str, width: float, height: float, elements: Iterable[str]
+) -> str:
+    """Return a picture of the class `swapcli-NAME`, in pixels; empty elements are left out.
+
+    `title` is its label, and `description` says what it shows to those who cannot see it.
+    """
+    size = f'width="{px(width)}" height="{px(height)}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-{name}" role="img" aria-label="{escape_text(title)}"'
+        f' {size} viewBox="0 0 {px(width)} {px(height)}">',
+        f"<title>{escape_text(title)}</title>",
+        f"<desc>{escape_text(description)}</desc>",
+        f"<style>{style}</style>",
+        f'<rect class="surface" {size} rx="8"/>',
+        *elements,
+        "</svg>\n",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def style_sheet(name: str, rules: Rules, colors: Callable[[int], Rules]) -> str:
+    """Return the style of a picture: `rules`, and the `colors` of light (0) and dark (1) mode."""
+    picture = f".swapcli-{name}"
+
+    def written(rules: Rules) -> str:
+        return "".join(
+            f"{','.join(f'{picture} {each}' for each in selectors.split(','))}{{{declarations}}}"
+            for selectors, declarations in rules
+        )
+
+    own = f"{picture}{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
+    return f"{own}{written(rules)}{written(colors(0))}@media (prefers-color-scheme:dark){{{written(colors(1))}}}"
+
+
+def paint(fills: Mapping[str, ByMode], strokes: Mapping[str, ByMode], mode: int) -> list[tuple[str, str]]:
+    """Return the rules of colors by selector."""
+    return [
+        *((selector, f"fill:{colors[mode]}") for selector, colors in fills.items()),
+        *((selector, f"stroke:{colors[mode]}") for selector, colors in strokes.items()),
+    ]
