@@ -2,9 +2,9 @@
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
 up by their tokens are left to them: Balancer's, Curve's, DODO's, RingSwap's, Valantis' and PancakeSwap Infinity's
-pools, Uniswap V3 and V4 pools with unusual fees, and those of V4 with a hook that the catalogue does not know. On
-Starknet those are Ekubo's pools whose fee or tick spacing has not been recorded, and pairs, whose factories have short
-lists.
+pools, Uniswap V3 and V4 pools with unusual fees, those of V4 with a hook that the catalogue does not know, and Ekubo's
+pools whose fee or tick spacing has not been recorded. On Starknet those are the latter and pairs, whose factories have
+short lists.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from swapcli.core.pools.uniswap.v4_hooks import may_change_amounts
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers import pool_reader
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.ekubo import ekubo
+from swapcli.state.readers.ekubo import ekubo, ekubo_evm
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
 from swapcli.state.readers.pool_constants import LastTicks, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap import jediswap_cl
 from swapcli.state.readers.uniswap.uniswap_v4 import POOLS_SLOT, with_hook_rule
-from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list
+from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, ReturnData
@@ -76,6 +76,7 @@ _QUERY_COUNTS: Final = {
     **dict.fromkeys(_SOLIDLY_KINDS, 2),
     ContractKind.ALGEBRA: 1,
     ContractKind.UNISWAP_V4: 1,
+    ContractKind.EKUBO_EVM: 1,
 }
 """Calls per pair; those of Uniswap V3 contracts and of Ekubo depend on the fees."""
 
@@ -152,6 +153,10 @@ def _pair_reads(
         if query.factory.kind is ContractKind.UNISWAP_V4:
             for currencies, pair in pairs:
                 yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
+        elif query.factory.kind is ContractKind.EKUBO_EVM:
+            for currencies, pair in pairs:
+                read = ekubo_evm.find_by_tokens(query.factory, currencies, pair)
+                yield f"{address} {' '.join(currencies)}", read
         elif query.factory.kind in _STARKNET_KINDS:
             for _, pair in pairs:
                 yield f"{address} {' '.join(pair)}", _read_starknet_pools(query, pair)
@@ -237,6 +242,10 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
     if factory.kind is ContractKind.UNISWAP_V4:
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
+        return [_PairQuery(factory)]
+    if factory.kind is ContractKind.EKUBO_EVM:
+        (answer,) = yield [ekubo_evm.state_call(factory.address, [0])]
+        read_word(answer, "the core's storage")
         return [_PairQuery(factory)]
     if factory.kind is ContractKind.EKUBO:
         (answer,) = yield [class_hash_call(factory.address)]

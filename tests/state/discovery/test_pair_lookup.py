@@ -331,6 +331,7 @@ WITH_PAIR_LOOKUP = {
     *(ContractKind.UNISWAP_V2, ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1),
     *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3),
     *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4, ContractKind.IZISWAP, ContractKind.SMARDEX),
+    ContractKind.EKUBO_EVM,
 }
 ON_STARKNET = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 """Kinds with pair lookup that `tests.payload.starknet` covers."""
@@ -347,7 +348,7 @@ def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind:
 def test_every_factory_with_pairs_in_the_catalogue_is_queryable() -> None:
     for name in ("base", "citrea", "hyperevm", "monad"):
         every, _ = find_factories(find_network(name))
-        node = RecordingNode(Chain(), lambda _: bytes(32 * 40))
+        node = RecordingNode(Chain(), lambda _: bytes(32 * 1_000))
         skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
         cannot = {home.address for home in every if home.kind in (*WITHOUT_PAIR_LOOKUP, ContractKind.UNISWAP_V4)}
         assert {each.key for each in skipped if isinstance(each, SkippedItem)} == cannot

@@ -1,3 +1,3 @@
 """The readers of Ekubo's pools, on Starknet and on EVM networks."""
 
-PUBLIC = ("ekubo",)
+PUBLIC = ("ekubo", "ekubo_evm")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, to_signed
@@ -11,6 +13,8 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import ekubo_evm_pool_id
 from swapcli.core.pools.ekubo.ekubo_evm import (
     CENTER_TICK_STEP,
+    EXACT_EXTENSIONS,
+    MEV_CAPTURE,
     WORD_BITS,
     EkuboEvm,
     fee_ppm_of,
@@ -32,11 +36,31 @@ REACH: Final = 1_400_000
 """Ticks to either side of the price that are read: the price can move to four times itself."""
 MAX_WORDS: Final = 1_000
 """Words of the bitmap to either side, which limit the reach of small tick spacings; each takes the node 4,000 gas."""
+RECORDED_FEES_X64: Final = (
+    0,
+    0x10C6F7A0B5EE,  # 0.0001%
+    0x1A36E2EB1C432,  # 0.0025%
+    0x346DC5D638866,  # 0.005%
+    0x68DB8BAC710CB,  # 0.01%
+    0xD1B71758E2196,  # 0.02%
+    0x13A92A30553261,  # 0.03%
+    0x20C49BA5E353F7,  # 0.05%
+    0x4189374BC6A7F0,  # 0.1%
+    0x83126E978D4FDF,  # 0.2%
+    0xC49BA5E353F7CE,  # 0.3%
+    0x28F5C28F5C28F5C,  # 1%
+)
+RECORDED_SPACINGS: Final = (0, 10, 20, 50, 100, 200, 500, 1_000, 4_988, 4_990, 5_982, 9_950, 19_802)
+"""Fees and tick spacings in keys of pools on Ethereum, 0 for the full range: kyberswap-dex-lib @ae6a99aa, the file
+pool_keys.json of liquidity-source/ekubo. Together they are those of two thirds of its pools."""
 _FETCH: Final = "getQuoteData((address,address,bytes32)[],uint32)"
+_SLOAD: Final = "sload()"
+"""Takes any number of slots and returns as many words."""
 _INITIALIZED: Final = "PoolInitialized"
 _CONCENTRATED: Final = 1 << 31
 _HEAD_WORDS: Final = 10
 _FIRST_FIELD: Final = 3
+_Pair = tuple[str, str]
 
 
 class _Config(NamedTuple):
@@ -123,6 +147,40 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         fee_ppm=fee_ppm_of(config.fee_x64),
         constants=EkuboEvmConstants(factory.lens, ekubo_evm_pool_id(token0, token1, key), key, is_native),
     )
+
+
+def find_by_tokens(
+    factory: Factory, currencies: tuple[str, str], pair: tuple[str, str]
+) -> BatchRead[Sequence[PoolRef]]:
+    """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
+
+    The core knows no pools by their tokens: a key whose state is 0 has none. `currencies` have the zero address for the
+    native token, which `pair` has in its wrapped form.
+    """
+    refs = [_ref_of_key(factory, currencies, pair, config) for config in _recorded_configs()]
+    (answer,) = yield [state_call(factory.address, [int(ref.pool_id, 16) for ref in refs])]
+    return [ref for ref, word in zip(refs, read_words(answer, len(refs), _SLOAD), strict=True) if word]
+
+
+def state_call(core: str, slots: Sequence[int]) -> ContractCall:
+    """Return the call for words of the core's storage; the slot of a pool's state is its id."""
+    return ContractCall(core, encode_call(_SLOAD, *slots))
+
+
+def _recorded_configs() -> Iterator[str]:
+    """Yield all combinations for each extension that allows them."""
+    for fee_x64, spacing in product(RECORDED_FEES_X64, RECORDED_SPACINGS):
+        extensions = [ZERO_ADDRESS, *sorted(EXACT_EXTENSIONS)]
+        if fee_x64 and spacing:
+            extensions.append(MEV_CAPTURE)
+        yield from (pool_config(fee_x64, spacing, 0, 0, extension) for extension in extensions)
+
+
+def _ref_of_key(factory: Factory, currencies: _Pair, pair: _Pair, config: str) -> PoolRef:
+    pool_id = ekubo_evm_pool_id(*currencies, config)
+    constants = EkuboEvmConstants(factory.lens, pool_id, config, currencies != pair)
+    fee_ppm = fee_ppm_of(_decode_config(int(config, 16)).fee_x64)
+    return factory.new_ref(factory.address, pair)._replace(fee_ppm=fee_ppm, constants=constants)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

@@ -10,6 +10,7 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import ekubo_evm_pool_id
 from swapcli.core.pools.ekubo.ekubo_evm import EXACT_EXTENSIONS, MEV_CAPTURE, EkuboEvm, pool_config, stableswap_range
@@ -17,7 +18,13 @@ from swapcli.core.pools.ekubo.ekubo_evm_tick_math import MAX_TICK, MIN_TICK, exp
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
-from swapcli.state.readers.ekubo.ekubo_evm import MAX_WORDS, load, read_created
+from swapcli.state.readers.ekubo.ekubo_evm import (
+    MAX_WORDS,
+    RECORDED_FEES_X64,
+    find_by_tokens,
+    load,
+    read_created,
+)
 from swapcli.state.readers.pool_constants import EkuboEvmConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
@@ -136,6 +143,31 @@ def test_liquidity_beyond_the_words_that_were_read_ends_there() -> None:
 
 def test_a_small_spacing_is_read_as_far_as_the_limit_of_words() -> None:
     assert words_asked(created(initialized(*TOKENS, pool_config(0, 1, 0, 0, ZERO_ADDRESS)))) == MAX_WORDS
+
+
+def test_pools_with_recorded_keys_are_found_by_their_tokens() -> None:
+    pair, native_pair = (TOKENS[0], TOKENS[1]), (WETH, TOKENS[0])
+    fee = RECORDED_FEES_X64[7]
+    keys = {
+        (pair, pair): [pool_config(fee, 1_000, 0, 0, ZERO_ADDRESS), pool_config(fee, 1_000, 0, 0, MEV_CAPTURE)],
+        ((ZERO_ADDRESS, TOKENS[0]), native_pair): [pool_config(0, 0, 0, 0, min(EXACT_EXTENSIONS))],
+    }
+    for (currencies, tokens), configs in keys.items():
+        states = {int(ekubo_evm_pool_id(*currencies, config), 16): ONE << 160 for config in configs}
+
+        def send(calls: Sequence[ContractCall], states: dict[int, int] = states) -> list[ReturnData]:
+            (call,) = calls
+            assert (call.to, call.calldata[:4]) == (core().address, keccak256(b"sload()")[:4])
+            slots = [int.from_bytes(call.calldata[at : at + 32]) for at in range(4, len(call.calldata), 32)]
+            return [encode(["uint256"] * len(slots), [states.get(slot, 0) for slot in slots])]
+
+        (found,) = run_batched([("", find_by_tokens(core(), currencies, tokens))], send)
+        assert not isinstance(found, SkippedItem)
+        assert sorted(ref.constants_as(EkuboEvmConstants).config for ref in found) == sorted(configs)
+        assert list(found) == [
+            created(initialized(*currencies, ref.constants_as(EkuboEvmConstants).config))._replace(decimals=())
+            for ref in found
+        ]
 
 
 @pytest.mark.parametrize(
