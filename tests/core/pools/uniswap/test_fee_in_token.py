@@ -17,7 +17,7 @@ from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.core.pools.uniswap.internal_swap import InternalSwap
 from swapcli.core.pools.uniswap.tick_math import Q96
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
-from tests.contracts.evm import compile_solidity
+from tests.contracts.evm import Artifact, compile_solidity
 from tests.core.pools.pool_laws import check_state_round_trip
 from tests.core.pools.real_pools import add_random_positions
 from tests.core.pools.uniswap.hooked_pools import HookedPool, backward, compare_one_hooked_swap, forward, hooked_pool
@@ -29,11 +29,16 @@ SEEDS, SWAPS = 100, 100
 """10,000 swaps. One seed runs by default."""
 
 
+def fee_in_token_hook() -> Artifact:
+    """Return the hook of `fee_in_token_hook.sol`."""
+    return compile_solidity("fee_in_token_hook.sol", root=Path(__file__).parent)["FeeInTokenHook"]
+
+
 class DeliPool(HookedPool):
     """A pool whose hook takes its fee in the first token or in the second."""
 
     def __init__(self, rng: Random, fee_ppm: int, *, token_is_first: bool, price: int = 0) -> None:
-        code = compile_solidity("fee_in_token_hook.sol", root=Path(__file__).parent)["FeeInTokenHook"]
+        code = fee_in_token_hook()
         super().__init__(rng, "", DELI_HOOK, is_dynamic=True, fee_ppm=fee_ppm, price=price, spacing=60, hook_code=code)
         token = self.world.tokens[0 if token_is_first else 1]
         self.hook.send("set", self.manager.address, self.key, token, fee_ppm)

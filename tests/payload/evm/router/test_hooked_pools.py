@@ -10,6 +10,7 @@ import pytest
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
+from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import V4Constants
@@ -20,6 +21,8 @@ from tests.chain.contract_fixture import WETH, ContractFixture, Place
 from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import load_artifact
 from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, LAUNCH_HOOK, QUOTER, contracts
+from tests.core.pools.uniswap.test_fee_in_token import DELI_HOOK, fee_in_token_hook
+from tests.core.pools.uniswap.test_internal_swap import FLAUNCH_HOOK, internal_swap_hook
 from tests.payload.evm.router.driving import build, carry_out, single
 from tests.payload.evm.router.test_families import random_amount
 from tests.state.readers.uniswap.test_hook_reader import RULE
@@ -33,8 +36,9 @@ def read(fixture: ContractFixture, place: Place, rule: dict[str, object]) -> Uni
     quoter = fixture.chain.deploy(load_artifact(QUOTER), fixture.manager.address)
     text = json.dumps({**rule, "hooks": [place.hooks]})
     constants = V4Constants(
-        place.pool_id, place.tick_spacing, place.hooks, place.native, True, hook_rule=text, quoter=quoter.address
-    )
+        place.pool_id, place.tick_spacing, place.hooks, place.native, place.has_dynamic_fee, hook_rule=text,
+        quoter=quoter.address,
+    )  # fmt: skip
     decimals = tuple(fixture.tokens[fixture.symbol(token)].decimals for token in place.tokens)
     kind, family = ContractKind.UNISWAP_V4, UniswapV4Hooked.family
     ref = PoolRef(fixture.manager.address, place.protocol, family, kind, place.tokens, decimals, 0, constants)
@@ -80,3 +84,25 @@ def test_routes_through_pools_of_launched_tokens(
         known = (rng.randrange(300_001), rng.randrange(300_001), token_is_first, False, 0, ZERO_ADDRESS)
         hook.send("setPool", bytes.fromhex(place.pool_id[2:]), known, True)
         check_one_route(rng, world, market, read(world, place, {"rule": "clanker_static"}))
+
+
+def test_routes_through_pools_whose_hook_sells_first(fixture: ContractFixture, market: MarketState) -> None:
+    rng = Random("internal swap")
+    world = fixture.copy()
+    place = world.open_uniswap_v4("TKN", WETH, 0, 60, FLAUNCH_HOOK)
+    hook = world.chain.place(place.hooks, internal_swap_hook())
+    hook.send("setUp", world.address(WETH), 100, 0)
+    for _ in range(ROUTES // 2):
+        hook.send("setTokens", bytes.fromhex(place.pool_id[2:]), int(10 ** rng.uniform(10, 22)))
+        check_one_route(rng, world, market, read(world, place, {"rule": "flaunch"}))
+
+
+def test_routes_through_pools_with_a_fee_in_one_token(fixture: ContractFixture, market: MarketState) -> None:
+    rng = Random("fee in a token")
+    world = fixture.copy()
+    place = world.open_uniswap_v4("TKN", "USDC", 3_000, 60, DELI_HOOK, is_dynamic=True)
+    hook = world.chain.place(place.hooks, fee_in_token_hook())
+    key = (*place.tokens, DYNAMIC_FEE, place.tick_spacing, place.hooks)
+    for _ in range(ROUTES // 2):
+        hook.send("set", world.manager.address, key, rng.choice(place.tokens), rng.randrange(50_000))
+        check_one_route(rng, world, market, read(world, place, {"rule": "deli"}))
