@@ -44,6 +44,7 @@ _REQUESTS: Final = 8
 balances unusually, and the simulation."""
 _NO_NODE: Final = "no node is set that could simulate it"
 _NO_OFFER: Final = "it has made no offer"
+_NO_ROUTE: Final = "it has no route"
 _NO_PAYLOAD: Final = "its answer has no payload that could be simulated"
 
 _Run = SimulationRun | SwapcliError
@@ -182,7 +183,7 @@ def _problem(run: _Run) -> str:
 def _why_not(answer: AnsweredAlternative, own: tuple[SimulatedCall, ...] | SwapcliError | None) -> str:
     """Return why an alternative without payloads was not simulated."""
     if answer.alternative.error is not None:
-        return _NO_OFFER
+        return _NO_OFFER if answer.alternative.kind in REMOTE_KINDS else _NO_ROUTE
     if isinstance(own, SwapcliError):
         return own.message
     return _NO_PAYLOAD if answer.alternative.kind in REMOTE_KINDS else ""

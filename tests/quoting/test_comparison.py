@@ -105,6 +105,9 @@ def test_without_a_node_no_mistake_comes_first(market: Market) -> None:
     reasons = {each.name: each.simulation.reason for each in found.alternatives if each.simulation}
     assert reasons["Better"] == "its answer has no payload that could be simulated"
     assert reasons["Refuses"] == "it has made no offer"
+    without_route = [each for each in found.alternatives if each.error and each.kind is AlternativeKind.PROTOCOL]
+    assert without_route
+    assert {reasons[each.name] for each in without_route} == {"it has no route"}
 
 
 def test_what_an_aggregator_says_is_less_its_gas_at_our_price(market: Market) -> None:
