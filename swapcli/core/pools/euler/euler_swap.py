@@ -34,6 +34,7 @@ MAX_RESERVE: Final = (1 << RESERVE_BITS) - 1
 _MAX_PRICE: Final = 10**25
 _VERSIONS: Final = (1, 2)
 _V4_SPACING: Final = 1
+_GAS_OF_SECOND_VERSION: Final = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class EulerSwap(Pool):
     manager_balances: tuple[int, int]
 
     family: ClassVar[str] = "euler_swap"
-    swap_gas: ClassVar[int] = 450_000
-    """An assumption: two vaults are called through their connector, with checks of the account."""
+    swap_gas: ClassVar[int] = 640_900
+    """Of the first version, by kyberswap-dex-lib @ae6a99aa, which takes 400,000 for the second one."""
     is_single_use: ClassVar[bool] = True
     holds_reserves_in_vault: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True
@@ -119,6 +120,16 @@ class EulerSwap(Pool):
                 float(min(limits[1], self.secured_outputs[bought])),
             ),
         )
+
+    def gas_units(self, after: Pool) -> int:
+        """Return the gas of a swap by the version."""
+        del after
+        return self.swap_gas if self.version == 1 else _GAS_OF_SECOND_VERSION
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """Return `gas_units`, whatever the swap."""
+        del token_in, token_out, rate
+        return self.gas_units(self)
 
     def _half(self, below: int) -> Half:
         """Return the half of the curve on which the first (0) or second (1) token is below its equilibrium."""

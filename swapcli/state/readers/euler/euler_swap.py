@@ -43,6 +43,7 @@ _DYNAMIC: Final = "getDynamicParams()"
 _TIME: Final = "getCurrentBlockTimestamp()"
 _IS_OPERATOR: Final = "isAccountOperatorAuthorized(address,address)"
 _ROOM: Final = "maxDeposit(address)"
+_CONTROLLERS: Final = "getControllers(address)"
 _BALANCE: Final = "balanceOf(address)"
 _CASH: Final = "cash()"
 _LEAST: Final = "previewMint(uint256)"
@@ -115,13 +116,15 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     _check_time(configuration, time)
     v4_fee_ppm = _read_v4_fee(ref, key)
     evc, pool_manager = read_address(connector, _CONNECTOR), read_address(manager, _MANAGER)
-    operator, *answers = yield [
+    operator, controllers, *answers = yield [
         ContractCall(evc, encode_call(_IS_OPERATOR, configuration.account, ref.address)),
+        ContractCall(evc, encode_call(_CONTROLLERS, configuration.account)),
         *(ContractCall(token, encode_call(_BALANCE, pool_manager)) for token in ref.tokens),
         *(call for k in (0, 1) for call in _vault_calls(configuration, k)),
     ]
     if not read_word(operator, _IS_OPERATOR):
         raise invalid_response(ref.address, "its account no longer lets the pool act for it")
+    _check_lenders(configuration, controllers)
     balances = [read_word(answer, _BALANCE) for answer in answers[:2]]
     supplies, loans = _read_vaults(configuration, answers[2:])
     answers = yield [
@@ -223,6 +226,17 @@ def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
             raise invalid_response(_TIME, "the block's time cannot be read, at which the pool may have expired")
         if read_word(answer, _TIME) >= configuration.expires_at:
             raise invalid_response(_DYNAMIC, f"the pool has expired at {configuration.expires_at}")
+
+
+def _check_lenders(configuration: _Configuration, answer: ReturnData) -> None:
+    """Raise `InvalidUpstreamResponse` if the account owes to a vault that is none of the pool's.
+
+    Such a lender decides what the account may withdraw, and lets it borrow from no other.
+    """
+    own = {borrow for _, borrow in configuration.vaults}
+    lenders = {to_address(word, _CONTROLLERS) for word in read_word_list(answer, _CONTROLLERS)}
+    if lenders - own:
+        raise invalid_response(_CONTROLLERS, f"the account owes to {min(lenders - own)}, which is no vault of the pool")
 
 
 def _read_v4_fee(ref: PoolRef, answer: ReturnData) -> int:

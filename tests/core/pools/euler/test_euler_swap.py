@@ -101,6 +101,12 @@ def test_a_swap_by_hand() -> None:
     assert after.reserves == (10**24 + net, left)
 
 
+@pytest.mark.parametrize(("version", "gas"), [(1, 640_900), (2, 400_000)])
+def test_the_gas_is_that_of_the_version(version: int, gas: int) -> None:
+    pool = euler_pool(version=version)
+    assert pool.gas_units(pool) == pool.gas_units_to(*tokens_of(0), 1.0) == gas
+
+
 def test_at_the_equilibrium_the_rate_is_that_of_the_prices() -> None:
     pool = euler_pool(fees=(0, 0))
     assert [pool.curve(*tokens_of(sold)).start_rate for sold in (0, 1)] == [2.0, 0.5]

@@ -71,7 +71,8 @@ NAMES = {
     keccak256(name.encode())[:4]: name
     for name in (
         *POOL, *VAULT, "getParams()", "getAssets()", "pools()", "getQuotes(uint256,address,address)",
-        "isAccountOperatorAuthorized(address,address)", "getCurrentBlockTimestamp()",
+        "isAccountOperatorAuthorized(address,address)", "getControllers(address)",
+        "getCurrentBlockTimestamp()",
     )
 }  # fmt: skip
 Answers = dict[tuple[str, str], tuple[Any, ...] | None]
@@ -87,6 +88,7 @@ def contracts(changes: Answers | None = None) -> Callable[[ContractCall], Return
         **{(ADDRESS, name): values for name, values in POOL.items()},
         **{(vault, name): values for vault in (*SUPPLY, *BORROW) for name, values in VAULT.items()},
         (EVC, "isAccountOperatorAuthorized(address,address)"): (1,),
+        (EVC, "getControllers(address)"): (32, 1, BORROW[0]),
         (MULTICALL3, "getCurrentBlockTimestamp()"): (NOW,),
         **{(token, "balanceOf(address)"): (10**30 + k,) for k, token in enumerate(TOKENS[:2])},
         (ADDRESS, "getAssets()"): (TOKENS[0], TOKENS[1]),
@@ -117,7 +119,7 @@ def run(read: BatchRead[_T], answer: Callable[[ContractCall], ReturnData]) -> tu
 
 REF = PoolRef(ADDRESS, "test", "euler_swap", ContractKind.EULER_SWAP, TOKENS[:2], (18, 18), 0)
 FIRST: Answers = {
-    (ADDRESS, "getParams()"): PARAMETERS, (ADDRESS, "getStaticParams()"): None, (ADDRESS, "getDynamicParams()"): None,
+    (EVC, "getControllers(address)"): (32, 0), (ADDRESS, "getParams()"): PARAMETERS, (ADDRESS, "getStaticParams()"): None, (ADDRESS, "getDynamicParams()"): None,
 }  # fmt: skip
 
 
@@ -196,6 +198,7 @@ def test_a_debt_is_repaid_first() -> None:
         ({(MULTICALL3, "getCurrentBlockTimestamp()"): None}, "the block's time cannot be read"),
         ({(ADDRESS, "poolKey()"): (NONE, NONE, 0, 0, NONE)}, "not the hook of a pool of Uniswap V4"),
         ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer lets the pool act"),
+        ({(EVC, "getControllers(address)"): (32, 2, BORROW[0], SUPPLY[0])}, f"the account owes to {SUPPLY[0]}"),
     ],
 )
 def test_a_pool_that_does_not_swap_is_refused_with_the_reason(changes: Answers, reason: str) -> None:
