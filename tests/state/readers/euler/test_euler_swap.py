@@ -119,7 +119,9 @@ def run(read: BatchRead[_T], answer: Callable[[ContractCall], ReturnData]) -> tu
 
 REF = PoolRef(ADDRESS, "test", "euler_swap", ContractKind.EULER_SWAP, TOKENS[:2], (18, 18), 0)
 FIRST: Answers = {
-    (EVC, "getControllers(address)"): (32, 0), (ADDRESS, "getParams()"): PARAMETERS, (ADDRESS, "getStaticParams()"): None, (ADDRESS, "getDynamicParams()"): None,
+    (EVC, "getControllers(address)"): (32, 0),
+    (ADDRESS, "getParams()"): PARAMETERS,
+    (ADDRESS, "getStaticParams()"): None, (ADDRESS, "getDynamicParams()"): None,
 }  # fmt: skip
 
 
