@@ -22,6 +22,7 @@ class ContractKind(StrEnum):
     TENKSWAP = "10kswap"
     SITHSWAP = "sithswap"
     STARKDEFI = "starkdefi"
+    NOSTRA = "nostra"
     JEDISWAP_CL = "jediswap_cl"
     EKUBO = "ekubo"
     EKUBO_EVM = "ekubo_evm"

@@ -506,6 +506,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ContractKind.STARKDEFI: _STARKNET_PAIR._replace(
         families=("constant_product", "solidly_stable"), loader="solidly.starkdefi", constants=FactoryConstants
     ),
+    ContractKind.NOSTRA: _STARKNET_PAIR._replace(loader="uniswap.nostra"),
     ContractKind.JEDISWAP_CL: KindTraits(
         ("concentrated",),
         "uniswap.jediswap_cl",

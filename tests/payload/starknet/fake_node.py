@@ -115,6 +115,41 @@ class JediFactory(Contract):
         return [len(self.pairs), *self.pairs]
 
 
+@dataclass
+class NostraPair(Contract):
+    """A pair of Nostra: Uniswap V2 with a fee in basis points."""
+
+    tokens: tuple[int, int]
+    reserves: list[int]
+    fee: int
+    whole_fee: int = 10_000
+
+    def do_token_0(self) -> list[int]:
+        return [self.tokens[0]]
+
+    def do_token_1(self) -> list[int]:
+        return [self.tokens[1]]
+
+    def do_get_reserves(self) -> list[int]:
+        return [*u256(self.reserves[0]), *u256(self.reserves[1]), NOW_S]
+
+    def do_swap_fee(self) -> list[int]:
+        return [self.fee]
+
+    def do_out_given_in(self, low: int, high: int, first_token_in: int) -> list[int]:
+        x, y = self.reserves if first_token_in else self.reserves[::-1]
+        after_fee = (low + (high << 128)) * (self.whole_fee - self.fee)
+        return u256(after_fee * y // (x * self.whole_fee + after_fee))
+
+
+@dataclass
+class NostraFactory(Contract):
+    pairs: list[int]
+
+    def do_all_pairs(self) -> list[int]:
+        return [len(self.pairs), *self.pairs]
+
+
 class TenkPair(Pair):
     def do_getReserves(self) -> list[int]:  # noqa: N802
         return [*self.reserves, NOW_S]

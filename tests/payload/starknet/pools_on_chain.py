@@ -15,6 +15,8 @@ from tests.payload.starknet.fake_node import (
     JediClPool,
     JediFactory,
     JediPair,
+    NostraFactory,
+    NostraPair,
     SithFactory,
     SithPair,
     StarkDefiFactory,
@@ -85,12 +87,14 @@ def build_chain(start_s: int = NOW_S) -> FakeChain:
         "SithSwapStable": (0xA4, SithPair((USDC, USDT), [10**11, 10**11], is_stable=True, fee=100)),
         "StarkDefiV2": (0xA5, StarkDefiPair((STRK, ETH), (18, 18), [10**5 * WAD, 10 * WAD], False, starkdefi)),
         "StarkDefiStable": (0xA6, StarkDefiPair((USDC, USDT), (6, 6), [10**11, 10**11], True, starkdefi)),
+        "NostraV2": (0xA8, NostraPair((STRK, ETH), [10**5 * WAD, 10 * WAD], fee=5)),
     }
     for address, pair in pairs.values():
         chain.contracts[address] = pair
     chain.contracts[role("JediSwap", "factory")] = JediFactory([0xA1])
     chain.contracts[role("10kSwap", "factory")] = TenkFactory([0xA2])
     chain.contracts[role("SithSwapV2", "factory")] = SithFactory([0xA3, 0xA4])
+    chain.contracts[role("NostraV2", "factory")] = NostraFactory([0xA8])
     chain.contracts[starkdefi] = StarkDefiFactory({0xA5: 30, 0xA6: 4})
     tick = -92_100
     nets = {tick // 60 * 60 + 60 * step: net * 10**20 for step, net in ((-40, 1), (-5, 2), (6, -2), (50, -1))}

@@ -165,7 +165,7 @@ def test_past_blocks_are_quoted_as_they_were(scene: Scene, tmp_path: Path) -> No
 
 def test_calldata_has_the_pool_key_of_each_ekubo_pool(scene: Scene) -> None:
     scene.json("sync", "starknet")
-    options = ("--exclude-protocols", "2,3,4,7,8,12,16", "--destination", RECIPIENT)
+    options = ("--exclude-protocols", "2,3,4,7,8,9,12,16", "--destination", RECIPIENT)
     built = scene.json("calldata", "starknet", "STRK", "ETH", "1000", *options)
     call = deserialise_call([int(felt) for felt in built["calldata"]])
     keys = {5: (PLAIN.fee, PLAIN.tick_spacing, 0, 0), 18: (0, BY_ORACLE.tick_spacing, BY_ORACLE.extension, 0)}

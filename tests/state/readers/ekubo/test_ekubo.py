@@ -63,6 +63,7 @@ LIVE = {
     "SithSwapStable": SolidlyStable,
     "StarkDefiV2": ConstantProduct,
     "StarkDefiStable": SolidlyStable,
+    "NostraV2": ConstantProduct,
     "JediSwapCL": Concentrated,
     "Ekubo": Ekubo,
     "EkuboOracle": Ekubo,
