@@ -381,7 +381,8 @@ class ProtocolDocumentJson(TypedDict):
 
     `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
     `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible. `contract` says whether
-    the address of the contract that its pools come from is sure, null if none is known. `facts_date` is the day on
+    the address of the contract that its pools come from is sure, null if none is known. `dialects` are those of the
+    routers that execute its pools, as --router-dialect takes them. `facts_date` is the day on
     which all of this was compared with its sources, YYYY-MM-DD, null for networks of the settings that name none.
     """
 
@@ -397,6 +398,7 @@ class ProtocolDocumentJson(TypedDict):
     can_sync: bool
     reason: str | None
     contract: Literal["confirmed", "unconfirmed"] | None
+    dialects: list[str]
     facts_date: str | None
     last_agreed: AgreementJson | None
     unexplained: list[str]

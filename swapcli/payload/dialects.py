@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.execution import Execution
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.network import FIBROUS, INTERFACE_DIALECTS, OWN, SETTLER, UNIVERSAL_ROUTER, Kind, Network
+from swapcli.core.model.network import (
+    FIBROUS,
+    INTERFACE_DIALECTS,
+    OWN,
+    SETTLER,
+    UNIVERSAL_ROUTER,
+    Kind,
+    Network,
+    ProtocolInfo,
+)
 
 if TYPE_CHECKING:
     from swapcli.core.model.router_dialect import InterfaceDialect, RouterDialect
@@ -107,6 +116,32 @@ def check_executable(keys: Iterable[str], market: MarketState) -> None:
 def _executes_all(network: Network) -> bool:
     """Return whether the network's router executes every pool: the public router does, by protocol id."""
     return network.router_dialect == FIBROUS
+
+
+def executing_dialects(protocol: ProtocolInfo, network: Network) -> tuple[str, ...]:
+    """Return the names of the router dialects that execute pools of a protocol, as far as their routers are known.
+
+    The public router executes what the interface lists. A router may still leave single pools out: see
+    `RouterDialect.executable_pool`.
+    """
+    if protocol.family is None:
+        return ()
+    found = []
+    if not protocol.is_extended:
+        found.append(FIBROUS)
+    if OWN in _DIALECTS[network.kind] and _has_own_call(protocol):
+        found.append(OWN)
+    found += [
+        name for name, router in network.routers.items() if protocol.is_wrapper or protocol.amm_name in router.protocols
+    ]
+    return tuple(name for name in _DIALECTS[network.kind] if name in found)
+
+
+def _has_own_call(protocol: ProtocolInfo) -> bool:
+    """Return whether this project's router contract has a call of the protocol's pools."""
+    from swapcli.payload.evm.router import pool_kind
+
+    return pool_kind(protocol) is not None
 
 
 def has_variants(network: Network) -> bool:

@@ -30,7 +30,8 @@ class ProtocolSupport(NamedTuple):
     """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
 
     `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
-    pools to find. `contract` is None where the network names no contract of the protocol.
+    pools to find. `contract` is None where the network names no contract of the protocol. `dialects` are those of the
+    routers that execute its pools.
     """
 
     protocol: ProtocolInfo
@@ -38,11 +39,13 @@ class ProtocolSupport(NamedTuple):
     can_sync: bool
     reason: str
     contract: ContractCertainty | None = None
+    dialects: tuple[str, ...] = ()
 
 
 def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
     """Return the support of each protocol of a network, in its order."""
     from swapcli.core.networks.quoter_definitions import quoted_protocols
+    from swapcli.payload.dialects import executing_dialects
     from swapcli.state.discovery.pool_discovery import find_factories
 
     factories, skipped = find_factories(network)
@@ -50,7 +53,9 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
     found.update(quoted_protocols(network))
     missing = {item.key: item.reason for item in skipped}
     return tuple(
-        _support(protocol, found, missing)._replace(contract=_certainty(protocol, network))
+        _support(protocol, found, missing)._replace(
+            contract=_certainty(protocol, network), dialects=executing_dialects(protocol, network)
+        )
         for protocol in network.protocols
     )
 

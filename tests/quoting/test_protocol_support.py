@@ -56,3 +56,22 @@ def test_the_reason_is_that_of_the_definition() -> None:
         "its quotes need a signature",
         "its pools are not known to this program",
     ]
+
+
+@pytest.mark.parametrize(
+    ("network", "amm_name", "dialects"),
+    [
+        ("base", "uniswapV2", ("fibrous", "own", "universal-router", "settler")),
+        ("base", "izumiV3", ("fibrous", "settler")),
+        ("base", "cloberV2", ("settler",)),
+        ("base", "hanji", ("fibrous",)),
+        ("base", "aerodromeV2Stable", ("fibrous", "own")),
+        ("base", "wrapper", ("fibrous", "own", "universal-router", "settler")),
+        ("monad", "kuru", ("settler",)),
+        ("starknet", "Ekubo", ("fibrous",)),
+        ("base", "kipseli", ()),
+    ],
+)
+def test_the_routers_that_execute_a_protocol_are_named(network: str, amm_name: str, dialects: tuple[str, ...]) -> None:
+    described = {support.protocol.amm_name: support for support in describe_protocols(find_network(network))}
+    assert described[amm_name].dialects == dialects

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 COLUMNS = (
     Column("id", is_whole=True),
     Column("name", readable_width=23),
-    Column("family", drop_order=1),
+    Column("family", drop_order=2),
     Column("quotes", is_whole=True),
-    Column("sync", is_whole=True, drop_order=2),
+    Column("sync", is_whole=True, drop_order=3),
+    Column("routers", readable_width=24, drop_order=1),
     Column("pools", is_whole=True),
     Column("contract", is_whole=True),
     Column("agreed", is_whole=True),
@@ -59,7 +60,8 @@ def protocols(
     fact is missing, and since when. If the network has a store, the list shows the number of pools of each protocol,
     and names those of an unknown version: they changed without an event of their kind, so that they are read at every
     block. Without one, it shows how many pools the embedded market models. The address of the contract which the pools
-    come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. Quotes agreed
+    come from is confirmed, unconfirmed (one source names it that is not the protocol's own), or unknown. The routers
+    are the dialects that execute the pools, as --router-dialect takes them. Quotes agreed
     on the day of the newest swap, mined (swapcli verify) or simulated (calldata --simulate), that was equal to its
     quote on the state of a node.
     """
@@ -131,6 +133,7 @@ def _row(
         protocol.family or "-",
         support.quotes,
         "yes" if support.can_sync else "no",
+        " ".join(support.dialects) or "-",
         *counted,
         support.contract or "-",
         _day_of(agreement) if agreement else "-",
@@ -161,6 +164,7 @@ def _document(
         "can_sync": support.can_sync,
         "reason": support.reason or None,
         "contract": support.contract.value if support.contract else None,
+        "dialects": list(support.dialects),
         "facts_date": facts_date or None,
         "last_agreed": None
         if agreement is None

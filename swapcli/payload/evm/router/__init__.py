@@ -9,6 +9,7 @@ from swapcli.payload.evm.router.deployment import (
     Artifact,
     RouterDeployment,
     build_deployment,
+    pool_kind,
     pool_kinds_by_protocol,
     read_artifact,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "RouterDeployment",
     "RouterPoolKind",
     "build_deployment",
+    "pool_kind",
     "pool_kinds_by_protocol",
     "read_artifact",
 ]

@@ -82,7 +82,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
     kinds = {WRAPPER_PROTOCOL.id: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
-        kind = _pool_kind(protocol)
+        kind = pool_kind(protocol)
         if kind is None:
             continue
         if not 0 <= protocol.id < PROTOCOL_IDS:
@@ -93,7 +93,8 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     return kinds
 
 
-def _pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
+def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
+    """Return how the router calls the pools of a protocol, None if it cannot."""
     family = BY_FAMILY.get(protocol.family or "")
     return family.kind_of(protocol.contracts) if family else None
 
@@ -105,7 +106,7 @@ def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
 
 def _pool_manager(network: Network) -> str:
     """Uniswap V4's, the zero address where the network has no such protocol."""
-    protocols = {each.amm_name for each in network.protocols if _pool_kind(each) is RouterPoolKind.SINGLETON}
+    protocols = {each.amm_name for each in network.protocols if pool_kind(each) is RouterPoolKind.SINGLETON}
     homes = [each for each in network.deployments if protocols.intersection(each.protocols)]
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}
     addresses = {each.addresses[_POOL_MANAGER] for each in homes if _POOL_MANAGER in each.addresses}
