@@ -34,6 +34,7 @@ class ContractKind(StrEnum):
     PSM = "psm"
     VAULT = "vault"
     BRIDGE = "bridge"
+    TOKEN_MIGRATION = "token_migration"
     LIQUIDITY_BOOK = "liquidity_book"
     CLOBER_V2 = "clober_v2"
     KURU = "kuru"

@@ -6,6 +6,7 @@ The `extra_keys` of a protocol in the catalogue name the fields of its pools tha
 |---|---|---|---|
 | constant_product | JediSwap | none | published: callers of the public router send an empty array |
 | constant_product | MySwap, 10kSwap, SithSwapV2, StarkDefiV2, NostraV2 | none | deduced from JediSwap |
+| bridge | Circle | none | deduced: another aggregator's adapter refuses any |
 | solidly_stable | SithSwapStable, StarkDefiStable | none | deduced: the protocol id identifies stable pools |
 | concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 | ekubo, ekubo_twamm | Ekubo, its extensions | fee (0.128), spacing, extension, skip_ahead | deduced: what is left |

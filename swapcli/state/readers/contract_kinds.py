@@ -498,6 +498,14 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_pool_itself=True,
         unannounced="limits and the balances of another contract",
     ),
+    ContractKind.TOKEN_MIGRATION: KindTraits(
+        ("bridge",),
+        "fixed_rate.token_migration",
+        roles=("bridge",),
+        network_kind=Kind.STARKNET,
+        is_pool_itself=True,
+        unannounced="the balance and the allowance of the account that supplies the tokens",
+    ),
     ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="uniswap.jediswap", has_constant_fee=True),
     ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="uniswap.tenkswap", has_constant_fee=True),
     ContractKind.SITHSWAP: _STARKNET_PAIR._replace(

@@ -143,6 +143,24 @@ class NostraPair(Contract):
 
 
 @dataclass
+class TokenMigration(Contract):
+    """The migration of a token to another."""
+
+    new_token: int
+    legacy_token: int
+    available: int
+
+    def do_get_new_token(self) -> list[int]:
+        return [self.new_token]
+
+    def do_get_legacy_token(self) -> list[int]:
+        return [self.legacy_token]
+
+    def do_max_available_swap(self) -> list[int]:
+        return u256(self.available)
+
+
+@dataclass
 class NostraFactory(Contract):
     pairs: list[int]
 

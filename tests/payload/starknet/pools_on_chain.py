@@ -24,6 +24,7 @@ from tests.payload.starknet.fake_node import (
     TenkFactory,
     TenkPair,
     TokenContract,
+    TokenMigration,
     TwammExtension,
     i129,
     u256,
@@ -42,6 +43,7 @@ def token(symbol: str) -> int:
     return next(int(each.address, 16) for each in STARKNET.tokens if each.symbol == symbol)
 
 
+NATIVE_USDC = 0x033068F6539F8E6E6B131E6B2B814E6C34A5224BC66947C47DAB9DFEE93B35FB
 ETH, STRK, USDC, USDT = (token(symbol) for symbol in ("ETH", "STRK", "USDC", "USDT"))
 CORE = role("Ekubo", "core")
 ORACLE = 0x005E470FF654D834983A46B8F29DFA99963D5044B993CB7B9C92243A69DAB38F
@@ -94,6 +96,8 @@ def build_chain(start_s: int = NOW_S) -> FakeChain:
     chain.contracts[role("JediSwap", "factory")] = JediFactory([0xA1])
     chain.contracts[role("10kSwap", "factory")] = TenkFactory([0xA2])
     chain.contracts[role("SithSwapV2", "factory")] = SithFactory([0xA3, 0xA4])
+    chain.contracts[NATIVE_USDC] = TokenContract("USDC", 6)
+    chain.contracts[role("Circle", "bridge")] = TokenMigration(NATIVE_USDC, USDC, 10**12)
     chain.contracts[role("NostraV2", "factory")] = NostraFactory([0xA8])
     chain.contracts[starkdefi] = StarkDefiFactory({0xA5: 30, 0xA6: 4})
     tick = -92_100

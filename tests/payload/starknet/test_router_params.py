@@ -25,6 +25,7 @@ from tests.payload.starknet.router import extra_data_of
 STARKNET = find_network("starknet")
 ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
 DOCUMENTED = {
+    "bridge": (),
     "constant_product": (),
     "solidly_stable": (),
     "concentrated": ("fee",),

@@ -1,7 +1,8 @@
 """Bridges of a stablecoin: another coin of the same currency is deposited, and the stablecoin minted, one to one.
 
 The contract is `StablecoinBridge` of Frankencoin and its forks. It mints up to its limit until it expires or is
-stopped, and gives the deposited coins back for burned ones. Only the decimals differ; amounts round down.
+stopped, and gives the deposited coins back for burned ones. Only the decimals differ; amounts round down. A contract
+that migrates holders of a bridged coin to its native successor trades in the same way.
 """
 
 from __future__ import annotations

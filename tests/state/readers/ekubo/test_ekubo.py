@@ -8,10 +8,12 @@ import pytest
 
 from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.networks.pool_addresses import ekubo_pool_id
 from swapcli.core.pools.ekubo.ekubo import Ekubo
 from swapcli.core.pools.ekubo.ekubo_twamm import EkuboTwamm
+from swapcli.core.pools.fixed_rate.bridge import StablecoinBridge
 from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
@@ -46,6 +48,7 @@ from tests.payload.starknet.pools_on_chain import (
     CORE,
     ETH,
     LIMIT_ORDERS,
+    NATIVE_USDC,
     PLAIN,
     STARKNET,
     STRK,
@@ -64,6 +67,7 @@ LIVE = {
     "StarkDefiV2": ConstantProduct,
     "StarkDefiStable": SolidlyStable,
     "NostraV2": ConstantProduct,
+    "Circle": StablecoinBridge,
     "JediSwapCL": Concentrated,
     "Ekubo": Ekubo,
     "EkuboOracle": Ekubo,
@@ -84,7 +88,8 @@ def discover(reader: BlockReader) -> tuple[list[PoolRef], list[SkippedItem]]:
     by_address: dict[str, Factory] = {factory.address: factory for factory in factories}
     for scanned in scan_logs(reader.node, query):
         found += read_created_pools(reader, by_address, scanned.logs, None)
-    tokens = {each.address: each for each in STARKNET.tokens}
+    native = Token(f"0x{NATIVE_USDC:064x}", "USDC", "USDC", 6)
+    tokens = {each.address: each for each in (*STARKNET.tokens, native)}
     known = [with_decimals(ref, tokens) if isinstance(ref, PoolRef) else ref for ref in found]
     return [ref for ref in known if isinstance(ref, PoolRef)], [ref for ref in known if isinstance(ref, SkippedItem)]
 
