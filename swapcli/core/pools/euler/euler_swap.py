@@ -24,6 +24,7 @@ from swapcli.core.model.units import PPM, WAD
 from swapcli.core.pools.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
 from swapcli.core.pools.euler.euler_swap_curve import EulerSwapCurve
 from swapcli.core.pools.fast_replace import fast_replace
+from swapcli.core.pools.hull_curve import ZeroCurve
 from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.rounding import UINT256_LIMIT
 from swapcli.core.pools.state_fields import StateFields
@@ -39,7 +40,8 @@ _GAS_OF_SECOND_VERSION: Final = 400_000
 
 @dataclass(frozen=True, slots=True)
 class EulerSwap(Pool):
-    """Pairs are of the first token and of the second; `fees` are those of selling either, as fractions of 10^18.
+    """Pairs are of the first token and of the second; `fees` are those of selling either, as fractions of 10^18, of
+    which the whole means that it cannot be sold.
 
     What is sold repays `debts` first; the vaults have `deposit_rooms` for the rest, which gets no share of a vault
     below `least_deposits`. `output_limits` is what the vaults can pay, and `secured_outputs` what the account can
@@ -80,6 +82,8 @@ class EulerSwap(Pool):
         sold = 0 if is_forward(self, token_in, token_out) else 1
         if amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
+        if self.fees[sold] == WAD:
+            raise SwapReverts(f"pool {self.key}: its owner does not let {token_in} be sold")
         net = amount_in - amount_in * self.fees[sold] // WAD
         if amount_in > self.manager_balances[sold]:
             raise InsufficientLiquidity(f"pool {self.key}: the pool manager does not have {amount_in} to lend")
@@ -103,6 +107,8 @@ class EulerSwap(Pool):
         """Return the direction in floats."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         bought = 1 - sold
+        if self.fees[sold] == WAD:
+            return ZeroCurve()
         try:
             limits = self._limits(sold)
         except SwapReverts:
@@ -205,7 +211,7 @@ class EulerSwap(Pool):
         pairs = {name: fields.uints(name, 2, bits) for name, bits in _PAIRS.items()}
         _require_at_most(pairs, "prices", _MAX_PRICE)
         _require_at_most(pairs, "concentrations", WAD)
-        _require_at_most(pairs, "fees", WAD - 1)
+        _require_at_most(pairs, "fees", WAD)
         if not all(pairs["prices"]):
             raise InvalidPoolState("prices", "a price of zero")
         for name in ("reserves", "equilibrium"):

@@ -154,7 +154,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "manager_balances": [min(each, MAX_RESERVE) for each in balances],
         "v4_fee_ppm": v4_fee_ppm,
     }
-    return build_pool(ref, configuration.fees[0] // _PPM, state)
+    return build_pool(ref, min(configuration.fees) // _PPM, state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:

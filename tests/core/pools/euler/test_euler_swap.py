@@ -101,6 +101,22 @@ def test_a_swap_by_hand() -> None:
     assert after.reserves == (10**24 + net, left)
 
 
+def test_a_token_that_the_owner_does_not_let_be_sold() -> None:
+    pool = euler_pool(fees=(WAD, 0))
+    with pytest.raises(SwapReverts, match="does not let"):
+        pool.swap(*tokens_of(0), 10**21)
+    assert pool.curve(*tokens_of(0)).start_rate == 0.0
+    assert pool.swap(*tokens_of(1), 10**21)[0] == euler_pool(fees=(0, 0)).swap(*tokens_of(1), 10**21)[0]
+
+
+def test_a_pool_without_one_of_its_tokens_sells_the_other_one_only() -> None:
+    pool = euler_pool(equilibrium=(0, 2 * 10**24), reserves=(0, 2 * 10**24))
+    check_curve_follows(pool, tokens_of(0), 10**21)
+    assert pool.curve(*tokens_of(1)).start_rate == 0.0
+    with pytest.raises(PoolError):
+        pool.swap(*tokens_of(1), 10**21)
+
+
 @pytest.mark.parametrize(("version", "gas"), [(1, 640_900), (2, 400_000)])
 def test_the_gas_is_that_of_the_version(version: int, gas: int) -> None:
     pool = euler_pool(version=version)
@@ -162,7 +178,7 @@ def test_amounts_that_the_contract_cannot_count() -> None:
         ({"prices": (0, 1)}, "prices"),
         ({"prices": (10**25 + 1, 1)}, "prices"),
         ({"concentrations": (WAD + 1, 0)}, "concentrations"),
-        ({"fees": (WAD, 0)}, "fees"),
+        ({"fees": (WAD + 1, 0)}, "fees"),
         ({"min_reserves": (10**24 + 1, 0)}, "min_reserves"),
         ({"reserves": (10**23, 2 * 10**24)}, "reserves"),
         ({"reserves": (10**24, 10**24)}, "reserves"),

@@ -134,7 +134,7 @@ def read(changes: Answers | None = None) -> EulerSwap:
 
 def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
     pool = read()
-    assert (pool.version, pool.reserves, pool.fee_ppm, pool.v4_fee_ppm) == (2, (10**24, 2 * 10**24), 3_000, 300)
+    assert (pool.version, pool.reserves, pool.fee_ppm, pool.v4_fee_ppm) == (2, (10**24, 2 * 10**24), 1_000, 300)
     assert (pool.equilibrium, pool.min_reserves, pool.prices) == ((10**24, 2 * 10**24), (5, 7), (2 * 10**18, 10**18))
     assert (pool.concentrations, pool.fees) == ((9 * 10**17, 5 * 10**17), (3 * 10**15, 10**15))
     assert (pool.debts, pool.deposit_rooms, pool.least_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
