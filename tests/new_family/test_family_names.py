@@ -11,7 +11,12 @@ from typing import Final
 from swapcli.core.pools import FAMILIES, family
 from tests.new_family.test_new_family import PACKAGE, ROWS
 
-DIALECTS: Final = {"payload/evm/dialects/settler.py", "payload/evm/dialects/universal_router.py"}
+DIALECTS: Final = {
+    "payload/evm/basic_calls.py",
+    "payload/evm/decoding/basic_calls.py",
+    "payload/evm/dialects/settler.py",
+    "payload/evm/dialects/universal_router.py",
+}
 """Tables of routers that execute some families only; a new one is not among them."""
 ONLY_WORDS: Final = {
     "core/model/network.py": {"wrapper"},

@@ -97,8 +97,9 @@ def _gas_by_kind(pools: Mapping[str, Pool], steps: Sequence[Step], router: Route
 
 
 def _kind(pool: Pool) -> str:
-    """Return the kind of a pool in `RouterGas.by_kind`. Books of Clober have ids too, and are called one by one."""
-    return V4 if len(pool.key) == _POOL_ID_CHARACTERS and pool.family != "clober_v2" else pool.family
+    """Return the kind of a pool in `RouterGas.by_kind`. Pools with an id elsewhere than in V4 are called one by one."""
+    is_v4 = len(pool.key) == _POOL_ID_CHARACTERS and "hooks" in pool.api_extra_data()
+    return V4 if is_v4 else pool.family
 
 
 def _is_native(pool: Pool) -> bool:
