@@ -109,7 +109,7 @@ def test_a_token_that_the_owner_does_not_let_be_sold() -> None:
     assert pool.swap(*tokens_of(1), 10**21)[0] == euler_pool(fees=(0, 0)).swap(*tokens_of(1), 10**21)[0]
 
 
-def test_a_pool_without_one_of_its_tokens_sells_the_other_one_only() -> None:
+def test_a_pool_without_one_of_its_tokens_pays_the_other_only() -> None:
     pool = euler_pool(equilibrium=(0, 2 * 10**24), reserves=(0, 2 * 10**24))
     check_curve_follows(pool, tokens_of(0), 10**21)
     assert pool.curve(*tokens_of(1)).start_rate == 0.0
