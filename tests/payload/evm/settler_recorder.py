@@ -45,6 +45,7 @@ USER, RECIPIENT = "0x" + "90" * 20, "0x" + "c0" * 20
 WEALTH: Final = 10**34
 BLOCK_S: Final = 12
 DEADLINE_S: Final = 1_900_000_000
+TOO_MUCH_SLIPPAGE: Final = "0x97a6f3b9"
 PAIR: Final = ProtocolInfo(1, "pair", "Uniswap V2", "constant_product")
 _PAIRS: Final = "@uniswap/v2-core/build"
 _V2_FEE_PPM: Final = 3_000
@@ -61,10 +62,7 @@ def load_contracts(folder: Path, name: str) -> dict[str, Artifact]:
 
 
 class World:
-    """Tokens, pairs of Uniswap V2, Settler and AllowanceHolder on a node. Pools of a family join in `places`.
-
-    `protocols` are those of the family, with their `routers`: the contracts that Settler calls for them.
-    """
+    """Tokens, Settler and AllowanceHolder on a node. `places` are pools with their protocol, by address or id."""
 
     def __init__(self, chain: AnvilChain, folder: Path) -> None:
         self.chain, self.folder = chain, folder
@@ -122,6 +120,7 @@ class FamilyPools(ABC):
     """The action of Settler for each protocol."""
 
     def __init__(self, world: World) -> None:
+        """Subclasses set `routers`: the contract that Settler calls for each protocol, if not the pool itself."""
         self.world = world
         self.routers: dict[str, str] = {}
 
@@ -203,7 +202,7 @@ class Recorder:
             swap._replace(route=route._replace(min_received=done.amount_out + 1)), settler
         )
         call = {"from": USER, "to": payload.to, "value": hex(payload.value), "gas": hex(30_000_000)}
-        with pytest.raises(RevertedError):  # a minimum one unit too high
+        with pytest.raises(RevertedError, match=TOO_MUCH_SLIPPAGE):  # a minimum one unit too high
             chain.node.ask("eth_call", {**call, "data": dear.calldata}, "latest", {}, {"time": hex(time_s)})
         is_native = swap_type is SwapType.TOKEN_TO_NATIVE
         before = self._balance(token_out, is_native)
