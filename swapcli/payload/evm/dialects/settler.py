@@ -88,7 +88,7 @@ _GAS: Final = RouterGas(
         "solidly_stable": -10_900,
         "stableswap": -29_600,
         "weighted": -15_800,
-        "clober_v2": 22_200,
+        "clober_v2": 27_800,
         "iziswap": 30_100,
         "kuru": 78_200,
         "smardex": 14_000,
