@@ -14,7 +14,7 @@ def test_networks_lists_the_catalogue() -> None:
     assert all(entry["chainId"] == str(find_network(entry["name"]).chain_id) for entry in listed)
 
 
-WIDE = {"COLUMNS": "260"}
+WIDE = {"COLUMNS": "320"}
 
 
 @pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
