@@ -180,6 +180,23 @@ def test_the_v4_callback_runs_only_in_a_swap_with_its_own_data(
             assert caught.value.data == error("UnexpectedCaller(address)", manager.address)
 
 
+def test_a_v4_manager_that_pays_without_calling_back_is_refused(fixture: ContractFixture) -> None:
+    manager = fixture.chain.deploy(compile_solidity("hostile.sol")["Script"])
+    deployment = Deployment(("uniswapV4",), "V4", {"pool_manager": manager.address})
+    router = fixture.deploy_router(fixture.network._replace(deployments=(deployment,)))
+    usdc, dai = fixture.address("USDC"), fixture.address("DAI")
+    fixture.give("DAI", manager.address, AMOUNT)
+    manager.send("plan", [(dai, fixture.contracts["DAI"].calldata("transfer", router.address, AMOUNT))], b"")
+    fixture.give("USDC", ALICE, AMOUNT)
+    fixture.contracts["USDC"].send("approve", router.address, AMOUNT, sender=ALICE)
+    key = encode(["address", "address", "uint24", "int24", "address"], [*sorted((usdc, dai)), 500, 10, NATIVE])
+    swap = RouterSwapParam(usdc, dai, 1_000_000, V4, manager.address, SwapType.TOKEN_TO_TOKEN, key)
+    route = RouterRouteParam(usdc, dai, AMOUNT, 0, 0, BOB, SwapType.TOKEN_TO_TOKEN)
+    with pytest.raises(RevertedError) as caught:
+        router.send("swap", tuple(route), [tuple(swap)[:7]], sender=ALICE)
+    assert caught.value.data == error("PartlyTaken(address)", manager.address)
+
+
 def test_callbacks_without_a_pending_payment_are_refused(fixture: ContractFixture) -> None:
     fixture.give("USDC", fixture.router.address, AMOUNT)
     for sender in (MALLORY, ALICE):

@@ -215,6 +215,15 @@ def test_data_of_another_form_is_refused(fixture: VaultPools, kind: RouterPoolKi
         assert raw_refusal(fixture, call) == error("BadExtraData()"), data.hex()
 
 
+@pytest.mark.parametrize("mark", [b"\0", b"\2", b"\xff"])
+def test_a_bin_pool_of_infinity_is_marked_by_one_only(fixture: VaultPools, mark: bytes) -> None:
+    offer = next(each for each in fixture.offers if each.kind is RouterPoolKind.INFINITY)
+    swap = offer.swap()
+    marked = swap._replace(extra_data=swap.extra_data[:192] + mark)
+    call = call_of(offer.token_in, offer.token_out, 10**6, marked)
+    assert raw_refusal(fixture, call) == error("BadExtraData()")
+
+
 def test_the_other_direction_of_a_pool_is_refused(fixture: VaultPools) -> None:
     """The data say which coin is sold; a pool asked for the other direction is not paid."""
     for offer in fixture.offers:
