@@ -67,7 +67,7 @@ def backtest(
     tokens, or with --raw in the smallest unit. Every order is quoted at every K-th block with the gas price of its
     time. The summary has the median and the quantiles of the rate, and how often, and by how much, the split route
     pays more after gas than the best single path. --format csv and --results give each quote. With --results an
-    interrupted backtest goes on with --resume; two at once do not write to one file. Blocks older than some minutes
+    interrupted backtest goes on with --resume; only one at a time can write to a file. Blocks older than some minutes
     need an archive node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help
     history).
     """
