@@ -21,8 +21,8 @@ class PoolHint(NamedTuple):
     `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
     and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
     `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
-    the pool's, empty if the call may be for several. `contract` is the one that is called to swap in it, None if that
-    is the pool itself or the router.
+    the pool's family, empty if the call does not determine it. `contract` is the contract that is called to swap in the
+    pool, None if that is the pool itself or the router.
     """
 
     key: str | None = None

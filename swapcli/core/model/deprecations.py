@@ -1,7 +1,7 @@
-"""What still works and will be dropped, of every face of the program, in one table.
+"""The former names that still work and will be dropped, of all faces of the program, in one table.
 
 The faces announce their own rows when a former name is used: the command line by a line on stderr, the library by a
-`DeprecationWarning`, the service by headers, and whatever reads settings and files by a warning that names the file.
+`DeprecationWarning`, the service by headers, and readers of settings and files by a warning that names the file.
 `docs/versions.md` says how long a row stays.
 """
 
@@ -37,7 +37,7 @@ class DeprecatedKind(StrEnum):
     KEY_FILE_FIELD = "key file field"
     """A field of key files, at any depth. No other field of them has its name."""
     METRIC = "metric"
-    """A metric of the service, without `_total`. The replacement has the same labels; both are there."""
+    """A metric of the service, without `_total`. Both names are exported; the replacement has the same labels."""
 
 
 class Deprecation(NamedTuple):
@@ -62,7 +62,7 @@ class Deprecation(NamedTuple):
         return self.message_for(self.name, self.replacement)
 
     def message_for(self, name: str, replacement: str) -> str:
-        """Return the warning where the names are spelled in another way, such as environment variables."""
+        """Return the warning with both names in another spelling, such as that of environment variables."""
         return f"{name} is deprecated, and version {self.removed_in} drops it: use {replacement}"
 
 

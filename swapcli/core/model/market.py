@@ -57,7 +57,7 @@ class MarketState(NamedTuple):
 class ParsedMarket(NamedTuple):
     """A market and the errors of the pools that were left out of it (none unless they may be skipped).
 
-    `deprecations` warn of former names of fields that its file uses.
+    `deprecations` are the warnings of former field names in its file.
     """
 
     market: MarketState

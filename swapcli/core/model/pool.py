@@ -76,7 +76,7 @@ class Pool(ABC):
     requires_exact_payment: ClassVar[bool] = False
     """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
     leaves_input: ClassVar[bool] = False
-    """Whether a swap may leave part of its input, which buys nothing, with whom it is made for: see `unspent`."""
+    """Whether a swap may spend only part of its input, and leave the rest with its caller: see `unspent`."""
     is_sampled: ClassVar[bool] = False
     """Whether its amounts are quotes of its protocol, and not computed from its state."""
     is_wrapper: ClassVar[bool] = False
@@ -94,7 +94,7 @@ class Pool(ABC):
 
     @property
     def called_address(self) -> str:
-        """Return the contract that a router calls to swap: mostly the one at `address`."""
+        """Return the address of the contract that a router calls to swap: usually `address`."""
         return self.address
 
     @property
@@ -132,11 +132,11 @@ class Pool(ABC):
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return the parts of the state that swaps in other pools change as well, one for each contract."""
+        """Return the parts of the state that swaps in other pools also change, one for each contract that holds one."""
         return ()
 
     def with_shared_state(self, shared: SharedState) -> Self:
-        """Return the pool after swaps in other pools that changed one of the contracts that it shares with them."""
+        """Return the pool with another state of a contract that it shares with other pools."""
         del shared
         return self
 
@@ -149,7 +149,7 @@ class Pool(ABC):
         """
 
     def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
-        """Return what a swap of `amount_in`, which the pool accepts, leaves of it."""
+        """Return how much of `amount_in` a swap that the pool accepts does not spend, in base units."""
         del token_in, token_out, amount_in
         return 0
 

@@ -39,9 +39,10 @@ class ContractFunction(NamedTuple):
 
 
 class QuoteFunction(NamedTuple):
-    """A function that quotes. `output` is the number of the returned word that is the output; with `is_negative`, less
-    than zero. `leftover` is the number of the word that is the input that was not taken, `taken` of the one that was;
-    None if there is none.
+    """A function that quotes. The indices of returned words count from 0.
+
+    `output` is the index of the output, which `is_negative` says is returned with a minus sign. `leftover` is the index
+    of the input that the swap would not take, and `taken` that of the input that it would; None if no word returns it.
     """
 
     function: ContractFunction

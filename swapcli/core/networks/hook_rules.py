@@ -18,7 +18,7 @@
 
 `lp` is in ppm; without it, the fee is the one that the pool manager has. A value is a number, hex, or a name after `$`:
 one of `POOL_NAMES`, of `contracts`, or of `values`. A fee may also be `{decay: [first, last, since, seconds]}`: it
-falls linearly from the first to the last one in so many seconds; or `{sum: [value, ...]}`: all of them together.
+falls linearly from the first to the last one in so many seconds. Or it is `{sum: [value, ...]}`: the sum of values.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Decay(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A fee that several parties share, each of which has a part of its own."""
+    """A fee that is the sum of the fees of several parties."""
 
     parts: tuple[Term, ...]
 

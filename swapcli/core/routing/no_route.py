@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
-_OTHER_PAIR = "no pools of this market join them"
+_NOT_JOINED = "no pools of this market join them"
 
 Ends = tuple[int, int]
 
@@ -82,12 +82,12 @@ def tokens_not_connected(order: Order, graph: MarketGraph, extended: frozenset[s
     without = f" without {', '.join(named)}" if named else ""
     hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
-    hint = ", or ".join(hints) or _OTHER_PAIR
+    hint = ", or ".join(hints) or _NOT_JOINED
     return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
 
 
 def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> None:
-    """Add to the hint of an error that protocols which the order excludes as extended ones have pools for it, if so.
+    """Name in the hint of an error the extended protocols, excluded by the order, that have pools for it.
 
     They do if they join tokens that no other pools join within the limits of the order, or if all other pools together
     run out of liquidity and they have some of the pair.
@@ -95,11 +95,11 @@ def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> 
     extended = index.market.network.extended_protocols & order.excluded_protocols & index.protocols
     if not extended:
         return
-    is_connected = _path(order, order.excluded_protocols, index)
-    if is_connected and _OUT_OF_LIQUIDITY not in error.message:
+    usual_path = _path(order, order.excluded_protocols, index)
+    if usual_path and _OUT_OF_LIQUIDITY not in error.message:
         return
     allowed = order.excluded_protocols - extended
-    path = [order.token_in.address, order.token_out.address] if is_connected else _path(order, allowed, index)
+    path = [order.token_in.address, order.token_out.address] if usual_path else _path(order, allowed, index)
     graph = index.graph(allowed)
     numbers = [graph.token_index[address] for address in path]
     arcs = (arc for i, j in pairwise(numbers) for arc in graph.arcs_by_pair[i].get(j, ()))
@@ -107,7 +107,7 @@ def add_extended_protocols(error: NoRoute, order: Order, index: MarketIndex) -> 
     if names:
         owners = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} pools for it"
         added = f"add the extended protocols, of which {owners} (--extended-protocols)"
-        error.hint = added if error.hint in (None, _OTHER_PAIR) else f"{error.hint}, or {added}"
+        error.hint = added if error.hint in (None, _NOT_JOINED) else f"{error.hint}, or {added}"
 
 
 def _path(order: Order, excluded: Set[str], index: MarketIndex) -> list[str]:

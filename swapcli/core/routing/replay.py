@@ -3,8 +3,8 @@
 The router holds the input and executes a flat list of swaps. Most routers spend `floor(balance * rate / rate_scale)` of
 the current balance of the input token in each. The list then merges the segments: a pool's weight is the sum of segment
 share times hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps
-leave, which is also what a pool does not take of its input. Some routers may read rates as parts of the balance before
-the token's first swap instead: then they sum to 100%, and up to a unit for each swap stays in the router.
+leave, including input that pools did not spend. Some routers may read rates as parts of the balance before the token's
+first swap instead: then they sum to 100%, and up to a unit for each swap stays in the router.
 
 A router that executes paths takes an absolute amount of the input for each path of single pools. A hop of several pools
 becomes several paths: the pools of consecutive hops are joined in order, each as far as its share reaches (the

@@ -286,7 +286,7 @@ def _sell_token1(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
 
 
 def sell_up_to(pool: Ekubo, amount: int, limit: int, *, sells_token0: bool) -> Ekubo:
-    """Return the pool after a sale that ends at the ratio `limit`, if not all of `amount` is spent before."""
+    """Return the pool after a sale that ends when `amount` is spent, or at the square-root ratio `limit`."""
     sqrt_ratio, tick, liquidity, key = pool.sqrt_ratio, pool.tick, pool.liquidity, pool.pool_key
     ticks, word_ticks = key.ticks, WORD_BITS * key.tick_spacing
     i = bisect_right(ticks, tick) - sells_token0

@@ -1,7 +1,7 @@
 """Pools of Ekubo's EVM contracts: one core holds all of them, each named by a PoolKey of two tokens and a PoolConfig.
 
 The maths follows swap_6269342730 of Core.sol (EkuboProtocol/evm-contracts, commit 5517df67), whose bytecode is the same
-on every network. It is that of Starknet but for
+on every network. It differs from that of Starknet in
 
 * ratios, which are rounded to the form in which the core stores them (`round_ratio`) after each step;
 * the fee, a fraction of 64 bits;
@@ -11,9 +11,9 @@ on every network. It is that of Starknet but for
   of `center_tick`. With an amplification of 0 and a centre of 0 that is the full range.
 
 An extension can run before and after a swap if the first byte of its address says so. Of those that do, the oracle and
-boosted fees leave the amounts alone, and MEVCapture takes a further part of the output: the fee once more for each tick
-spacing between the tick after the swap and that before the first swap of the block's second. A pool counts as one that
-nobody has swapped in yet. Others are refused.
+boosted fees leave the amounts alone. MEVCapture takes a further part of the output: once the fee for each tick spacing
+between the tick after the swap and the tick before the first swap with the same block time; quotes assume that nobody
+has swapped at that time yet. Pools with other such extensions are refused.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _CALLS_AT_SWAPS: Final = 0b0110_0000
 """The bits of the first byte of an extension's address that say that it runs before or after a swap."""
 _CROSSING_GAS: Final = 13_900
 _MEV_CAPTURE_GAS: Final = 32_300
-"""Of KyberSwap's simulator: 15,840 for each swap, 16,418 for the first one of a second."""
+"""From KyberSwap's simulator: 15,840 for each swap, 16,418 for the first one at a block time."""
 _MEV_POINTS: Final = 128
 """Corners of the curve with a fee that rises with the price's move, closer to each other near its start."""
 _LOG_TICK: Final = log1p(1e-6)
@@ -86,7 +86,7 @@ class EkuboEvmKey(NamedTuple):
 
     `fee_x64` is a fraction of the input with 64 fractional bits. `tick_spacing` is 0 for a stableswap pool, whose two
     ticks follow from `amplification` and `center_tick`; those are 0 for all others. `is_native` means that token0 is
-    the native token, listed in its wrapped form. `first_tick` is that from which MEVCapture counts, None without it.
+    the native token, listed in its wrapped form. `first_tick` is where MEVCapture counts from, None without it.
     """
 
     pool_id: str
@@ -105,8 +105,8 @@ class EkuboEvmKey(NamedTuple):
 class EkuboEvm(Pool):
     """`address` is the core. `sqrt_ratio` is the square root of token1 per token0 with 128 fractional bits.
 
-    `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. `liquidity` is what
-    is active at it: 0 outside of the range of a stableswap pool, for which the core has the liquidity of the range.
+    `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. `liquidity` is the
+    active liquidity at the price: 0 outside the range of a stableswap pool, although the core keeps that of the range.
     """
 
     sqrt_ratio: int
@@ -116,7 +116,7 @@ class EkuboEvm(Pool):
 
     family: ClassVar[str] = "ekubo_evm"
     swap_gas: ClassVar[int] = 64_800
-    """Of the source's gas snapshots: 85,834 for a swap of two tokens, less 21,000 of any transaction."""
+    """From the source's gas snapshots: 85,834 for a swap of two tokens, less the 21,000 of any transaction."""
     requires_exact_payment: ClassVar[bool] = True
     holds_reserves_in_vault: ClassVar[bool] = True
 
@@ -138,7 +138,7 @@ class EkuboEvm(Pool):
         return amount_out, after
 
     def _captured_fee_x64(self, tick: int) -> int:
-        """Return what MEVCapture takes of the output of a swap that ends at `tick`, with 64 fractional bits."""
+        """Return the share of the output that MEVCapture takes if a swap ends at `tick`, with 64 fractional bits."""
         key = self.pool_key
         if key.first_tick is None:
             return 0
@@ -253,7 +253,7 @@ _SCALE: Final = ekubo_scale(sqrt_ratio_at_tick)
 
 
 def _tick_of_rate(rate: float, down: bool) -> float:
-    """Return the tick at which a rate before the fee is the price of the sold token."""
+    """Return the tick at which the marginal rate, before the fee, is `rate`; `down` if token0 is sold."""
     tick = log(rate) / _LOG_TICK
     return tick if down else -tick
 
@@ -270,7 +270,7 @@ def pool_config(fee_x64: int, tick_spacing: int, amplification: int, center_tick
 
 
 def may_change_amounts(extension: str) -> bool:
-    """Return whether an extension runs before or after a swap, and what it does there is not known."""
+    """Return whether an extension runs before or after a swap, and is not one whose effect is known."""
     return bool(int(extension[2:4], 16) & _CALLS_AT_SWAPS) and extension not in (*EXACT_EXTENSIONS, MEV_CAPTURE)
 
 

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Final
 
 from swapcli.core.pools.ekubo import ekubo_tick_math
-from swapcli.core.pools.ekubo.ekubo_tick_math import Q128 as Q128
 
 MAX_TICK: Final = 88_722_835
 MIN_TICK: Final = -MAX_TICK
@@ -24,9 +23,9 @@ _MAX_COMPACT_BITS: Final = 96
 
 
 def round_ratio(ratio: int, *, up: bool = False) -> int:
-    """Return the nearest ratio below, or above, that the core can store.
+    """Return the greatest ratio up to `ratio` that the core can store; with `up`, the least one that is not below it.
 
-    Above the greatest one it is no such ratio, but greater than all of them.
+    Beyond the greatest ratio that can be stored, it returns a number above all of them.
     """
     for shift in _EXPONENTS:
         lifted = ratio + (1 << shift) - 1 if up else ratio
@@ -36,7 +35,7 @@ def round_ratio(ratio: int, *, up: bool = False) -> int:
 
 
 def expand_ratio(compact: int) -> int:
-    """Return the ratio of the 96 bits that the core stores, with 128 fractional bits."""
+    """Return a stored ratio, of 96 bits, with 128 fractional bits."""
     return (compact & _MANTISSA_MASK) << _EXPONENTS[compact >> _MANTISSA_BITS]
 
 

@@ -1,4 +1,4 @@
-"""Pools of Ekubo with its TWAMM: orders that are sold evenly over time, before each swap up to its block's time.
+"""Pools of Ekubo with its TWAMM: orders sell evenly over time, and are executed up to the block's time before a swap.
 
 Such a pool has liquidity over the whole range only. Between two times at which orders begin or end, the extension
 swaps in the pool: all that was sold of one token, or, where both were sold, as much of one as moves the price to where
@@ -33,7 +33,7 @@ _MAX_CHANGES: Final = 10_000
 
 
 class RateChange(NamedTuple):
-    """What orders that begin or end at a second add to the sale rates of both tokens."""
+    """The change of the sale rates of both tokens by orders that begin or end at a time, in Unix seconds."""
 
     at: int
     rate0: int
@@ -41,7 +41,7 @@ class RateChange(NamedTuple):
 
 
 class VirtualOrders(NamedTuple):
-    """The orders of a pool: they were executed up to `executed_at`, and are due up to `timestamp`.
+    """The orders of a pool, executed up to `executed_at` and due up to `timestamp`, both in Unix seconds.
 
     `rates` are base units of each token a second, with 32 fractional bits; `changes` are those between both times.
     """
@@ -61,7 +61,7 @@ class EkuboTwamm(Pool):
 
     family: ClassVar[str] = "ekubo_twamm"
     swap_gas: ClassVar[int] = 2 * Ekubo.swap_gas
-    """The extension swaps at least once before each swap; no figure of Starknet's resource bounds is known."""
+    """An estimate: the extension usually swaps once before each swap. No figures from Starknet are known."""
     requires_exact_payment: ClassVar[bool] = True
     holds_reserves_in_vault: ClassVar[bool] = True
     changes_without_events: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Where Ekubo's TWAMM moves the price while both tokens are sold, equal to the contract's in every bit.
+"""The price after Ekubo's TWAMM has sold both tokens, equal to the contract's in every bit.
 
 Two sales at constant rates in a pool of constant product move the square-root price s on
 s(t) = r (e^a - c) / (e^a + c), with r the root of the ratio of both rates, c = (r - s(0)) / (r + s(0)) and a
@@ -14,7 +14,7 @@ from typing import Final
 
 from swapcli.core.errors import SwapReverts
 from swapcli.core.pools.ekubo.ekubo_tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q128
-from swapcli.core.pools.rounding import UINT256_LIMIT, mul_div_up
+from swapcli.core.pools.rounding import UINT256_LIMIT, mul_div_up, require_uint256
 
 _MAX_EXPONENT: Final = 1_623_313_478_486_440_542_208
 """The contract's limit, about ln(2^128) with 64 fractional bits: beyond it the price is at the ratio of the rates."""
@@ -56,15 +56,15 @@ def _towards(sqrt_ratio: int, target: int, liquidity: int, sqrt_rate: int, elaps
     above, below = (power + c, power - c) if down else (power - c, power + c)
     if not below:
         raise SwapReverts("virtual orders divide by zero")
-    factor = _require_word(scale(above, Q128, below))
-    return _require_word(scale(target, factor, Q128))
+    factor = require_uint256(scale(above, Q128, below))
+    return require_uint256(scale(target, factor, Q128))
 
 
 def exp(exponent: int) -> int:
     """Return e to the power of a number with 64 fractional bits, with 128 of them."""
     if exponent >= _TWO:
         half = exp(exponent // 2)
-        return _require_word(half * half >> 128)
+        return require_uint256(half * half >> 128)
     if not exponent:
         return Q128
     inverse = Q128
@@ -93,9 +93,3 @@ def _inverse_powers() -> tuple[int, ...]:
 
 def _mul_div(a: int, b: int, denominator: int) -> int:
     return a * b // denominator
-
-
-def _require_word(value: int) -> int:
-    if value >= UINT256_LIMIT:
-        raise SwapReverts("virtual orders overflow the contract's arithmetic")
-    return value

@@ -19,7 +19,10 @@ _MIN_GROWTH: Final = 1.0 + 1e-12
 
 
 class TickSale(NamedTuple):
-    """What a tick takes before the fee and pays if all of it is bought, in base units, and q at its start."""
+    """A tick whose whole reserve is bought: q at its start, the input without the fee, and the output.
+
+    Amounts are base units.
+    """
 
     q: float
     amount_in: float

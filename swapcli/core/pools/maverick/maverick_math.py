@@ -10,12 +10,12 @@ from functools import lru_cache
 from math import isqrt
 from typing import Final
 
-from swapcli.core.pools.rounding import mul_div_up
+from swapcli.core.pools.rounding import div_up, mul_div_up
 from swapcli.core.records import NamedTuple
 
 ONE: Final = 10**18
 MAX_SUB_TICK: Final = 322_378
-"""The greatest product of a tick and the tick spacing; such a sub-tick is a price of 1.0001."""
+"""The greatest product of a tick and the tick spacing. A sub-tick multiplies the price by 1.0001."""
 
 _ONE_SQUARED: Final = ONE * ONE
 # 2^128 * 1.0001^(-2^k / 2), as Uniswap V3 has them, for k = 0 ... 18.
@@ -42,11 +42,11 @@ _FACTORS: Final = (
 )
 _SMALL_BITS: Final = 78
 _SMALL_SHIFT: Final = 57
-"""Reserves below 2^78 are shifted up for the liquidity, which is shifted down again."""
+"""If both reserves are below 2^78, they are shifted up by 57 bits, and the computed liquidity is shifted down again."""
 
 
 class TickPrices(NamedTuple):
-    """The square-root prices of a tick's two edges, the pool's own within it, and the liquidity."""
+    """The square-root prices of a tick's edges and the current one between them, with 18 decimals; the liquidity."""
 
     low: int
     high: int
@@ -67,7 +67,7 @@ def sqrt_price_of_tick(sub_tick: int) -> int:
 
 
 def prices_in_tick(tick: int, tick_spacing: int, reserve_a: int, reserve_b: int) -> TickPrices:
-    """Return the prices and the liquidity of a tick with these reserves, of which one is above 0."""
+    """Return the prices and the liquidity of a tick with these reserves, at least one above 0; all have 18 decimals."""
     low, high = sqrt_price_of_tick(tick * tick_spacing), sqrt_price_of_tick((tick + 1) * tick_spacing)
     liquidity = _liquidity(reserve_a, reserve_b, low, high)
     if not reserve_a:
@@ -97,7 +97,7 @@ def _liquidity(reserve_a: int, reserve_b: int, low: int, high: int) -> int:
 
 
 def input_for_output(prices: TickPrices, amount_out: int, sells_a: bool) -> int:
-    """Return the input before the fee that buys `amount_out` of a tick, rounded up."""
+    """Return the input without the fee that buys `amount_out` of a tick, rounded up; both have 18 decimals."""
     price, liquidity = prices.price, prices.liquidity
     per_liquidity = mul_div_up(amount_out, ONE, liquidity) if liquidity else 0
     if sells_a:
@@ -106,9 +106,9 @@ def input_for_output(prices: TickPrices, amount_out: int, sells_a: bool) -> int:
 
 
 def output_for_input(prices: TickPrices, amount_in: int, sells_a: bool) -> int:
-    """Return the output of a tick for an input after the fee, rounded down."""
+    """Return the output of a tick for an input without the fee, rounded down; both have 18 decimals."""
     price = prices.price
     per_liquidity = mul_div_up(amount_in, ONE, prices.liquidity + 1)
     if sells_a:
         return amount_in * (_ONE_SQUARED // price) // (per_liquidity + price)
-    return amount_in * price // (per_liquidity + -(-_ONE_SQUARED // price))
+    return amount_in * price // (per_liquidity + div_up(_ONE_SQUARED, price))

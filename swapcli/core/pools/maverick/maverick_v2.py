@@ -1,13 +1,13 @@
 """Pools of Maverick V2: ticks with reserves of their own, through which a swap walks from the active one on.
 
-The contract of the pools is not published; its bytecode is on every network that has it, and its libraries are (see
-`maverick_math`). Tokens A and B are in the order of their addresses, and amounts are scaled to 18 decimals. In a tick
-the input after the fee either buys a part of the reserve or all of it; then the walk goes on at the next tick with
-reserves, upwards if A is sold.
+The source of the pools is not published, only their bytecode and the source of their libraries (see `maverick_math`).
+Tokens A and B are in the order of their addresses, and amounts are scaled to 18 decimals. In a tick the input after
+the fee buys a part of the reserve, or all of it; then the walk goes on at the next tick with reserves, upwards if A is
+sold.
 
-A bin of a kind that moves is part of a tick. After a swap the contract moves such bins after the average of the price,
-which depends on the block's time; so the state after a swap is the contract's only in a pool whose bins are all static,
-and a route swaps once in any other.
+Some kinds of bins move: after a swap, the contract moves them towards the average price, which depends on the block's
+time. So the state after a swap equals the contract's only in a pool whose bins are all static, and a route swaps only
+once in any other pool.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_FEE: Final = 9 * 10**17
 MAX_PROTOCOL_FEE_PER_MILLE: Final = 250
 ALL_KINDS: Final = 0b1111
 STATIC: Final = 0b0001
-"""The kinds of bins that a pool may have, as bits: static, and three that follow the price."""
+"""The bit of static bins among the kinds of bins that a pool may have; the three others follow the price."""
 
 _SHARES: Final = 1_000
 _DECIMALS: Final = 18
@@ -75,7 +75,7 @@ class MaverickV2(Pool):
 
     family: ClassVar[str] = "maverick_v2"
     swap_gas: ClassVar[int] = 125_000
-    """That of KyberSwap's simulator, as is the gas of a tick."""
+    """From KyberSwap's simulator, as is the gas of a tick."""
     requires_exact_payment: ClassVar[bool] = True
 
     @property
@@ -218,7 +218,7 @@ def fee_ppm_of(fee: int) -> int:
 
 
 def _q_of(prices: TickPrices, sells_a: bool) -> float:
-    """Return the square root of what a unit of output costs."""
+    """Return the square root of the input that a unit of output costs, without the fee."""
     return prices.price / ONE if sells_a else ONE / prices.price
 
 

@@ -21,11 +21,11 @@ MAX_FEE_BPS: Final = BPS // 2 - 1
 
 
 class StexReserves(NamedTuple):
-    """What the fee depends on.
+    """The amounts on which the fee depends, in base units.
 
-    `staked` is the reserve of the staking token with what is being unstaked, `owed` is owed of it to providers who
-    left. `wrapped` is the reserve of the wrapped native token with what is lent out, and `rate_wad` what one staking
-    token is worth of it.
+    `staked` is the reserve of the staking token plus what is being unstaked; `owed` of it belongs to liquidity
+    providers who have left. `wrapped` is the reserve of the wrapped native token plus what is lent out, and `rate_wad`
+    the worth of one staking token in it, with 18 decimals.
     """
 
     staked: int
@@ -34,10 +34,10 @@ class StexReserves(NamedTuple):
     rate_wad: int
 
     def value_of(self, amount: int) -> int:
-        """Return what an amount of the staking token is worth of the wrapped native one."""
+        """Return the worth of an amount of the staking token in the wrapped native one."""
         return amount * self.rate_wad // WAD
 
-    def largest_worth(self, value: int) -> int:
+    def max_amount_worth(self, value: int) -> int:
         """Return the largest amount of the staking token that is worth no more than `value`."""
         return div_up((value + 1) * WAD, self.rate_wad) - 1
 
@@ -99,12 +99,12 @@ class StexStepwiseFee(NamedTuple):
         """Yield the largest sale that pays each fee but the highest one; a negative one says that none does."""
         width, count = self.max_reserve - self.min_reserve, len(self.levels_bps)
         for level in range(1, count):
-            yield reserves.largest_worth(reserves.wrapped - self.max_reserve + div_up(level * width, count) - 1)
+            yield reserves.max_amount_worth(reserves.wrapped - self.max_reserve + div_up(level * width, count) - 1)
 
 
 StexFee = StexRatioFee | StexStepwiseFee
 
 
-def charged_bps(fee_bps: int) -> int:
-    """Return a fee on the whole input as the pool has it: in basis points of what is left after it."""
+def fee_on_net_bps(fee_bps: int) -> int:
+    """Return a fee on the whole input in basis points of the input after the fee, as the pool counts it."""
     return BPS * fee_bps // (BPS - fee_bps)

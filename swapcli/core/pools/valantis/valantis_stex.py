@@ -34,7 +34,7 @@ from swapcli.core.pools.valantis.stex_fee import (
     StexRatioFee,
     StexReserves,
     StexStepwiseFee,
-    charged_bps,
+    fee_on_net_bps,
 )
 from swapcli.core.validation.values import parse_integer
 
@@ -51,10 +51,10 @@ _RATE_BITS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class ValantisStex(Pool):
-    """`rate_wad` is what one staking token is worth of the wrapped native one.
+    """`rate_wad` is the worth of one staking token in the wrapped native one, with 18 decimals.
 
-    `lent` is of the wrapped native token, and `unstaking` and `owed` are of the staking one: amounts of the withdrawal
-    module that count for the fee. `manager_fee_bps` is the manager's part of the fee.
+    `lent` (of the wrapped native token), `unstaking` and `owed` (of the staking one) are base units that the withdrawal
+    module reports, and count for the fee. `manager_fee_bps` is the manager's part of the fee.
     """
 
     reserves: tuple[int, int]
@@ -70,7 +70,7 @@ class ValantisStex(Pool):
     """In a local EVM 60,300, with a model of the withdrawal module. The deployed ones ask a lending pool and the
     staking protocol, which is estimated at 50,000."""
     changes_without_events: ClassVar[bool] = True
-    """Rewards of the staking protocol, interest of what is lent out, and tokens that are unstaked."""
+    """Rewards of the staking protocol, interest on loans, and tokens that finish unstaking change the state."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in`. Raises as `Pool.swap`."""
@@ -91,13 +91,13 @@ class ValantisStex(Pool):
         after: Self = _replace_reserves(self, (staked, wrapped))
         return amount_out, after
 
-    def charged_bps(self, amount_in: int) -> int:
-        """Return the fee of a sale of the staking token as the pool has it: in basis points of what is left after."""
-        return charged_bps(self.fee_module.fee_bps(self._fee_reserves, amount_in))
+    def fee_on_net_bps(self, amount_in: int) -> int:
+        """Return the fee of a sale of the staking token, in basis points of the input after the fee."""
+        return fee_on_net_bps(self.fee_module.fee_bps(self._fee_reserves, amount_in))
 
     def _sell_staked(self, amount_in: int) -> tuple[int, int]:
         """Return the output and the fee of a sale of the staking token."""
-        net = amount_in * BPS // (BPS + self.charged_bps(amount_in))
+        net = amount_in * BPS // (BPS + self.fee_on_net_bps(amount_in))
         return require_uint256(net * self.rate_wad // WAD), amount_in - net
 
     @property
@@ -130,8 +130,8 @@ class ValantisStex(Pool):
     def _largest_sales(self) -> set[int]:
         """Return the largest sales before each rise of the fee, and those that the reserve could pay at each fee."""
         reserves = self._fee_reserves
-        net = reserves.largest_worth(self.reserves[1])
-        paid = {div_up((net + 1) * (BPS + charged_bps(fee)), BPS) - 1 for fee in self.fee_module.levels_bps}
+        net = reserves.max_amount_worth(self.reserves[1])
+        paid = {div_up((net + 1) * (BPS + fee_on_net_bps(fee)), BPS) - 1 for fee in self.fee_module.levels_bps}
         return paid.union(sale for sale in self.fee_module.largest_sales(reserves) if sale > 0)
 
     def state(self) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""Pools of Valantis STEX, in three rounds: the pool, then its two modules and their parameters, then what the
-withdrawal module counts and converts.
+"""Pools of Valantis STEX, in three rounds: the pool, then its two modules and their parameters, then the amounts and
+the rate of the withdrawal module.
 
-A pool of another kind of Valantis, one that is paused or asks a verifier, and one whose fee or rate does not follow the
-maths, are left out. Factories in the catalogue are the AMMs, each of which has one pool.
+Other kinds of Valantis pools are left out, as are pools that are paused or ask a verifier, and those whose fee or rate
+does not follow the maths. In the catalogue an AMM stands as the factory of its one pool.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
@@ -104,20 +105,20 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     pool = build_pool(ref, module_parameters.fees_bps[0] * PPM_PER_BP, state)
     assert isinstance(pool, ValantisStex)
     if fees_bps != [*(_expected_fee(pool, amount) for amount in _CHECKED_SALES), 0]:
-        raise invalid_response(_FEE, "the pool has another rule for its fees")
+        raise invalid_response(_FEE, "the fees of the pool do not follow the known rules")
     return pool
 
 
 def _fee_call(module: str, tokens: Sequence[str], amount: int) -> ContractCall:
     """Return the call for the fee of a sale of the first token, without any context."""
-    context_offset, context_length = 5 * 32, 0
+    context_offset, context_length = 5 * WORD, 0
     calldata = encode_call(_FEE, *tokens, amount, ANY_ADDRESS, context_offset, context_length)
     return ContractCall(module, calldata, may_revert=True)
 
 
 def _expected_fee(pool: ValantisStex, amount: int) -> int | None:
     try:
-        return pool.charged_bps(amount)
+        return pool.fee_on_net_bps(amount)
     except PoolError:
         return None
 
@@ -129,7 +130,7 @@ def _read_fee_module(answers: Sequence[ReturnData]) -> _FeeParameters:
         thresholds = [read_word(answer, name) for answer, name in zip((low, high), _THRESHOLDS, strict=True)]
         return _FeeParameters("stepwise", (thresholds[0], thresholds[1]), read_word_list(steps, _STEPS))
     if ratio is None:
-        raise invalid_response(_FEE_MODULE, "a module that is not known")
+        raise invalid_response(_FEE_MODULE, "the fee module is not a known one")
     words = read_words(ratio, 4, _RATIO_PARAMETERS)
     return _FeeParameters("ratio", (words[0], words[1]), words[2:])
 

@@ -61,7 +61,7 @@ def contracts_of(pool: ValantisStex, **changes: ReturnData) -> Answer:
                 ["address", "address", "uint256", "address", "bytes"], call.calldata[4:]
             )
             assert context == b""
-            fee_bps = pool.charged_bps(amount) if sold == pool.tokens[0] else 0
+            fee_bps = pool.fee_on_net_bps(amount) if sold == pool.tokens[0] else 0
             return encode(["(uint256,bytes)"], [(fee_bps, b"")])
         if short.startswith("convert"):
             assert call.to == WITHDRAWALS
@@ -123,11 +123,11 @@ def test_pools_of_both_fee_modules_are_read_in_three_rounds(pool: ValantisStex) 
     [
         ({"verifierModule": words(7)}, "asks who swaps"),
         ({"paused": words(1)}, "paused"),
-        ({"feeParams": None}, "not known"),
-        ({"feeParams": words(2_000, 9_500, 1, 59)}, "another rule"),
+        ({"feeParams": None}, "not a known one"),
+        ({"feeParams": words(2_000, 9_500, 1, 59)}, "do not follow the known rules"),
         ({"convertToToken0": words(10**24)}, "one rate"),
         ({"convertToToken1": words(0)}, "zero"),
-        ({"getSwapFeeInBips": encode(["(uint256,bytes)"], [(1, b"")])}, "another rule"),
+        ({"getSwapFeeInBips": encode(["(uint256,bytes)"], [(1, b"")])}, "do not follow the known rules"),
         ({"withdrawalModule": None}, "reverts"),
     ],
 )
