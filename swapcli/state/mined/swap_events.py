@@ -145,11 +145,11 @@ def _signed(log: Log, count: int, view: int = 1) -> SwapAmounts:
     )
 
 
-def _of_order(log: Log) -> SwapAmounts:
-    """Read the order of a swap, which says the direction, and both amounts."""
+def _from_swap_params(log: Log) -> SwapAmounts:
+    """Read the direction from Maverick's SwapParams, and both amounts."""
     words = read_words(log.data, 8, "PoolSwap")
     sold = 0 if words[3] else 1
-    problem = "its order is of an exact output" if words[4] else ""
+    problem = "it was a swap for an exact output" if words[4] else ""
     return SwapAmounts(sold, 1 - sold, words[6], words[7], problem=problem)
 
 
@@ -242,20 +242,20 @@ def _by_point(log: Log) -> SwapAmounts:
     return SwapAmounts(*sides, state_after={"point": to_signed(point)})
 
 
-def _with_fee(log: Log) -> SwapAmounts:
-    """Read the direction, then the input with its fee, the fee, and the output."""
+def _by_direction_with_fee(log: Log) -> SwapAmounts:
+    """Read the direction, the input including the fee, and the output; the fee stands between them."""
     forward, amount_in, _, amount_out = read_words(log.data, 4, "Swap")
     return SwapAmounts(*((0, 1) if forward else (1, 0)), amount_in, amount_out)
 
 
-def _less_fees(log: Log) -> SwapAmounts:
-    """Read the amounts of EulerSwap's first version, whose inputs are those after the fee."""
+def _without_fees(log: Log) -> SwapAmounts:
+    """Read the amounts of EulerSwap's first version, whose event has inputs without the fee."""
     amounts = _two_sided(*read_words(log.data, 4, "Swap"))
     return amounts._replace(problem=amounts.problem or "its event leaves the fee out of the input")
 
 
 def _with_fees(log: Log) -> SwapAmounts:
-    """Read the amounts of the second version, which tells both fees."""
+    """Read the amounts of EulerSwap's second version, whose event also has the fees of both tokens."""
     in0, in1, out0, out1, fee0, fee1 = read_words(log.data, 6, "Swap")
     return _two_sided(in0 + fee0, in1 + fee1, out0, out1)
 
@@ -377,18 +377,23 @@ SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(
                 _by_point,
             ),
             ("Swap(address,address,int256,int256)", (ContractKind.SMARDEX,), key_of_emitter, _two_signed),
-            ("Swap(address,bool,uint256,uint256,uint256)", (ContractKind.VALANTIS_STEX,), key_of_emitter, _with_fee),
+            (
+                "Swap(address,bool,uint256,uint256,uint256)",
+                (ContractKind.VALANTIS_STEX,),
+                key_of_emitter,
+                _by_direction_with_fee,
+            ),
             (
                 "PoolSwap(address,address,(uint256,bool,bool,int32),uint256,uint256)",
                 (ContractKind.MAVERICK_V2,),
                 key_of_emitter,
-                _of_order,
+                _from_swap_params,
             ),
             (
                 "Swap(address,uint256,uint256,uint256,uint256,uint112,uint112,address)",
                 (ContractKind.EULER_SWAP,),
                 key_of_emitter,
-                _less_fees,
+                _without_fees,
             ),
             (
                 "Swap(address,uint256,uint256,uint256,uint256,uint256,uint256,uint112,uint112,address)",

@@ -43,10 +43,10 @@ class ArchiveNode(ReceiptNode, HistoryNode, StateOverrideNode, Protocol):
 
 
 class CachedNode(DelegatingNode[HistoryNode]):
-    """Answers as `node`, a node of the chain with this id; what is final comes from `cache`, and goes into it.
+    """Answers as `node`, a node of the chain with this id; answers about final blocks are kept in `cache`.
 
-    Nothing is sent for what is in the cache, and the chain of the node is checked before anything else is asked. A
-    `BlockReader` packs many calls into one, and keeps them one by one.
+    Nothing is sent for an answer in the cache. The chain of the node is checked before anything else is asked. A
+    `BlockReader`, which packs many calls into one, keeps their answers one by one.
     """
 
     def __init__(self, node: HistoryNode, cache: CacheFile, chain_id: int) -> None:

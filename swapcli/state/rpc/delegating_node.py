@@ -1,4 +1,4 @@
-"""The base of nodes that answer as another one, but for what they do themselves."""
+"""A base class for nodes that pass calls on to another node."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from swapcli.state.rpc.node import (
 )
 from swapcli.state.rpc.node_limits import NodeLimits
 
-AnyNode = TypeVar("AnyNode", bound=Node)
+N = TypeVar("N", bound=Node)
 
 
-class DelegatingNode(Generic[AnyNode]):
-    """A `Node` that answers as `node`; classes derived from it override what they answer otherwise.
+class DelegatingNode(Generic[N]):
+    """A `Node` that passes every call on to `node`; subclasses override the calls that they answer themselves.
 
     It is a `HashPinnedNode` if `node` is one.
     """
 
     pins_by_hash: bool
 
-    def __init__(self, node: AnyNode) -> None:
+    def __init__(self, node: N) -> None:
         self._node = node
         if isinstance(node, HashPinnedNode):
             self.pins_by_hash = node.pins_by_hash

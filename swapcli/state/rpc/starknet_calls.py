@@ -40,7 +40,7 @@ def class_hash_call(contract: str) -> ContractCall:
 
 
 def block_time_call() -> ContractCall:
-    """Return the call that reads the time of the block: one of no contract, at the zero address."""
+    """Return the pseudo-call that reads the block's time: it has no calldata, and the zero address as its contract."""
     return ContractCall(_NO_CONTRACT, b"")
 
 

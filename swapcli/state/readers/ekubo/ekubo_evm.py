@@ -52,7 +52,7 @@ RECORDED_FEES_X64: Final = (
 )
 RECORDED_SPACINGS: Final = (0, 10, 20, 50, 100, 200, 500, 1_000, 4_988, 4_990, 5_982, 9_950, 19_802)
 """Fees and tick spacings in keys of pools on Ethereum, 0 for the full range: kyberswap-dex-lib @ae6a99aa, the file
-pool_keys.json of liquidity-source/ekubo. Together they are those of two thirds of its pools."""
+pool_keys.json of liquidity-source/ekubo. Two thirds of the pools in it have one of these fees and spacings."""
 _FETCH: Final = "getQuoteData((address,address,bytes32)[],uint32)"
 _SLOAD: Final = "sload()"
 """Takes any number of slots and returns as many words."""
@@ -74,7 +74,7 @@ class _Config(NamedTuple):
 
     @property
     def words_to_read(self) -> int:
-        """How many words of the bitmap to either side have the reach; 0 without a bitmap."""
+        """The number of words of the bitmap to either side that cover `REACH`; 0 without a bitmap."""
         spacing = self.tick_spacing
         return min(REACH // (WORD_BITS * spacing) + 1, MAX_WORDS) if spacing else 0
 

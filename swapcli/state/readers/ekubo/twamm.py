@@ -1,7 +1,7 @@
 """Ekubo's TWAMM: the pool as the core has it, the sale rates, and the times at which orders begin or end.
 
-The extension finds such a time from another one, up to a third. So the time since its last execution is searched from
-several places at once. Both contracts can be upgraded: a pool is left out unless their classes are known ones.
+A call of the extension finds the next such time after a time, up to another. So the span since its last execution is
+searched from several starts at once. Both contracts can be upgraded: a pool is left out unless their classes are known.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _RATES: Final = "get_sale_rate_and_last_virtual_order_time"
 _NEXT_TIME: Final = "next_initialized_time"
 _CHANGE: Final = "get_sale_rate_delta"
 _PLACES: Final = 8
-"""Places from which the search begins: the extension executes with each swap, so that mostly few times are left."""
+"""Starts of the search. The extension executes with each swap, so usually few times are left to find."""
 _MAX_ROUNDS: Final = 200
 
 
 class _Span(NamedTuple):
-    """Times after `since`, up to and with `until`, at which orders may begin or end."""
+    """The times after `since` up to and including `until`, in Unix seconds."""
 
     since: int
     until: int

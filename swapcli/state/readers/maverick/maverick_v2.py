@@ -29,7 +29,7 @@ from swapcli.state.rpc.node import ContractCall
 REACH: Final = 2_000
 """Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""
 MIN_TICKS, MAX_TICKS = 8, 64
-"""Ticks to either side. A swap that would go on beyond them is refused as if the pool had no more."""
+"""Ticks to either side. A swap beyond them is refused as if the pool had no more liquidity."""
 _STATE: Final = "getState()"
 """Both reserves, three numbers of the average, active tick, lock, number of bins, the protocol's share of the fees."""
 _STATE_WORDS: Final = 9

@@ -1,4 +1,4 @@
-"""What the hook of Deli takes of a swap: the LP fee that the pool manager has, always in the hook's own token.
+"""The fee of Deli's hook: the LP fee that the pool manager has for the pool, always taken in the hook's own token.
 
 Source: `DeliHook.sol` of morphex-labs/deli-swap-contracts.
 """
@@ -21,11 +21,11 @@ _TOKEN: Final = "WBLT()"
 
 
 def deli_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the call that `read_one_sided_fee` makes."""
+    """Return the call that `read_deli_fee` makes."""
     return [ContractCall(ref.constants_as(V4Constants).hooks, encode_call(_TOKEN))]
 
 
-def read_one_sided_fee(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[Mapping[str, object]]:
+def read_deli_fee(ref: PoolRef, lp_fee_ppm: int) -> BatchRead[Mapping[str, object]]:
     """Read the fields of the pool's state in one round. Raises `InvalidPoolState` for a pool without the token."""
     (answer,) = yield deli_calls(ref)
     token = read_address(answer, _TOKEN)

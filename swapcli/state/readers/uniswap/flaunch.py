@@ -1,10 +1,10 @@
-"""What the hooks of Flaunch take of a swap, and what they sell before it.
+"""The fees of Flaunch's hooks, and the collected tokens that they sell before a swap.
 
-The hook keeps a part of each output, as its fee calculator says; a part in the launched token is collected, and sold to
+The hook keeps a part of each output, as its fee calculator says. Fees in the launched token are collected, and sold to
 later buyers (`internal_swap`). For a while after the start, the launched token has one price for buyers and cannot be
 sold, and the first swap after that moves liquidity; so does the first one after a week in which the bid wall was left
-alone with fees of its own. None of these is computed here: such a pool is refused. Addresses that are exempt from fees
-are not: no router is known to be.
+alone with fees of its own. None of these is computed here: such a pool is refused. Some addresses are exempt from
+fees, but no router is known to be.
 
 Source: `PositionManager.sol`, `AnyPositionManager.sol`, `FeeDistributor.sol`, `FairLaunch.sol`, `BidWall.sol` of
 flayerlabs/flaunchgg-contracts. Its first version has no clock in the bid wall; pools for other tokens have no launch.
@@ -43,14 +43,14 @@ _WALL_INFO: Final = "poolInfo(bytes32)"
 _WALL_USED_AT: Final = "lastPoolTransaction(bytes32)"
 _STALE_AFTER: Final = "staleTimeWindow()"
 _STALE_SECONDS: Final = 7 * 86_400
-"""What the second version has as a constant that it does not tell."""
+"""A constant of the second version, which it has no function to read."""
 _CALCULATED: Final = "determineSwapFee((address,address,uint24,int24,address),(bool,int256,uint160),uint24)"
 _LAUNCH_WORDS, _CLOSED_WORD = 6, 5
 _WALL_WORDS, _PENDING_WORD = 6, 4
 
 
-def hook_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls that `read_launched` begins with."""
+def flaunch_calls(ref: PoolRef) -> list[ContractCall]:
+    """Return the calls that `read_flaunch_pool` begins with."""
     key = ref.constants_as(V4Constants)
     return [
         ContractCall(key.hooks, encode_call(_NATIVE)),
@@ -63,13 +63,13 @@ def hook_calls(ref: PoolRef) -> list[ContractCall]:
     ]
 
 
-def read_launched(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Mapping[str, object]]:
+def read_flaunch_pool(ref: PoolRef, lp_fee_ppm: int, time: int) -> BatchRead[Mapping[str, object]]:
     """Read the fields of the pool's state in two rounds, `time` being that of the block.
 
     Raises `InvalidPoolState` where the pool cannot be computed.
     """
     key = ref.constants_as(V4Constants)
-    answers = yield hook_calls(ref)
+    answers = yield flaunch_calls(ref)
     native, fees, calculator, collected, wall, starts, launch = answers
     starts_at = read_word(starts, _STARTS_AT) if starts else 0
     if starts_at > time:

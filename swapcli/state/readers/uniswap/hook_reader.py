@@ -24,8 +24,8 @@ from swapcli.state.readers.pool_constants import V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.sampled.sampled_pools import PoolValues, read_values, resolve_number
 from swapcli.state.readers.uniswap.clanker import fee_calls, read_fees
-from swapcli.state.readers.uniswap.deli import deli_calls, read_one_sided_fee
-from swapcli.state.readers.uniswap.flaunch import hook_calls, read_launched
+from swapcli.state.readers.uniswap.deli import deli_calls, read_deli_fee
+from swapcli.state.readers.uniswap.flaunch import flaunch_calls, read_flaunch_pool
 from swapcli.state.readers.uniswap.v4_key import key_arguments
 from swapcli.state.rpc.call_encoding import read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
@@ -65,7 +65,7 @@ def _first_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
     """Return the calls that the reader of a rule begins with."""
     if rule.rule == DELI:
         return deli_calls(ref)
-    return hook_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
+    return flaunch_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
 
 
 def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
@@ -78,10 +78,10 @@ def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookR
     if rule.code_hash and read_word(hashes[0], "code hash") != int(rule.code_hash, 16):
         raise InvalidPoolState("hooks", f"the code of {key.hooks} is not the one whose rule is known")
     if rule.rule == FLAUNCH:
-        launched = yield from read_launched(ref, lp_fee_ppm, time)
+        launched = yield from read_flaunch_pool(ref, lp_fee_ppm, time)
         return HookReading(launched, bool(rule.code_hash))
     if rule.rule == DELI:
-        state = yield from read_one_sided_fee(ref, lp_fee_ppm)
+        state = yield from read_deli_fee(ref, lp_fee_ppm)
         return HookReading(state, bool(rule.code_hash))
     if rule.rule != FEES:
         clanker = yield from read_fees(ref, rule, time)

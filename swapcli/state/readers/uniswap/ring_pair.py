@@ -1,6 +1,6 @@
 """Pairs of RingSwap: the reserves, and what both wrappers hold of their tokens, in one round.
 
-The fee is fixed in the contract code, as Uniswap V2's. A factory knows pairs by their wrapped tokens, each of which
+The fee is fixed in the contract code, as Uniswap V2's. The factory lists pairs of wrapped tokens, each of which
 names the token that it wraps.
 """
 
