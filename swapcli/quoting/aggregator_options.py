@@ -1,4 +1,4 @@
-"""Whom a comparison asks beside its own sources: aggregators by name, for a sender, and what simulates their offers."""
+"""The aggregators that a comparison asks beside its own sources, for a sender, and the simulation of their offers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class AggregatorOptions(NamedTuple):
-    """The aggregators to ask for a sender, the time that each of them has, and what simulates their payloads.
+    """The aggregators to ask for a sender, and the seconds that each of them has to answer.
 
-    That is opened once the own quotes are there: its modules take as long to import as they take. `left_out` says why
-    others are not asked, by name.
+    `open_simulator` opens what simulates their payloads. It is called after the own quotes, since importing its modules
+    takes as long as these. `left_out` has the reasons why other aggregators are not asked, by name.
     """
 
     asked: Sequence[AskedAggregator]
@@ -39,9 +39,10 @@ class AggregatorOptions(NamedTuple):
 def choose_aggregator_options(
     names: Sequence[str], sender: str | None, network: Network, nodes: NodeOpener, routers: RouterMemory
 ) -> AggregatorOptions:
-    """Return what asks the aggregators of these names, or `all`; without a `sender`, for an address that nobody owns.
+    """Return the options for asking the aggregators of these names, or `all` of them.
 
-    Adapters, keys and the time-out are those of the settings; offers are simulated by the node that checks swaps.
+    Without a `sender` they are asked for an address that nobody owns. Adapters, keys and the time-out come from the
+    settings; offers are simulated by the node that checks swaps.
     Raises `InvalidOption` for a name that cannot be asked.
     """
     from swapcli.quoting.openers.choose_aggregators import choose_aggregators

@@ -312,13 +312,13 @@ class Market:
     ) -> Comparison:
         """Return the ways to sell `amount`, the best first: split, single path, direct, and each protocol alone.
 
-        Nobody else is asked unless `aggregators` names them, as `swapcli compare --aggregators` does: "all", or names
+        Aggregators are only asked if `aggregators` names them, as `swapcli compare --aggregators` does: "all", or names
         such as ["lifi", "kyberswap"]. The tokens, the amount and the `sender`, by default an address that nobody owns,
         are then sent to the `hosts` of the comparison, while this process computes. With a node, their payloads are
-        simulated for the sender, and rank by what they pay.
+        simulated for the sender, and ranked by what they pay.
 
         Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
-        cannot be asked, and for any of an offline market or of one on a past block.
+        cannot be asked, or for any aggregator if the market is offline or on a past block.
         """
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK

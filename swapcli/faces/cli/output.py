@@ -68,7 +68,7 @@ class Output(NamedTuple):
             self._print_note(f"warning: {printable(warning.message)}")
 
     def warn_of_former_names(self, messages: Iterable[str]) -> None:
-        """Print warnings of names that were replaced; with JSON, after the result, or after the first of several."""
+        """Print warnings about former names; with JSON, after the result, or after the first of several."""
         for message in messages:
             self._print_note(f"warning: {printable(message)}")
 

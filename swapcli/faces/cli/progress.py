@@ -14,9 +14,9 @@ _MINUTES_FROM_S: Final = 120
 
 
 class ProgressLine:
-    """The progress on `stream`, if there is one: `total` items of work in all, `done` of them by an earlier run.
+    """A progress line on `stream`, if there is one: `total` items of work, `done` of them in an earlier run.
 
-    `noun` is the plural of what the items are, such as orders.
+    `noun` is the plural noun for the items, such as "orders".
     """
 
     def __init__(self, clock: Clock, stream: TextIO | None, noun: str, total: int | None, done: int = 0) -> None:
@@ -37,7 +37,7 @@ class ProgressLine:
             self._write(self.describe(now_s - self._started_s))
 
     def describe(self, elapsed_s: float) -> str:
-        """Return the line after this time."""
+        """Return the line after `elapsed_s` seconds of this run."""
         rate = (self._done - self._before) / max(elapsed_s, 1e-9)
         shown = f"{rate:,.0f} a second" if rate >= 1 else f"{60 * rate:,.0f} a minute"
         if self._total is None:

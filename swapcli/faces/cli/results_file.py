@@ -14,21 +14,21 @@ from swapcli.faces.cli.files import STDIN
 
 
 @contextmanager
-def open_results_file(name: str, *, resume: bool, otherwise: str) -> Iterator[BinaryIO]:
+def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Iterator[BinaryIO]:
     """Open a file of results at its end, which is made if it is missing, and lock it.
 
-    `otherwise` says, in hints, where results go without a file. Raises `InvalidOption` if it is no regular file, if
+    `hint_without_file` says where results go without a file. Raises `InvalidOption` if it is no regular file, if
     another process has locked it, or if it has results that are not to be resumed; `InputOutputError`.
     """
     if name == STDIN:
-        raise InvalidOption("--results needs the name of a file", hint=otherwise)
+        raise InvalidOption("--results needs the name of a file", hint=hint_without_file)
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InvalidOption(f"{name} is not a regular file", hint=otherwise)
+        raise InvalidOption(f"{name} is not a regular file", hint=hint_without_file)
     with open(descriptor, "ab+") as file:
         _lock(file, name)
         if file.seek(0, os.SEEK_END) and not resume:

@@ -304,7 +304,7 @@ class Settings(NamedTuple):
     """All settings, typed.
 
     `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
-    `deprecations` are the warnings of former names that the sources use.
+    `deprecations` are the warnings about former names in the sources.
     """
 
     network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")

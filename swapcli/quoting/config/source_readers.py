@@ -32,8 +32,8 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 class RawValue(NamedTuple):
     """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
-    `folder` is what a relative file name in it starts from; None is the working directory. `deprecations` warn of
-    former names by which it is given.
+    `folder` is what a relative file name in it starts from; None is the working directory. `deprecations` are
+    the warnings if it was given by a former name.
     """
 
     value: object
@@ -181,7 +181,7 @@ def row_of(key: str) -> Setting | None:
 
 
 def former_key(key: str) -> Deprecation | None:
-    """Return the deprecation of a key whose present name is the `replacement`, `networks.NAME.x` included, if any."""
+    """Return the deprecation of a former key, also of one such as `networks.NAME.x`; None for any other key."""
     from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
 
     group, *rest = key.split(".")
@@ -292,7 +292,7 @@ def _is_former_group(name: str) -> bool:
 
 
 def _former_variable(name: str, names_of: Callable[[str], tuple[str, ...]]) -> tuple[str, str] | None:
-    """Return the key of a variable with a former name, and the warning of it; None for another variable."""
+    """Return the key of an environment variable with a former name, and its warning; None for any other variable."""
     from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
 
     for each in _former_settings().values():
@@ -307,7 +307,7 @@ def _former_variable(name: str, names_of: Callable[[str], tuple[str, ...]]) -> t
 
 
 def _add(given: dict[str, RawValue], key: str, value: RawValue) -> None:
-    """Add a value to those of its source, in which one by a former name does not replace that by the present name."""
+    """Add a value to those of its source. A value under a former name does not replace one under the present name."""
     if other := given.get(key):
         kept = other if value.deprecations else value
         value = kept._replace(deprecations=other.deprecations + value.deprecations)

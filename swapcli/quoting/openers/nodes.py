@@ -212,7 +212,7 @@ def check_has_eth_nodes(network: Network) -> None:
     if not network.kind.traits.has_eth_nodes:
         raise InvalidOption(
             f"{network.name} is not an EVM network: its nodes use a different protocol",
-            hint="quotes are read from them, also at past blocks (--block, backtest); this needs an EVM network",
+            hint="its nodes only serve quotes, also at past blocks (--block, backtest); name an EVM network",
         )
 
 

@@ -20,9 +20,9 @@ CACHE_FILE = "past-blocks.db"
 
 @contextmanager
 def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
-    """Yield the node of a network that quotes read; what it says of final blocks is kept if it `uses_cache`.
+    """Yield the node that quotes of a network read; with `uses_cache`, its answers about final blocks are kept.
 
-    That of an EVM network is an `ArchiveNode`. Raises as `NodeOpener.require_quoted_node`, and `ConfigError` if the
+    The node of an EVM network is an `ArchiveNode`. Raises as `NodeOpener.require_quoted_node`, and `ConfigError` if the
     cache cannot be opened.
     """
     with closing(nodes.require_quoted_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
@@ -40,7 +40,7 @@ def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> 
 
 @contextmanager
 def open_archive_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[ArchiveNode]:
-    """Yield the node of an EVM network that quotes read, as `open_past_node`. Raises as `NodeOpener.require_node`."""
+    """As `open_past_node`, for an EVM network. Raises as `NodeOpener.require_node`."""
     with closing(nodes.require_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
         if cache is None:
             yield node

@@ -1,4 +1,4 @@
-"""The frame of all SVG pictures: a document that is complete in itself, with the colors of light and dark mode."""
+"""The frame of all SVG pictures: a self-contained document with the colors of light and dark mode."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from swapcli.quoting.pictures.svg_elements import FONT, escape_text, px
 
 ByMode = tuple[str, str]
-"""What holds in light and in dark mode."""
+"""The values for light and for dark mode."""
 Rules = Iterable[tuple[str, str]]
-"""Selectors, with commas between several, and their declarations."""
+"""Pairs of comma-separated selectors and their declarations."""
 
 
 def svg_document(
@@ -48,7 +48,7 @@ def style_sheet(name: str, rules: Rules, colors: Callable[[int], Rules]) -> str:
 
 
 def paint(fills: Mapping[str, ByMode], strokes: Mapping[str, ByMode], mode: int) -> list[tuple[str, str]]:
-    """Return the rules of colors by selector."""
+    """Return the rules for the fill and stroke colors, by selector, of light (0) or dark (1) mode."""
     return [
         *((selector, f"fill:{colors[mode]}") for selector, colors in fills.items()),
         *((selector, f"stroke:{colors[mode]}") for selector, colors in strokes.items()),

@@ -17,7 +17,7 @@ from swapcli.faces.cli.results_file import open_results_file
 HOLD = """
 import sys
 from swapcli.faces.cli.results_file import open_results_file
-with open_results_file(sys.argv[1], resume=True, otherwise="") as file:
+with open_results_file(sys.argv[1], resume=True, hint_without_file="") as file:
     print("locked", flush=True)
     sys.stdin.read()
 """
@@ -40,13 +40,13 @@ def test_a_second_writer_is_refused_until_the_first_is_dead(tmp_path: Path) -> N
     with another_writer(file) as process:
         with (
             pytest.raises(InvalidOption, match=f"another process is writing to {file}") as caught,
-            open_results_file(str(file), resume=True, otherwise=OTHERWISE),
+            open_results_file(str(file), resume=True, hint_without_file=OTHERWISE),
         ):
             pass
         assert caught.value.hint == "wait until it has finished, then use --resume"
         process.kill()
         process.wait()
-        with open_results_file(str(file), resume=True, otherwise=OTHERWISE) as opened:
+        with open_results_file(str(file), resume=True, hint_without_file=OTHERWISE) as opened:
             opened.write(b"one\n")
     assert file.read_bytes() == b"one\n"
 
@@ -56,10 +56,10 @@ def test_results_are_kept_unless_they_are_resumed(tmp_path: Path) -> None:
     file.write_bytes(b"one\n")
     with (
         pytest.raises(InvalidOption, match="is not empty"),
-        open_results_file(str(file), resume=False, otherwise=OTHERWISE),
+        open_results_file(str(file), resume=False, hint_without_file=OTHERWISE),
     ):
         pass
-    with open_results_file(str(file), resume=True, otherwise=OTHERWISE) as opened:
+    with open_results_file(str(file), resume=True, hint_without_file=OTHERWISE) as opened:
         assert opened.tell() == 4
         opened.write(b"two\n")
     assert file.read_bytes() == b"one\ntwo\n"
@@ -68,6 +68,6 @@ def test_results_are_kept_unless_they_are_resumed(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("-", str(tmp_path / "pipe")):
-        with pytest.raises(InvalidOption) as caught, open_results_file(name, resume=False, otherwise=OTHERWISE):
+        with pytest.raises(InvalidOption) as caught, open_results_file(name, resume=False, hint_without_file=OTHERWISE):
             pass
         assert caught.value.hint == OTHERWISE

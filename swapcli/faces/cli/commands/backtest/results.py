@@ -131,5 +131,5 @@ def _unescaped(cell: str) -> str:
 @contextmanager
 def open_results(name: str, *, resume: bool) -> Iterator[BacktestResults]:
     """Open a file of results. Raises as `open_results_file`."""
-    with open_results_file(name, resume=resume, otherwise="--format csv prints each quote") as file:
+    with open_results_file(name, resume=resume, hint_without_file="--format csv prints each quote") as file:
         yield BacktestResults(name, file)

@@ -162,5 +162,5 @@ def _shown(order_id: object) -> str:
 @contextmanager
 def open_results(name: str, *, resume: bool, is_csv: bool) -> Iterator[BatchResults]:
     """Open a file of results at its end. Raises as `open_results_file`."""
-    with open_results_file(name, resume=resume, otherwise="without --results, results go to stdout") as file:
+    with open_results_file(name, resume=resume, hint_without_file="without --results, results go to stdout") as file:
         yield BatchResults(name, file, is_csv=is_csv)
