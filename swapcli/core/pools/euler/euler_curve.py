@@ -5,7 +5,7 @@ With less of the first token than the equilibrium x0, the reserve of the second 
     y = y0 + (px / py) (x0 - x) (c + (1 - c) x0 / x)
 
 where the concentration c blends constant product (0) and constant sum (1); the other half is the same with the tokens
-exchanged. The second version rounds less than the first one, and says no by the largest number where that reverts.
+exchanged. The second version rounds less often than the first, and returns `NO_RESERVE` where the first one reverts.
 
 Source: `CurveLib.sol` of euler-xyz/euler-swap, tags eulerswap-1.0 and eulerswap2-cantina-audit-fixes.
 """
@@ -22,7 +22,7 @@ from swapcli.core.records import NamedTuple
 
 RESERVE_BITS: Final = 112
 NO_RESERVE: Final = UINT256_LIMIT - 1
-"""What the second version returns for a reserve of more than 112 bits."""
+"""The second version returns it instead of a reserve of more than 112 bits."""
 _V1_LIMIT: Final = 1 << 248
 _DIRECT_SQUARE: Final = 10**36
 _HALF_WAD_ODD: Final = 3_814_697_265_625
@@ -30,7 +30,10 @@ _HALF_WAD_ODD: Final = 3_814_697_265_625
 
 
 class Half(NamedTuple):
-    """One half of the curve: the token below its equilibrium `x0`, the other one from `y0` on, and their prices."""
+    """One half of the curve: one token is below its equilibrium `x0`, the other one above its own, `y0`.
+
+    The equilibrium is in base units, `concentration` a fraction of 10^18; of the prices only the ratio counts.
+    """
 
     x0: int
     y0: int

@@ -1,12 +1,13 @@
 """Pools of EulerSwap: a curve around an equilibrium, whose reserves are deposits and debts of one account in vaults.
 
-What is sold is deposited in the account's vault, after it has repaid the account's debt; what is bought is withdrawn,
-and borrowed where the deposits do not suffice. So the vaults limit a swap: the room for deposits, the cash, and caps on
-borrowing. They serve others, and their interest grows, so both limits are those of one block, and a route swaps in a
-pool once. An account may lack the collateral to borrow what the vaults could pay, which the contract does not quote by.
+The sold token first repays the account's debt in its vault, and the rest is deposited there. The bought token is
+withdrawn, and borrowed if the deposits do not suffice. So the vaults limit a swap: by their room for deposits, their
+cash, and their caps on borrowing. Vaults serve others too, and accrue interest, so these limits hold for one block, and
+a route swaps in a pool once. An account may also lack the collateral to borrow what the vaults could pay, which the
+contract's quotes do not consider.
 
-The fee stays out of the reserves. The curve is that of `euler_curve`; a pool's owner may change all of the second
-version's parameters at any time, which then emits an event.
+The fee stays out of the reserves. `euler_curve` has the curve. The owner of a pool of the second version may change all
+of its parameters at any time, which emits an event.
 
 Source: `QuoteLib.sol`, `SwapLib.sol`, `FundsLib.sol` of euler-xyz/euler-swap. Swap hooks of the second version are not
 computed.
@@ -40,13 +41,14 @@ _GAS_OF_SECOND_VERSION: Final = 400_000
 
 @dataclass(frozen=True, slots=True)
 class EulerSwap(Pool):
-    """Pairs are of the first token and of the second; `fees` are those of selling either, as fractions of 10^18, of
-    which the whole means that it cannot be sold.
+    """Pairs have a value for the first token and one for the second, in base units if they are amounts.
 
-    What is sold repays `debts` first; the vaults have `deposit_rooms` for the rest, which gets no share of a vault
-    below `least_deposits`. `output_limits` is what the vaults can pay, and `secured_outputs` what the account can
-    withdraw and borrow by its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input
-    from its `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
+    `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those of
+    the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first; the vaults have `deposit_rooms` for the
+    rest, which gets no share of a vault below `least_deposits`. `output_limits` are the amounts that the vaults can
+    pay, and `secured_outputs` those that the account can withdraw and borrow with its collateral. A swap goes through
+    the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
+    key, which no swap pays.
     """
 
     version: int
@@ -74,11 +76,11 @@ class EulerSwap(Pool):
 
     @property
     def called_address(self) -> str:
-        """The pool manager, whose hook the pool is."""
+        """The pool manager: the pool is a hook of it."""
         return self.pool_manager
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` as the contract's quote for an exact input. Raises as `Pool.swap`."""
+        """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
         if amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")

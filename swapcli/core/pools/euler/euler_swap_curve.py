@@ -1,7 +1,7 @@
 """A direction of EulerSwap in floats: from the reserves to the equilibrium, and on from there.
 
-With r the price of the sold token in the bought one, and c and d what the concentrations of the halves on which the
-sold and the bought token are below their equilibrium x0 and y0 leave of one, the marginal rate is
+Let r be the price of the sold token in the bought one, x0 and y0 the equilibrium of both, and c and d one minus the
+concentration of the half on which the sold token, and the bought one, is below it. The marginal rate is
 
     r (1 + c ((x0 / x)^2 - 1))    while x <= x0, and    r / (1 + d ((y0 / y)^2 - 1))    after that.
 
@@ -14,7 +14,7 @@ from math import inf, sqrt
 
 
 class EulerSwapCurve:
-    """See `RateCurve`. Pairs are of the sold token and of the bought one; `kept` is what the fee leaves of an input.
+    """See `RateCurve`. Pairs have a value for the sold token and one for the bought one; `kept` is one minus the fee.
 
     `to_equilibrium` is the input after the fee that reaches the equilibrium, 0 beyond it: reserves as floats lose its
     digits. `limits` are the largest input after the fee, and the largest output.
@@ -100,7 +100,7 @@ class EulerSwapCurve:
         return 2.0 * value / (middle + sqrt(square))
 
     def _left(self, net: float) -> float:
-        """Return the reserve of the bought token after an input from the equilibrium on, however little that is."""
+        """Return the bought token's reserve after an input from the equilibrium on, accurate even if little is left."""
         y, paid = self._reserve_out, self._tail(net)
         if paid < 0.5 * y or not self._d:
             return y - paid

@@ -1,7 +1,7 @@
-"""The fee of hooks that always take it in one of the pool's tokens, as Deli's.
+"""The fee of hooks that always take it in the same token of the pool, such as Deli's.
 
-It is a part of the input, rounded up. If the other token is sold, it is what that part is worth at the price before the
-swap, also rounded up, and comes out of the output.
+If that token is sold, the fee is a part of the input, rounded up. If the other token is sold, the same part of the
+input is converted at the price before the swap, also rounded up, and taken from the output.
 
 Source: `DeliHook.sol` of morphex-labs/deli-swap-contracts.
 """
@@ -27,15 +27,15 @@ class FeeInToken(NamedTuple):
     fee_ppm: int
 
     def is_sold(self, *, down: bool) -> bool:
-        """Return whether who sells token0 (`down`) or token1 pays the fee of the input."""
+        """Return whether a sale of token0 (`down`) or token1 pays the fee in the input."""
         return down == self.token_is_first
 
     def taken_of_input(self, amount_in: int) -> int:
-        """Return the fee in the token that is sold."""
+        """Return the fee of an input, in base units of the sold token."""
         return mul_div_up(amount_in, self.fee_ppm, PPM)
 
     def taken_of_output(self, plain: Concentrated, amount_in: int) -> int:
-        """Return the fee in the other token, at the price of `plain`."""
+        """Return the fee of an input, in base units of the bought token at the price of `plain`."""
         fee, price = self.taken_of_input(amount_in), plain.sqrt_price_x96
         if self.token_is_first:  # token1 is sold
             return mul_div_up(mul_div_up(fee, Q96, price), Q96, price)

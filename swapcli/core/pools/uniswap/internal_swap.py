@@ -2,8 +2,8 @@
 
 Fees in the launched token have to become the paired one, so the hook fills buyers first. Its price is that of a swap in
 the opposite direction: what the pool would ask, in launched tokens, for the buyer's whole input, with the liquidity of
-the current tick and without a fee. If it has fewer tokens than that, it pays all that it has, and charges the same part
-of the input. The rest of the input is swapped in the pool. The hook's fee is taken of both outputs, each rounded down.
+the current tick and without a fee. If it has fewer tokens than that, it pays all of them, and charges the same part of
+the input. The rest of the input is swapped in the pool. The hook's fee is taken of both outputs, each rounded down.
 
 Source: `InternalSwapPool.sol` of flayerlabs/flaunchgg-contracts, and `SwapMath.sol` of Uniswap v4-core.
 """
@@ -25,17 +25,17 @@ _AMOUNT_BITS: Final = 127
 
 
 class InternalSwap(NamedTuple):
-    """`amount` is what the hook has of the launched token, which is the pool's first token or its second."""
+    """`amount`, in base units, is the hook's balance of the launched token: the pool's first token or its second."""
 
     token_is_first: bool
     amount: int
 
     def is_bought(self, *, down: bool) -> bool:
-        """Return whether who sells token0 (`down`) or token1 buys the launched token."""
+        """Return whether a sale of token0 (`down`) or token1 buys the launched token."""
         return down != self.token_is_first
 
     def fill(self, plain: Concentrated, amount_in: int, *, down: bool) -> tuple[int, int]:
-        """Return what a buyer with `amount_in` pays to the hook, and gets from it before fees. Raises `SwapReverts`."""
+        """Return the part of `amount_in` paid to the hook, and its output before fees. Raises `SwapReverts`."""
         if not self.amount:
             return 0, 0
         asked, bought = _opposite_step(plain, amount_in, down=down)

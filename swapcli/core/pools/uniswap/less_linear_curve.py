@@ -1,4 +1,4 @@
-"""A curve less an amount in proportion to the input: a fee of the input that comes out of the output."""
+"""A curve minus a fee that is proportional to the input, but taken from the output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from swapcli.core.model.pool import RateCurve
 
 
 class LessLinearCurve:
-    """See `RateCurve`. `fee` is what a unit of the input costs in the output; trades end where one brings no more."""
+    """See `RateCurve`. `fee` is output per unit of input; trades end where one more unit costs more than it brings."""
 
     __slots__ = ("_fee", "_inner", "capacity", "start_rate")
 

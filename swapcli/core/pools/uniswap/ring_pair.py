@@ -1,8 +1,9 @@
 """Pairs of RingSwap: Uniswap V2 between wrapped tokens, which wrappers exchange one to one.
 
-A trader has the input wrapped, swaps in the pair, and has the output unwrapped; `tokens` are those that are wrapped.
-All wrapped tokens count 18 decimals, but amounts stay the same. The protocol may mint wrapped tokens without a deposit,
-so that a wrapper may hold less of its token than the pair has of the wrapped one: then only that much can be bought.
+A swap wraps the input, sells it in the pair, and unwraps the output; `tokens` are the underlying ones. All wrapped
+tokens have 18 decimals, but base units are exchanged one to one. The protocol may mint wrapped tokens without a
+deposit, so a wrapper may hold less of its token than the pair holds of the wrapped one: then only that much can be
+bought.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ class RingPair(Pool):
 
     family: ClassVar[str] = "ring_pair"
     swap_gas: ClassVar[int] = 225_000
-    """As kyberswap-dex-lib estimates a swap with both exchanges; a pair of Uniswap V2 alone takes 59,900."""
+    """The estimate of kyberswap-dex-lib with wrapping and unwrapping; a pair of Uniswap V2 alone takes 59,900."""
 
     @property
     def shared_states(self) -> tuple[SharedState, ...]:
-        """Return what each wrapper holds, which other pairs change as well."""
+        """Return the deposits of each wrapper, which swaps in other pairs change as well."""
         return tuple(SharedState(*each) for each in zip(self.wrappers, zip(self.deposits), strict=True))
 
     def with_shared_state(self, shared: SharedState) -> Self:

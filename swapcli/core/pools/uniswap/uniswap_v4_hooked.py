@@ -1,10 +1,9 @@
 """Uniswap V4 pools with a hook whose rule is known: it sets the LP fee, and takes a part of the input or the output.
 
-The pool itself is `Concentrated`; around its swap stand the parts that the hook takes, which `hook_fees` describes, or
-`clanker_volatility` where they depend on the amount, `internal_swap` where the hook sells tokens of its own first, and
-`fee_in_token` where it takes its fee always in one token.
-They are those of one block: hooks change them without an event, with time, or by what the swap itself leaves behind. So
-a route swaps in such a pool once.
+The pool itself is `Concentrated`. The hook takes its parts before and after the swap: `hook_fees` describes them, or
+`clanker_volatility` if they depend on the amount. `internal_swap` is for hooks that first sell tokens of their own, and
+`fee_in_token` for hooks that always take their fee in the same token. All of these hold for one block: hooks change
+them without an event, with time, or as an effect of a swap. So a route swaps in such a pool once.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ _MAX_HOOK_GAS: Final = 10_000_000
 class UniswapV4Hooked(Pool):
     """`plain` is the pool as it would swap without its hook, and `hook_gas` what the hook adds to the gas of a swap.
 
-    `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more. `internal_swap` is
-    what the hook sells before the pool does, `fee_in_token` a fee that is in one token whichever is sold.
+    `fees` are those of the smallest swaps. If there is a `volatility`, larger ones may cost more. `internal_swap`
+    has the tokens that the hook sells before the pool does, `fee_in_token` a fee that is always in the same token.
     """
 
     plain: Concentrated
@@ -177,7 +176,7 @@ class UniswapV4Hooked(Pool):
 
 
 def _check_rule(field: str, hooks: str, fees: HookFees, rule_count: int) -> None:
-    """Raise `InvalidPoolState` for a hook that cannot do what a field says, or that does so by no known rule."""
+    """Raise `InvalidPoolState` for a field that the hook's permissions do not allow, or that no known rule has."""
     may_take_both = may_take_input(hooks) and may_take_output(hooks)
     if not may_take_both or rule_count > 1 or any(each.input_fee for each in fees):
         raise InvalidPoolState(field, f"no known rule lets {hooks} do that with its permissions and fees")

@@ -15,7 +15,7 @@ as they are. The output of all actions stays in Settler, which checks the minimu
 * Curve, Balancer V2, iZiSwap, SmarDex, GMX V1, Kuru, Clober, wrapped native: the action BASIC, which calls any
   contract. `payload/evm/basic_calls` has the calls.
 * Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
-  below the pool's, and neither its bytecode nor vectors of it are published to check a replay.
+  below the pool's, and is not repeated here.
 
 Settler has the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If nothing
 uses the wrapped token (no pool, nor the sender's input, nor the recipient's output), nothing is converted.
