@@ -13,9 +13,10 @@ from swapcli.core.errors import InvalidInput, NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.swap_terms import BPS, Integrator
+from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
+from swapcli.core.model.units import BPS
 from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, build_integrator

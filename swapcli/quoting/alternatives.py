@@ -10,7 +10,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.swap_terms import BPS
+from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import QuoteResult
 

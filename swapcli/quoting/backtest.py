@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from swapcli.core.errors import SwapcliError, UpstreamError
 from swapcli.core.model.distribution import Distribution, distribution_of
-from swapcli.core.model.swap_terms import BPS
 from swapcli.core.model.token import Token
+from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_options import QuoteOptions

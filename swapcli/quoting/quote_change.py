@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swapcli.core.model.quote_figures import QuoteFigures
-from swapcli.core.model.swap_terms import BPS
+from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 
 

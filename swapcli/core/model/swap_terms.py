@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swapcli.core.errors import IntegratorError, InvalidOption
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
 
 PPM_PER_PERCENT = PPM // 100
-BPS = 10_000
 MAX_FEE_BPS = 500
 MAX_SURPLUS_BPS = 5_000
 DEFAULT_SLIPPAGE_PPM = PPM_PER_PERCENT // 2

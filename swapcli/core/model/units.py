@@ -6,5 +6,7 @@ from typing import Final
 
 PPM: Final = 1_000_000
 """Parts per million in one whole: 100% in the unit of `fee_ppm`, `slippage_ppm` and the like."""
+BPS: Final = 10_000
+"""Basis points in one whole."""
 WAD: Final = 10**18
 """One whole of the 18-decimal fractions that contracts compute with."""

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedCall, DecodedPayment
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.swap_terms import BPS, Integrator
+from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.units import BPS
 
 _E18_PER_BPS = 10**14
 

@@ -17,9 +17,9 @@ from swapcli.core.model.decoded_call import SENDER, DecodedCall, DecodedOrder, D
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.core.model.swap_terms import BPS, after_fee
+from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.token import Token
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from swapcli.core.errors import InvalidInput, SwapcliError, UpstreamRejected
 from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
-from swapcli.core.model.swap_terms import BPS
+from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.quote_results import LocalQuote, gas_in_output, gas_wei_of
 from swapcli.quoting.sources.quote_source import PoolSource

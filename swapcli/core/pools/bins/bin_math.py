@@ -11,6 +11,7 @@ from math import exp, log1p
 from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.units import BPS
 from swapcli.core.pools.rounding import div_up
 from swapcli.core.validation.values import MAX_UINT256
 
@@ -21,7 +22,6 @@ MAX_ID: Final = (1 << 24) - 1
 MAX_BIN_STEP: Final = (1 << 16) - 1
 
 _SCALE: Final = 1 << SCALE_BITS
-_BASIS_POINTS: Final = 10_000
 _MAX_EXPONENT: Final = (1 << 20) - 1
 """The contracts' `pow` reverts from 2^20 on."""
 _MAX_FLOAT_LOG_PRICE: Final = 40.0
@@ -37,7 +37,7 @@ def price_of_bin(bin_step: int, bin_id: int) -> int:
     exponent = bin_id - BASE_ID
     result, square, remaining = (
         _SCALE,
-        MAX_UINT256 // (_SCALE + (bin_step << SCALE_BITS) // _BASIS_POINTS),
+        MAX_UINT256 // (_SCALE + (bin_step << SCALE_BITS) // BPS),
         abs(exponent),
     )
     while remaining:
@@ -53,7 +53,7 @@ def price_of_bin(bin_step: int, bin_id: int) -> int:
 
 def rate_of_bin(bin_step: int, bin_id: int, swap_for_y: bool) -> float:
     """Return what a bin pays for a unit of input without fee, good to 2 units in the 14th digit."""
-    log_price = (bin_id - BASE_ID) * log1p(bin_step / _BASIS_POINTS)
+    log_price = (bin_id - BASE_ID) * log1p(bin_step / BPS)
     if abs(log_price) > _MAX_FLOAT_LOG_PRICE:
         price = price_of_bin(bin_step, bin_id) / _SCALE
         return price if swap_for_y else 1.0 / price

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Final, Self
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.units import BPS
 from swapcli.core.pools.bins.bin_math import MAX_ID
 from swapcli.core.pools.bins.bin_swap import FEE_SCALE
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.records import NamedTuple
 
-_BASIS_POINTS: Final = 10_000
 _MAX_FEE: Final = FEE_SCALE // 10
 """`MAX_FEE` of the contract, which accepts no parameters that allow more."""
 _MAX_PROTOCOL_SHARE: Final = 2_500
@@ -62,12 +62,12 @@ class Volatility(NamedTuple):
         if elapsed < parameters.filter_period_s:
             return self._replace(updated_at=now)
         is_decayed = elapsed >= parameters.decay_period_s
-        reference = 0 if is_decayed else self.accumulator * parameters.reduction_factor // _BASIS_POINTS
+        reference = 0 if is_decayed else self.accumulator * parameters.reduction_factor // BPS
         return self._replace(reference=reference, id_reference=active_id, updated_at=now)
 
     def accumulator_in(self, bin_id: int, parameters: FeeParameters) -> int:
         """Return the accumulator of a swap in a bin."""
-        return min(self.reference + abs(bin_id - self.id_reference) * _BASIS_POINTS, parameters.max_accumulator)
+        return min(self.reference + abs(bin_id - self.id_reference) * BPS, parameters.max_accumulator)
 
 
 class VolatilityFees(NamedTuple):
@@ -83,7 +83,7 @@ class VolatilityFees(NamedTuple):
 
     def protocol_part(self, fee_amount: int) -> int:
         """Return the protocol's share of a fee, rounded down."""
-        return fee_amount * self.parameters.protocol_share // _BASIS_POINTS
+        return fee_amount * self.parameters.protocol_share // BPS
 
 
 def read_fee_parameters(fields: StateFields, bin_step: int) -> FeeParameters:
@@ -93,7 +93,7 @@ def read_fee_parameters(fields: StateFields, bin_step: int) -> FeeParameters:
         nested.uint("base_factor", 16),
         nested.uint("filter_period", 12),
         nested.uint("decay_period", 12),
-        nested.integer("reduction_factor", 0, _BASIS_POINTS),
+        nested.integer("reduction_factor", 0, BPS),
         nested.uint("variable_fee_control", 24),
         nested.integer("protocol_share", 0, _MAX_PROTOCOL_SHARE),
         nested.uint("max_volatility_accumulator", 20),

@@ -43,12 +43,12 @@ _GAS_OF_SECOND_VERSION: Final = 400_000
 class EulerSwap(Pool):
     """Pairs have a value for the first token and one for the second, in base units if they are amounts.
 
-    `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those of
-    the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first; the vaults have `deposit_rooms` for the
-    rest, which gets no share of a vault below `least_deposits`. `output_limits` are the amounts that the vaults can
-    pay, and `secured_outputs` those that the account can withdraw and borrow with its collateral. A swap goes through
-    the `pool_manager` of Uniswap V4, which lends the input from its `manager_balances`; `v4_fee_ppm` is the fee in its
-    key, which no swap pays.
+    `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those
+    of the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
+    the vaults have `deposit_capacity` for the rest, which gets no share of a vault below `min_deposits`.
+    `output_limits` are the amounts that the vaults can pay, and `secured_outputs` those that the account can withdraw
+    and borrow with its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input from its
+    `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
     """
 
     version: int
@@ -61,8 +61,8 @@ class EulerSwap(Pool):
     concentrations: tuple[int, int]
     fees: tuple[int, int]
     debts: tuple[int, int]
-    deposit_rooms: tuple[int, int]
-    least_deposits: tuple[int, int]
+    deposit_capacity: tuple[int, int]
+    min_deposits: tuple[int, int]
     output_limits: tuple[int, int]
     secured_outputs: tuple[int, int]
     manager_balances: tuple[int, int]
@@ -89,12 +89,12 @@ class EulerSwap(Pool):
         net = amount_in - amount_in * self.fees[sold] // WAD
         if amount_in > self.manager_balances[sold]:
             raise InsufficientLiquidity(f"pool {self.key}: the pool manager does not have {amount_in} to lend")
-        if 0 < (deposit := net - self.debts[sold]) < self.least_deposits[sold]:
+        if 0 < (deposit := net - self.debts[sold]) < self.min_deposits[sold]:
             raise SwapReverts(f"pool {self.key}: a deposit of {deposit} gets no share of the vault")
         amount_out = self._bought_for(sold, net)
         input_limit, output_limit = self._limits(sold)
         # The fee is deposited as well, which the contract's quotes do not count.
-        room = min(input_limit, self.debts[sold] + self.deposit_rooms[sold] - (amount_in - net))
+        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (amount_in - net))
         if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]):
             raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
         if not amount_out:
@@ -115,7 +115,7 @@ class EulerSwap(Pool):
             limits = self._limits(sold)
         except SwapReverts:
             limits = (0, 0)
-        most = min(self.debts[sold] + self.deposit_rooms[sold], self.manager_balances[sold])
+        most = min(self.debts[sold] + self.deposit_capacity[sold], self.manager_balances[sold])
         return EulerSwapCurve(
             reserves=(float(self.reserves[sold]), float(self.reserves[bought])),
             equilibrium=(float(self.equilibrium[sold]), float(self.equilibrium[bought])),
@@ -170,7 +170,7 @@ class EulerSwap(Pool):
     def _limits(self, sold: int) -> tuple[int, int]:
         """Return the largest input after the fee and output that the contract quotes. Raises `SwapReverts`."""
         bought = 1 - sold
-        input_limit = min(self.debts[sold] + self.deposit_rooms[sold], MAX_RESERVE)
+        input_limit = min(self.debts[sold] + self.deposit_capacity[sold], MAX_RESERVE)
         output_limit = min(self.output_limits[bought], self.reserves[bought] - self.min_reserves[bought])
         if self.version == 1:
             return input_limit, output_limit
@@ -249,8 +249,8 @@ _PAIRS: Final = {
     "concentrations": 60,
     "fees": 60,
     "debts": RESERVE_BITS,
-    "deposit_rooms": RESERVE_BITS,
-    "least_deposits": RESERVE_BITS,
+    "deposit_capacity": RESERVE_BITS,
+    "min_deposits": RESERVE_BITS,
     "output_limits": RESERVE_BITS,
     "secured_outputs": RESERVE_BITS,
     "manager_balances": RESERVE_BITS,

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.pools.bins.bin_curve import BinCurve
 from swapcli.core.pools.fast_replace import fast_replace
 from swapcli.core.pools.hull_curve import concave_hull
@@ -29,7 +29,6 @@ from swapcli.core.validation.values import MAX_UINT256
 PRICE_UNIT: Final = 10**30
 """The scale of prices: USD for a whole token."""
 USDG_UNIT: Final = 10**18
-BPS: Final = 10_000
 _PPM_PER_BP: Final = PPM // BPS
 MAX_FEE_BPS: Final = 500
 """The vault takes no base fee and no tax above 5%."""

@@ -19,7 +19,7 @@ from typing import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.pools.bins.bin_curve import BinCurve
 from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.order_books.price_levels import PriceLevel, levels_state, read_levels
@@ -35,7 +35,6 @@ VAULT_STEP_GAS: Final = 4_300
 swaps by the router, on the contracts' bytecode in an EVM."""
 VAULT_PRICE: Final = 10**18
 """The vault's prices are fractions of it."""
-BPS: Final = 10_000
 PPM_PER_BPS: Final = PPM // BPS
 _MAX_SIZE: Final = (1 << 96) - 1
 _PRICES: Final = range(1, (1 << 32) - 1)

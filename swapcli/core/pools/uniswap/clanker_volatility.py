@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.units import PPM, WAD
+from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.pools.rounding import UINT256_LIMIT
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.uniswap.concentrated import Concentrated, walk_ticks, with_lp_fee
@@ -24,7 +24,6 @@ from swapcli.core.pools.uniswap.tick_math import MAX_TICK, MIN_TICK
 from swapcli.core.records import NamedTuple
 
 _FIELD: Final = "clanker_volatility"
-_BASIS_POINTS: Final = 10_000
 _FEE_CONTROL_UNIT: Final = 10**10
 _MAX_ACCUMULATOR: Final = (1 << 24) - 1
 _PROTOCOL_PART: Final = 5
@@ -107,7 +106,7 @@ class ClankerVolatility(NamedTuple):
         tick = plain.tick
         if self.last_swap_at + self.filter_period_s < self.timestamp:
             is_recent = self.last_swap_at + self.reset_period_s > self.timestamp
-            decayed = min(self.accumulator * self.decay_bps // _BASIS_POINTS, _MAX_ACCUMULATOR)
+            decayed = min(self.accumulator * self.decay_bps // BPS, _MAX_ACCUMULATOR)
             applied = decayed if is_recent else 0
             fee_ppm = self._fee_ppm(applied)
             return tick, applied, fee_ppm, fee_ppm // _PROTOCOL_PART

@@ -28,7 +28,7 @@ from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees, check_
 from swapcli.core.pools.uniswap.hooked_curve import HookedCurve
 from swapcli.core.pools.uniswap.internal_swap import InternalSwap, read_internal_swap
 from swapcli.core.pools.uniswap.internal_swap_curve import internal_swap_curve
-from swapcli.core.pools.uniswap.less_linear_curve import LessLinearCurve
+from swapcli.core.pools.uniswap.output_fee_curve import OutputFeeCurve
 from swapcli.core.pools.uniswap.v4_hooks import may_take_input, may_take_output
 
 _TAKEN_OUTPUT_BITS: Final = 107
@@ -118,7 +118,7 @@ class UniswapV4Hooked(Pool):
         if self.fee_in_token is not None:
             if self.fee_in_token.is_sold(down=down):
                 return HookedCurve(inner, 1.0 - self.fee_in_token.fee_ppm / PPM, 1.0)
-            return LessLinearCurve(inner, self.fee_in_token.rate(self.plain))
+            return OutputFeeCurve(inner, self.fee_in_token.rate(self.plain))
         return HookedCurve(inner, 1.0 - fees.input_fee / WAD, 1.0 - fees.output_fee / WAD)
 
     def state(self) -> dict[str, object]:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import BPS, WAD
 from swapcli.core.pools.rounding import div_up, require_uint256
 from swapcli.core.records import NamedTuple
 
-BPS: Final = 10_000
 MAX_FEE_BPS: Final = BPS // 2 - 1
 """Both modules refuse a fee of a half or more."""
 

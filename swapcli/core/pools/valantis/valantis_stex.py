@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import BPS, WAD
 from swapcli.core.pools.bins.bin_curve import BinCurve
 from swapcli.core.pools.fast_replace import fast_replace
 from swapcli.core.pools.fixed_rate.fixed_rate_curve import fixed_rate_curve
@@ -28,7 +28,6 @@ from swapcli.core.pools.rounding import div_up, require_uint256
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import is_forward
 from swapcli.core.pools.valantis.stex_fee import (
-    BPS,
     MAX_FEE_BPS,
     StexFee,
     StexRatioFee,

@@ -144,8 +144,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
             for name in ("equilibrium", "min_reserves", "prices", "concentrations", "fees")
         },
         "debts": [min(each.debt, MAX_RESERVE) for each in loans],
-        "deposit_rooms": [min(each.room, MAX_RESERVE) for each in supplies],
-        "least_deposits": [min(each.least, MAX_RESERVE) for each in supplies],
+        "deposit_capacity": [min(each.room, MAX_RESERVE) for each in supplies],
+        "min_deposits": [min(each.least, MAX_RESERVE) for each in supplies],
         "output_limits": [
             min(_payable(configuration, supplies[k], loans[k], deposits[k], k), MAX_RESERVE) for k in (0, 1)
         ],

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.core.pools.gmx.gmx_vault import BPS, USDG_UNIT, fee_of_token
+from swapcli.core.model.units import BPS
+from swapcli.core.pools.gmx.gmx_vault import USDG_UNIT, fee_of_token
 from swapcli.core.pools.identity_checks import MAX_TOKENS
 from swapcli.state.readers.build_pool import build_pool
 from swapcli.state.readers.factory_contract import Factory

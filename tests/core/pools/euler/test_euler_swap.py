@@ -27,7 +27,7 @@ def euler_pool(**changes: object) -> EulerSwap:
     state: Mapping[str, object] = {
         "version": 2, "reserves": (10**24, 2 * 10**24), "equilibrium": (10**24, 2 * 10**24), "min_reserves": (0, 0),
         "prices": (2 * E18, E18), "concentrations": (9 * 10**17, 5 * 10**17), "fees": (10**15, 2 * 10**15),
-        "debts": (0, 0), "deposit_rooms": (10**30, 10**30), "least_deposits": (0, 0), "output_limits": UNLIMITED,
+        "debts": (0, 0), "deposit_capacity": (10**30, 10**30), "min_deposits": (0, 0), "output_limits": UNLIMITED,
         "secured_outputs": UNLIMITED, "manager_balances": UNLIMITED, "pool_manager": MANAGER,
         "v4_fee_ppm": 0, **changes,
     }  # fmt: skip
@@ -134,10 +134,10 @@ def test_at_the_equilibrium_the_rate_is_that_of_the_prices() -> None:
     [
         ({"output_limits": (10**24, 10**21)}, InsufficientLiquidity),
         ({"secured_outputs": (10**24, 10**21)}, InsufficientLiquidity),
-        ({"deposit_rooms": (10**20, 10**20)}, InsufficientLiquidity),
-        ({"deposit_rooms": (10**21 - 1, 0)}, InsufficientLiquidity),
-        ({"least_deposits": (10**21, 0)}, SwapReverts),
-        ({"debts": (10**21 - 10**18 - 1, 0), "least_deposits": (2, 0)}, SwapReverts),
+        ({"deposit_capacity": (10**20, 10**20)}, InsufficientLiquidity),
+        ({"deposit_capacity": (10**21 - 1, 0)}, InsufficientLiquidity),
+        ({"min_deposits": (10**21, 0)}, SwapReverts),
+        ({"debts": (10**21 - 10**18 - 1, 0), "min_deposits": (2, 0)}, SwapReverts),
         ({"reserves": (MAX_RESERVE, 2 * 10**24)}, SwapReverts),
         ({"manager_balances": (10**21 - 1, 0)}, InsufficientLiquidity),
     ],
@@ -151,7 +151,7 @@ def test_what_the_vaults_do_not_allow(version: int, changes: Mapping[str, object
 def test_a_debt_makes_room_and_is_repaid_by_the_unit() -> None:
     net = 10**21 - 10**18
     for debt in (net, net - 2, 10**22):
-        pool = euler_pool(debts=(debt, 0), deposit_rooms=(10**20, 0), least_deposits=(2, 2))
+        pool = euler_pool(debts=(debt, 0), deposit_capacity=(10**20, 0), min_deposits=(2, 2))
         assert pool.swap(*tokens_of(0), 10**21)[0] == euler_pool().swap(*tokens_of(0), 10**21)[0]
 
 

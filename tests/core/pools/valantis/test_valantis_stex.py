@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
-from swapcli.core.model.units import WAD
+from swapcli.core.model.units import BPS, WAD
 from swapcli.core.pools import family
-from swapcli.core.pools.valantis.stex_fee import BPS, StexFee, StexRatioFee, StexStepwiseFee
+from swapcli.core.pools.valantis.stex_fee import StexFee, StexRatioFee, StexStepwiseFee
 from swapcli.core.pools.valantis.valantis_stex import ValantisStex
 from tests.core.pools.pool_laws import check_concave, check_state_round_trip, check_swap_laws, swap_or_skip
 from tests.core.pools.random_pools import ADDRESS, TOKENS

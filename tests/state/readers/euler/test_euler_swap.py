@@ -137,7 +137,7 @@ def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
     assert (pool.version, pool.reserves, pool.fee_ppm, pool.v4_fee_ppm) == (2, (10**24, 2 * 10**24), 1_000, 300)
     assert (pool.equilibrium, pool.min_reserves, pool.prices) == ((10**24, 2 * 10**24), (5, 7), (2 * 10**18, 10**18))
     assert (pool.concentrations, pool.fees) == ((9 * 10**17, 5 * 10**17), (3 * 10**15, 10**15))
-    assert (pool.debts, pool.deposit_rooms, pool.least_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
+    assert (pool.debts, pool.deposit_capacity, pool.min_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
     assert (pool.called_address, pool.manager_balances) == (MANAGER, (10**30, 10**30 + 1))
     # The deposits of 110 can be withdrawn, and another vault lends its cash.
     assert pool.output_limits == (11 * 10**19 + 10**22,) * 2
@@ -187,7 +187,7 @@ def test_what_the_account_may_borrow(changes: Answers, borrowable: int) -> None:
 
 def test_a_debt_is_repaid_first() -> None:
     pool = read({(BORROW[0], "debtOf(address)"): (10**21,)})
-    assert (pool.debts, pool.deposit_rooms) == ((10**21, 0), (10**23, 10**23))
+    assert (pool.debts, pool.deposit_capacity) == ((10**21, 0), (10**23, 10**23))
 
 
 @pytest.mark.parametrize(

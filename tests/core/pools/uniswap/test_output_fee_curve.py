@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.pools.uniswap.constant_product import ConstantProductCurve
-from swapcli.core.pools.uniswap.less_linear_curve import LessLinearCurve
+from swapcli.core.pools.uniswap.output_fee_curve import OutputFeeCurve
 from tests.core.pools.pool_laws import check_concave, trade_to_rate
 
 
 @given(fee=st.floats(0.0, 1.5), part=st.floats(0.01, 0.999), a=st.floats(1e-6, 1.0), b=st.floats(1e-6, 1.0))
 def test_it_is_concave_up_to_where_more_brings_nothing(fee: float, part: float, a: float, b: float) -> None:
     inner = ConstantProductCurve(1e6, 2e6, 3_000, 1e9)
-    curve = LessLinearCurve(inner, fee)
+    curve = OutputFeeCurve(inner, fee)
     trade_to_rate(curve, part, 1e-6)
     check_concave(curve, a, b)
     assert curve.rate(curve.capacity) == 0.0
@@ -25,7 +25,7 @@ def test_it_is_concave_up_to_where_more_brings_nothing(fee: float, part: float, 
 
 
 def test_a_fee_above_the_rate_leaves_nothing() -> None:
-    curve = LessLinearCurve(ConstantProductCurve(1e6, 2e6, 3_000, 1e9), 2.0)
+    curve = OutputFeeCurve(ConstantProductCurve(1e6, 2e6, 3_000, 1e9), 2.0)
     assert (curve.start_rate, curve.capacity) == (0.0, 0.0)
     assert curve.trade_to_marginal_rate(0.1) == (0.0, 0.0, 0.0)
     assert curve.amount_out(5.0) == 0.0

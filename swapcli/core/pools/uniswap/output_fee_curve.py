@@ -5,7 +5,7 @@ from __future__ import annotations
 from swapcli.core.model.pool import RateCurve
 
 
-class LessLinearCurve:
+class OutputFeeCurve:
     """See `RateCurve`. `fee` is output per unit of input; trades end where one more unit costs more than it brings."""
 
     __slots__ = ("_fee", "_inner", "capacity", "start_rate")
