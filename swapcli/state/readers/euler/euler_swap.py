@@ -13,6 +13,7 @@ from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.pools.euler.euler_swap import MAX_RESERVE
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.build_pool import build_pool
@@ -56,11 +57,9 @@ _UNIT: Final = "unitOfAccount()"
 _LOAN_TO_VALUE: Final = "LTVBorrow(address)"
 _PRICES: Final = "getQuotes(uint256,address,address)"
 _UNLOCKED: Final = 1
-_BASIS_POINTS: Final = 10_000
 _KEPT_BACK: Final = 100
 """A hundredth of what an account may borrow is not counted on."""
-_PPM: Final = 10**12
-"""A millionth of 10^18."""
+_WAD_PER_PPM: Final = WAD // PPM
 
 
 class _Vaults(NamedTuple):
@@ -154,7 +153,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "manager_balances": [min(each, MAX_RESERVE) for each in balances],
         "v4_fee_ppm": v4_fee_ppm,
     }
-    return build_pool(ref, min(configuration.fees) // _PPM, state)
+    return build_pool(ref, min(configuration.fees) // _WAD_PER_PPM, state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
@@ -329,6 +328,6 @@ def _borrowable(
         ask = read_words(price, 2, _PRICES)[1]
     else:
         return 0
-    secured = read_words(collateral, 2, _PRICES)[0] * own.loan_to_value_bps // _BASIS_POINTS
+    secured = read_words(collateral, 2, _PRICES)[0] * own.loan_to_value_bps // BPS
     room = secured - own.debt * ask // whole
     return max(room, 0) * (_KEPT_BACK - 1) // _KEPT_BACK * whole // ask if ask else 0
