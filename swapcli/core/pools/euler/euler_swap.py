@@ -6,6 +6,9 @@ cash, and their caps on borrowing. Vaults serve others too, and accrue interest,
 a route swaps in a pool once. An account may also lack the collateral to borrow what the vaults could pay, which the
 contract's quotes do not consider.
 
+Pools may have vaults in common. What a route pays out of a vault and into it through one pool counts against the limits
+of the next one, and what it pays in is not counted on.
+
 The fee stays out of the reserves. `euler_curve` has the curve. The owner of a pool of the second version may change all
 of its parameters at any time, which emits an event.
 
@@ -17,10 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.core.model.units import PPM, WAD
 from swapcli.core.pools.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
 from swapcli.core.pools.euler.euler_swap_curve import EulerSwapCurve
@@ -30,9 +34,11 @@ from swapcli.core.pools.identity_checks import check_pair
 from swapcli.core.pools.rounding import UINT256_LIMIT
 from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.pools.token_positions import is_forward
-from swapcli.core.validation.values import parse_hex
+from swapcli.core.validation.values import InvalidValue, parse_hex, parse_integer, parse_list
 
 MAX_RESERVE: Final = (1 << RESERVE_BITS) - 1
+MAX_ROUTE_USE: Final = 1 << 128
+"""Far above the sum of a route's swaps, each of which is below `MAX_RESERVE`."""
 _MAX_PRICE: Final = 10**25
 _VERSIONS: Final = (1, 2)
 _V4_SPACING: Final = 1
@@ -49,11 +55,16 @@ class EulerSwap(Pool):
     `output_limits` are the amounts that the vaults can pay, and `secured_outputs` those that the account can withdraw
     and borrow with its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input from its
     `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
+
+    `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
+    route has paid out of each of them and into it, in the same order.
     """
 
     version: int
     pool_manager: str
     v4_fee_ppm: int
+    vaults: tuple[tuple[str, ...], tuple[str, ...]]
+    vault_uses: tuple[tuple[int, int], ...]
     reserves: tuple[int, int]
     equilibrium: tuple[int, int]
     min_reserves: tuple[int, int]
@@ -79,6 +90,21 @@ class EulerSwap(Pool):
         """The pool manager: the pool is a hook of it."""
         return self.pool_manager
 
+    @property
+    def shared_states(self) -> tuple[SharedState, ...]:
+        """Return what the route has paid out of each vault and into it, which other pools change as well."""
+        return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
+
+    def with_shared_state(self, shared: SharedState) -> Self:
+        """Return the pool with another use of a vault."""
+        paid_out, paid_in = shared.reserves
+        uses = tuple(
+            (paid_out, paid_in) if vault == shared.address else own
+            for vault, own in zip(chain(*self.vaults), self.vault_uses, strict=True)
+        )
+        after: Self = _replace_swapped(self, self.reserves, uses)
+        return after
+
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
         sold = 0 if is_forward(self, token_in, token_out) else 1
@@ -93,17 +119,29 @@ class EulerSwap(Pool):
             raise SwapReverts(f"pool {self.key}: a deposit of {deposit} gets no share of the vault")
         amount_out = self._bought_for(sold, net)
         input_limit, output_limit = self._limits(sold)
+        paid_out, paid_in = self._used(1 - sold)[0], self._used(sold)[1]
         # The fee is deposited as well, which the contract's quotes do not count.
-        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (amount_in - net))
-        if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]):
+        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (amount_in - net)) - paid_in
+        if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]) - paid_out:
             raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
         if not amount_out:
             raise self.rounds_to_zero(amount_in)
         new_in, new_out = self.reserves[sold] + net, self.reserves[1 - sold] - amount_out
         if new_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: a reserve of {new_in} does not fit {RESERVE_BITS} bits")
-        after: Self = _replace_reserves(self, (new_in, new_out) if not sold else (new_out, new_in))
+        reserves = (new_in, new_out) if not sold else (new_out, new_in)
+        after: Self = _replace_swapped(self, reserves, self._uses_after(sold, amount_in, amount_out))
         return amount_out, after
+
+    def _used(self, token: int) -> tuple[int, int]:
+        """Return the most that the route has paid out of a vault of a token, and the most into one."""
+        first = token * len(self.vaults[0])
+        uses = self.vault_uses[first : first + len(self.vaults[token])]
+        return max(use[0] for use in uses), max(use[1] for use in uses)
+
+    def _uses_after(self, sold: int, amount_in: int, amount_out: int) -> tuple[tuple[int, int], ...]:
+        changes = [(0, amount_in) if token == sold else (amount_out, 0) for token in (0, 1) for _ in self.vaults[token]]
+        return tuple((use[0] + out, use[1] + into) for use, (out, into) in zip(self.vault_uses, changes, strict=True))
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
@@ -192,7 +230,10 @@ class EulerSwap(Pool):
         """Return the family's fields of `swap-market/1`."""
         pairs = {name: [str(each) for each in getattr(self, name)] for name in _PAIRS}
         called = {"pool_manager": self.pool_manager, "v4_fee_ppm": self.v4_fee_ppm}
-        return {"version": self.version, **called, **pairs}
+        vaults: dict[str, object] = {"vaults": [list(each) for each in self.vaults]}
+        if any(chain(*self.vault_uses)):
+            vaults["vault_uses"] = [[str(paid) for paid in use] for use in self.vault_uses]
+        return {"version": self.version, **called, **pairs, **vaults}
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the key by which the pool manager of Uniswap V4 swaps in the pool, which is its own hook."""
@@ -206,7 +247,10 @@ class EulerSwap(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, and the other fields of `state`, which are pairs."""
+        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
+
+        `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault.
+        """
         check_pair(identity)
         fields = StateFields(state)
         version = fields.integer("version", _VERSIONS[0], _VERSIONS[-1])
@@ -221,7 +265,12 @@ class EulerSwap(Pool):
                 raise InvalidPoolState("min_reserves", f"above the {name}")
         manager = fields.read("pool_manager", parse_hex, 20)
         v4_fee_ppm = fields.integer("v4_fee_ppm", 0, PPM - 1)
-        pool = cls(*identity, version, manager, v4_fee_ppm, *((first, second) for first, second in pairs.values()))
+        vaults = fields.read("vaults", _parse_vaults)
+        uses = fields.read("vault_uses", _parse_uses) if fields.has("vault_uses") else ((0, 0),) * sum(map(len, vaults))
+        if len(uses) != sum(map(len, vaults)):
+            raise InvalidPoolState("vault_uses", f"expected one for each of the vaults, not {len(uses)}")
+        values = ((first, second) for first, second in pairs.values())
+        pool = cls(*identity, version, manager, v4_fee_ppm, vaults, uses, *values)
         pool._check_point()
         return pool
 
@@ -257,7 +306,25 @@ _PAIRS: Final = {
 }
 """The pairs of a state, in the order of the class's fields, and their bits."""
 
-_replace_reserves = fast_replace(EulerSwap, "reserves")
+_replace_swapped = fast_replace(EulerSwap, "reserves", "vault_uses")
+
+
+def _parse_vaults(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    lists = [[parse_hex(each, 20) for each in parse_list(inner)] for inner in parse_list(value)]
+    if (
+        len(lists) != 2
+        or not all(1 <= len(each) <= 2 for each in lists)
+        or len({*chain(*lists)}) < sum(map(len, lists))
+    ):
+        raise InvalidValue("two lists of one or two addresses, all different", value)
+    return tuple(lists[0]), tuple(lists[1])
+
+
+def _parse_uses(value: object) -> tuple[tuple[int, int], ...]:
+    pairs = [[parse_integer(each, 0, MAX_ROUTE_USE) for each in parse_list(inner)] for inner in parse_list(value)]
+    if any(len(each) != 2 for each in pairs):
+        raise InvalidValue("pairs of amounts", value)
+    return tuple((paid_out, paid_in) for paid_out, paid_in in pairs)
 
 
 def _require_at_most(pairs: Mapping[str, tuple[int, ...]], name: str, limit: int) -> None:

@@ -152,6 +152,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "pool_manager": pool_manager,
         "manager_balances": [min(each, MAX_RESERVE) for each in balances],
         "v4_fee_ppm": v4_fee_ppm,
+        "vaults": [[*dict.fromkeys(filter(None, each))] for each in configuration.vaults],
     }
     return build_pool(ref, min(configuration.fees) // _WAD_PER_PPM, state)
 

@@ -20,6 +20,7 @@ from tests.core.pools.recorded_swaps import replay_recorded_swaps
 UNLIMITED = (MAX_RESERVE, MAX_RESERVE)
 E18 = 10**18
 MANAGER = "0x" + "4a" * 20
+VAULTS = ["0x" + "e0" * 20, "0x" + "e1" * 20, "0x" + "e2" * 20, "0x" + "e3" * 20]
 
 
 def euler_pool(**changes: object) -> EulerSwap:
@@ -29,7 +30,7 @@ def euler_pool(**changes: object) -> EulerSwap:
         "prices": (2 * E18, E18), "concentrations": (9 * 10**17, 5 * 10**17), "fees": (10**15, 2 * 10**15),
         "debts": (0, 0), "deposit_capacity": (10**30, 10**30), "min_deposits": (0, 0), "output_limits": UNLIMITED,
         "secured_outputs": UNLIMITED, "manager_balances": UNLIMITED, "pool_manager": MANAGER,
-        "v4_fee_ppm": 0, **changes,
+        "v4_fee_ppm": 0, "vaults": [VAULTS[:1], VAULTS[1:2]], **changes,
     }  # fmt: skip
     texts = {
         name: [str(each) for each in value] if isinstance(value, tuple) else value for name, value in state.items()
@@ -107,6 +108,42 @@ def test_a_token_that_the_owner_does_not_let_be_sold() -> None:
         pool.swap(*tokens_of(0), 10**21)
     assert pool.curve(*tokens_of(0)).start_rate == 0.0
     assert pool.swap(*tokens_of(1), 10**21)[0] == euler_pool(fees=(0, 0)).swap(*tokens_of(1), 10**21)[0]
+
+
+def test_pools_of_one_vault_share_what_it_can_pay_and_take() -> None:
+    """The second pool borrows from a vault of its own, too."""
+    limits = {"output_limits": (10**24, 10**21), "deposit_capacity": (10**24, 10**24)}
+    first, second = euler_pool(**limits), euler_pool(**limits, vaults=[VAULTS[:1], [VAULTS[2], VAULTS[1]]])
+    paid, after = first.swap(*tokens_of(0), 4 * 10**20)
+    assert second.swap(*tokens_of(0), 4 * 10**20)[0] == paid
+    for shared in after.shared_states:
+        second = second.with_shared_state(shared)
+    assert second.vault_uses == ((0, 4 * 10**20), (0, 0), (paid, 0))
+    check_state_round_trip(second)
+    with pytest.raises(InsufficientLiquidity):
+        second.swap(*tokens_of(0), 4 * 10**20)
+    rest = (10**21 - paid) // 2
+    assert second.swap(*tokens_of(0), rest)[0] == euler_pool(**limits).swap(*tokens_of(0), rest)[0] <= 10**21 - paid
+    unrelated = euler_pool(vaults=[VAULTS[2:3], VAULTS[3:]])
+    assert unrelated.with_shared_state(after.shared_states[0]) == unrelated
+
+
+@pytest.mark.parametrize(
+    ("vaults", "uses"),
+    [
+        ([VAULTS[:1]], None),
+        ([VAULTS[:1], VAULTS[:1]], None),
+        ([[], VAULTS[:1]], None),
+        ([VAULTS[:3], VAULTS[3:]], None),
+        ([VAULTS[:1], ["0x12"]], None),
+        ([VAULTS[:1], VAULTS[1:2]], [["0", "0"]]),
+        ([VAULTS[:1], VAULTS[1:2]], [["0"], ["0"]]),
+    ],
+)
+def test_vaults_that_contradict_themselves_are_refused(vaults: object, uses: object) -> None:
+    changes = {"vaults": vaults} | ({} if uses is None else {"vault_uses": uses})
+    with pytest.raises(InvalidPoolState, match="vault"):
+        euler_pool(**changes)
 
 
 def test_a_pool_without_one_of_its_tokens_pays_the_other_only() -> None:
