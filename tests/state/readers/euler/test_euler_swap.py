@@ -139,6 +139,7 @@ def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
     assert (pool.concentrations, pool.fees) == ((9 * 10**17, 5 * 10**17), (3 * 10**15, 10**15))
     assert (pool.debts, pool.deposit_capacity, pool.min_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
     assert (pool.called_address, pool.manager_balances) == (MANAGER, (10**30, 10**30 + 1))
+    assert pool.vaults == tuple(zip(SUPPLY, BORROW, strict=True))
     # The deposits of 110 can be withdrawn, and another vault lends its cash.
     assert pool.output_limits == (11 * 10**19 + 10**22,) * 2
     # Nine tenths of 100, at 2 for a token, less a hundredth: 44.55 may be borrowed.
@@ -149,6 +150,7 @@ def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
     pool = read(FIRST)
     assert (pool.version, pool.min_reserves, pool.fees) == (1, (0, 0), (3 * 10**15, 3 * 10**15))
     assert pool.output_limits == (10**22, 10**22)
+    assert [*map(len, pool.vaults)] == [1, 1]
 
 
 @pytest.mark.parametrize(
