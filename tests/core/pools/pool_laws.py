@@ -73,11 +73,19 @@ def check_swap_laws(pool: Pool, way: tuple[str, str], amount_in: int, dust: int 
     less = swap_or_skip(pool, way, max(1, amount_in // 2))[0]
     assert less <= whole * (1 + tolerance) + dust
     if amount_in > 1:
-        first, between = swap_or_skip(pool, way, amount_in // 2)
-        second = swap_or_skip(between, way, amount_in - amount_in // 2)[0]
-        assert first + second <= whole * (1 + tolerance) + dust
+        check_two_parts(pool, way, amount_in, 0.5, whole * tolerance + dust)
     back = swap_or_skip(after, (way[1], way[0]), whole)[0]
     assert back <= amount_in * (1 + tolerance) + dust
+
+
+def check_two_parts(pool: Pool, way: tuple[str, str], amount_in: int, part: float, dust: float) -> None:
+    """Require that two swaps, the first with `part` of the amount, pay no more than one, but for `dust`."""
+    first = max(int(amount_in * part), 1)
+    assume(first < amount_in)
+    whole, _ = swap_or_skip(pool, way, amount_in)
+    paid, between = swap_or_skip(pool, way, first)
+    rest, _ = swap_or_skip(between, way, amount_in - first)
+    assert paid + rest <= whole + dust
 
 
 def check_curve_follows(pool: Pool, way: tuple[str, str], amount_in: int, relative: float = 1e-9) -> None:

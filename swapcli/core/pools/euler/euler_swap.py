@@ -128,7 +128,7 @@ class EulerSwap(Pool):
             raise self.rounds_to_zero(amount_in)
         new_in, new_out = self.reserves[sold] + net, self.reserves[1 - sold] - amount_out
         if new_in > MAX_RESERVE:
-            raise SwapReverts(f"pool {self.key}: a reserve of {new_in} does not fit {RESERVE_BITS} bits")
+            raise SwapReverts(f"pool {self.key}: a reserve of {new_in} exceeds {RESERVE_BITS} bits")
         reserves = (new_in, new_out) if not sold else (new_out, new_in)
         after: Self = _replace_swapped(self, reserves, self._uses_after(sold, amount_in, amount_out))
         return amount_out, after

@@ -15,6 +15,7 @@ from swapcli.core.pools.balancer.balancer_v3_lbp import BalancerV3Lbp
 from tests.core.pools.pool_laws import (
     check_concave,
     check_state_round_trip,
+    check_two_parts,
     swap_or_skip,
     swap_there_and_back,
     trade_to_rate,
@@ -81,12 +82,7 @@ def test_there_and_back_gains_nothing(swap: tuple[BalancerV3Lbp, tuple[str, str]
 @given(swaps(), st.floats(0.01, 0.99))
 def test_two_parts_pay_no_more_than_the_whole(swap: tuple[BalancerV3Lbp, tuple[str, str], int], part: float) -> None:
     pool, tokens, amount = swap
-    first = max(int(amount * part), 1)
-    assume(first < amount)
-    whole, _ = swap_or_skip(pool, tokens, amount)
-    paid, between = swap_or_skip(pool, tokens, first)
-    rest, _ = swap_or_skip(between, tokens, amount - first)
-    assert paid + rest <= whole + margin(pool, tokens)
+    check_two_parts(pool, tokens, amount, part, margin(pool, tokens))
 
 
 def test_a_sale_may_be_closed_to_the_project_s_token() -> None:

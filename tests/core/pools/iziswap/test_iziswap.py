@@ -15,6 +15,7 @@ from swapcli.core.pools.iziswap.iziswap import IziSwap, LimitOrders, make_marks
 from tests.core.pools.pool_laws import (
     check_concave,
     check_state_round_trip,
+    check_two_parts,
     swap_or_skip,
     swap_there_and_back,
     trade_to_rate,
@@ -95,12 +96,7 @@ def test_there_and_back_gains_nothing(swap: tuple[IziSwap, tuple[str, str], int]
 @given(swaps(), st.floats(0.01, 0.99))
 def test_two_parts_pay_no_more_than_the_whole(swap: tuple[IziSwap, tuple[str, str], int], part: float) -> None:
     pool, tokens, amount = swap
-    first = max(int(amount * part), 1)
-    assume(first < amount)
-    whole, _ = swap_or_skip(pool, tokens, amount)
-    paid, between = swap_or_skip(pool, tokens, first)
-    rest, _ = swap_or_skip(between, tokens, amount - first)
-    assert paid + rest <= whole + rounding(pool, tokens)
+    check_two_parts(pool, tokens, amount, part, rounding(pool, tokens))
 
 
 def test_orders_are_filled_before_the_liquidity_of_their_point() -> None:
