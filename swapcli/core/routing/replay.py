@@ -340,8 +340,10 @@ def execute(
 def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
     """Return the pool after earlier swaps, in others too, that changed a contract which it swaps through."""
     for known in pool.shared_states:
-        if known.address in shared:
-            pool = pool.with_shared_state(shared[known.address])
+        changed = shared.get(known.address)
+        # A market file may name one address for contracts of different families, whose states have different forms.
+        if changed is not None and len(changed.reserves) == len(known.reserves):
+            pool = pool.with_shared_state(changed)
     return pool
 
 

@@ -11,6 +11,7 @@ Outputs are differences in closed form, so that small trades and high concentrat
 from __future__ import annotations
 
 from math import inf, sqrt
+from sys import float_info
 
 
 class EulerSwapCurve:
@@ -71,7 +72,8 @@ class EulerSwapCurve:
         if left <= 0.0:
             return 0.0
         part = self._y0 / left
-        return self._kept * self._r / (1.0 + self._d * (part * part - 1.0))
+        # Above 0 also where rounding leaves nothing: far above an equilibrium without concentration.
+        return self._kept * self._r / max(1.0 + self._d * (part * part - 1.0), float_info.epsilon)
 
     def _output(self, net: float) -> float:
         if net <= 0.0:

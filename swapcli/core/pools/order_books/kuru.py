@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log, log1p
+from math import inf, log, log1p
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
@@ -183,7 +183,7 @@ class Kuru(Pool):
             lowest = rate * self.price_precision * 10.0 ** (base - quote)
             count = sum(1 for level in self.bids if level.price >= lowest)
         else:
-            highest = self.price_precision * 10.0 ** (base - quote) / rate
+            highest = self.price_precision * 10.0 ** (base - quote) / rate if rate > 0.0 else inf
             count = sum(1 for level in self.asks if level.price <= highest)
         return self.swap_gas + LEVEL_GAS * max(count - 1, 0)
 
@@ -283,7 +283,7 @@ class _MarketOrder:
         limit = MAX_UINT256 if best is None else self._in_vault_price(best)
         left = quote * VAULT_PRICE // self._pool.price_precision
         while vault.best_ask < limit and left:
-            available = vault.ask_size - vault.ask_filled
+            available = self._unfilled(vault.ask_size, vault.ask_filled)
             cost = -(-vault.best_ask * available // sizes)
             if cost > left:
                 filled = left * sizes // vault.best_ask
@@ -301,7 +301,7 @@ class _MarketOrder:
         vault, quote, sizes = self.vault, 0, self._pool.size_precision
         limit = 0 if best is None else self._in_vault_price(best)
         while vault.best_bid > limit and size:
-            filled = min(size, vault.bid_size - vault.bid_filled)
+            filled = min(size, self._unfilled(vault.bid_size, vault.bid_filled))
             quote += vault.best_bid * filled // sizes
             size -= filled
             if vault.bid_filled + filled < vault.bid_size:
@@ -310,6 +310,12 @@ class _MarketOrder:
                 vault = self._next(vault.lowered())
         self.vault = vault
         return size, quote
+
+    def _unfilled(self, size: int, filled: int) -> int:
+        """Return what is left of an order. Where the other side was lowered, more may be filled than its new size."""
+        if filled > size:
+            raise SwapReverts(f"pool {self._pool.key}: {filled} of the vault's {size} are filled")
+        return size - filled
 
     def _next(self, vault: VaultOrders) -> VaultOrders:
         self._steps += 1
@@ -333,6 +339,8 @@ class _MarketOrder:
 def _vault_asks(vault: VaultOrders) -> Iterator[tuple[float, int]]:
     """Yield price and size of the vault's asks, as far as they count for the curve."""
     for _ in range(_CURVE_VAULT_STEPS):
+        if vault.ask_filled > vault.ask_size:
+            return
         yield vault.best_ask / VAULT_PRICE, vault.ask_size - vault.ask_filled
         vault = vault.raised()
 

@@ -190,7 +190,9 @@ def _with_path(problem: RoutingProblem, candidate: CandidateSolution, path: _Pat
 def _part_passed(hops: Sequence[TokenPair], passed: Mapping[int, Mapping[int, float]]) -> float:
     """Return the largest part of the flow at a token of a path that has passed a later one."""
     tokens = [hops[0][0], *(onward for _, onward in hops)]
-    return max([passed[later].get(token, 0.0) for token, later in combinations(tokens, 2) if later in passed])
+    return max(
+        (passed[later].get(token, 0.0) for token, later in combinations(tokens, 2) if later in passed), default=0.0
+    )
 
 
 def _parts_passed(values: Mapping[TokenPair, float]) -> dict[int, dict[int, float]]:
