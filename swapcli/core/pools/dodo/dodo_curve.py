@@ -67,6 +67,8 @@ class DodoCurve:
         if not balance or rate >= self._second_rate(balance):
             return (length, self._first[1], 0.0) if length < self.capacity else self._at_capacity()
         left = min(target * sqrt(k / max(self._price / rate - (1.0 - k), _LEAST)), balance)
+        if not (left and rate * rate):
+            return self._at_capacity()  # the rate is so low that its square, or what is left, is none in floats
         bought = balance - left
         ratio = target / left
         sold = length + bought * (1.0 - k + k * target / balance * ratio) / self._price
