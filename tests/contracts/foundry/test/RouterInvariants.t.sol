@@ -240,8 +240,10 @@ contract Handler is World {
         coin.mint(pool, 1e6);
         vm.prank(pool);
         coin.approve(address(router), 1e6);
-        // The last position of the family is in no route that has fewer steps.
-        Step memory step = _step(MAX_STEPS - 1, BRIDGE, address(coin), address(_spareBought), RATE_SCALE);
+        // A position whose bridge is not in the route: of the longest routes, the first step wraps.
+        uint256 position = MAX_STEPS - 1;
+        while (position < _steps.length && _steps[position].kind == BRIDGE) --position;
+        Step memory step = _step(position, BRIDGE, address(coin), address(_spareBought), RATE_SCALE);
         SwapParams[] memory swaps = new SwapParams[](1);
         swaps[0] = step.params;
         RouteParam memory route =
