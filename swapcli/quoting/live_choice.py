@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from swapcli.core.errors import ModelledState
 from swapcli.core.model.live_mode import LiveMode
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
-
-if TYPE_CHECKING:
-    from swapcli.core.model.state_source import StateSource
+from swapcli.quoting.price_policy import PriceRequest
 
 ETH_RPC_URL: Final = "ETH_RPC_URL"
 """The variable with which foundry's tools name a node of any network."""
@@ -72,6 +69,13 @@ class NodeRules(NamedTuple):
         """Return whether a quote without a node is an error."""
         return not self.is_offline and self.settings.live is LiveMode.REQUIRE
 
+    @property
+    def price_request(self) -> PriceRequest:
+        """How the user requested prices that are not real, for `quoting.price_policy`."""
+        if self.excludes_nodes:
+            return PriceRequest.OFFLINE
+        return PriceRequest.NONE if self.settings.market is None else PriceRequest.MARKET
+
     def why_no_node(self) -> str:
         """Return the end of a sentence on a node that is missing."""
         if self.is_offline:
@@ -118,25 +122,6 @@ def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
     """Return how to name a node of a network, with the address of a public one; `option` takes its URL."""
     ways = f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
     return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
-
-
-def check_modelled_is_meant(state: StateSource, network: Network, *, is_meant: bool, option: str = "--rpc-url") -> None:
-    """Raise `ModelledState` for a payload on modelled or synthetic state, unless that `is_meant`."""
-    if is_meant or state.provenance is None or state.is_live:
-        return
-    hint = "to build it all the same, set live to never (--live never)"
-    if state.service_url:
-        problem = f"{state.service_url} quotes on them"
-    else:
-        problem = state.live_failure or "no node was read"
-        hint = "to build it all the same, give --offline"
-        if not state.live_failure:
-            hint = f"{missing_node_hint(network, option)}; {hint}"
-    raise ModelledState(
-        f"the prices are {state.provenance.value}, so a transaction of them is nothing to sign: {problem}",
-        hint=hint,
-        details={"state": state.provenance.value},
-    )
 
 
 class NamedHosts:

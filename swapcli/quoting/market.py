@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
 from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
@@ -71,10 +72,16 @@ class Market:
     """
 
     def __init__(
-        self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, *, names_state: bool = False
+        self,
+        source: QuoteSource,
+        nodes: NodeOpener,
+        routers: RouterMemory,
+        *,
+        price_request: PriceRequest = PriceRequest.NONE,
     ) -> None:
-        """A market that `names_state` was opened by what its prices are, and builds transactions on modelled ones."""
-        self._source, self._names_state = source, names_state
+        """Quote on `source`. `price_request` adds to the request for unreal prices in the settings of `nodes`."""
+        self._source = source
+        self._price_request = nodes.rules.price_request if price_request is PriceRequest.NONE else price_request
         self._nodes, self._routers = nodes, routers
         self._lock = RLock()
         self._finalizer = finalize(self, source.close)
@@ -116,7 +123,7 @@ class Market:
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
         sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
-        return cls._opened(sources.pools.open_embedded(network), sources, names_state=True)
+        return cls._opened(sources.pools.open_embedded(network), sources, price_request=PriceRequest.OFFLINE)
 
     @classmethod
     def from_file(
@@ -137,7 +144,7 @@ class Market:
         sources = _open_sources(
             {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
         )
-        return cls._opened(sources.pools.open_file(skip_bad_pools=skip_bad_pools), sources, names_state=True)
+        return cls._opened(sources.pools.open_file(skip_bad_pools=skip_bad_pools), sources)
 
     @classmethod
     def store(
@@ -157,7 +164,8 @@ class Market:
 
         overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
         sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
-        return cls._opened(sources.pools.open_stored(network), sources, names_state=True)
+        request = PriceRequest.OFFLINE if sources.nodes.rules.excludes_nodes else PriceRequest.MARKET
+        return cls._opened(sources.pools.open_stored(network), sources, price_request=request)
 
     @classmethod
     def live(
@@ -200,8 +208,10 @@ class Market:
         return cls._opened(sources.open_service(network), sources)
 
     @classmethod
-    def _opened(cls, source: QuoteSource, sources: SourceChooser, *, names_state: bool = False) -> Self:
-        return cls(source, sources.nodes, sources.networks.routers, names_state=names_state)
+    def _opened(
+        cls, source: QuoteSource, sources: SourceChooser, *, price_request: PriceRequest = PriceRequest.NONE
+    ) -> Self:
+        return cls(source, sources.nodes, sources.networks.routers, price_request=price_request)
 
     @property
     def source(self) -> QuoteSource:
@@ -526,7 +536,8 @@ class Market:
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
         from swapcli.quoting.config import override_settings
-        from swapcli.quoting.live_choice import check_modelled_is_meant
+        from swapcli.quoting.live_choice import missing_node_hint
+        from swapcli.quoting.price_policy import PriceUse, check_use
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
@@ -549,8 +560,8 @@ class Market:
         if deadline is not None:
             deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
-        if not (self._names_state or simulate):  # a simulation shows what is really paid
-            check_modelled_is_meant(quote.state, network, is_meant=self._nodes.rules.excludes_nodes)
+        if not simulate:  # a simulation shows the real output
+            check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=missing_node_hint(network))
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         if sender is not None:
             terms = terms._replace(sender=parse_address_option(sender, network, "sender"))

@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.errors import ModelledState
-from swapcli.core.model.market import Provenance
-from swapcli.core.model.state_source import StateSource
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import Secret, load_settings
 from swapcli.quoting.live_choice import (
     NamedHosts,
     NodeOrigin,
     NodeRules,
-    check_modelled_is_meant,
     missing_node_hint,
 )
+from swapcli.quoting.price_policy import PriceRequest
 
 BASE = find_network("base")
 OWN, OPTION, VARIABLE = "http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"
@@ -55,6 +52,13 @@ def test_never_excludes_the_nodes_of_the_settings() -> None:
     assert "never" in decided.why_no_node()
 
 
+def test_excluding_every_node_requests_unreal_prices() -> None:
+    assert rules(offline=True).price_request is PriceRequest.OFFLINE
+    assert rules("never").price_request is PriceRequest.OFFLINE
+    assert rules("never", option=True).price_request is PriceRequest.NONE
+    assert rules().price_request is rules("require").price_request is PriceRequest.NONE
+
+
 @pytest.mark.parametrize("live", ["auto", "require"])
 def test_the_settings_go_before_the_variable_and_public_nodes(live: str) -> None:
     (choice,) = rules(live, own=True, variable=True).quoted_nodes(BASE)
@@ -80,22 +84,6 @@ def test_the_hint_names_option_variable_and_public_address() -> None:
     assert "--rpc-url URL" in hint
     assert "SWAPCLI_NETWORKS_BASE_RPC_URL" in hint
     assert "https://" in hint
-
-
-@pytest.mark.parametrize("provenance", list(Provenance))
-def test_only_modelled_prices_have_to_be_meant(provenance: Provenance) -> None:
-    state = StateSource(provenance, "somewhere")
-    check_modelled_is_meant(state, BASE, is_meant=True)
-    if provenance in (Provenance.MODELLED, Provenance.SYNTHETIC):
-        with pytest.raises(ModelledState) as caught:
-            check_modelled_is_meant(state, BASE, is_meant=False)
-        assert "--offline" in str(caught.value.hint)
-        of_service = state._replace(service_url="http://127.0.0.1:1")
-        with pytest.raises(ModelledState, match=r"http://127\.0\.0\.1:1 quotes on them") as caught:
-            check_modelled_is_meant(of_service, BASE, is_meant=False)
-        assert "never" in str(caught.value.hint)
-    else:
-        check_modelled_is_meant(state, BASE, is_meant=False)
 
 
 def test_a_host_is_named_once_a_day(tmp_path: Path) -> None:

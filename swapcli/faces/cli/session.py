@@ -17,10 +17,14 @@ from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, Outp
 from swapcli.quoting.config import Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
 from swapcli.quoting.openers.user_setup import UserSetup
+from swapcli.quoting.price_policy import check_use
 
 if TYPE_CHECKING:
+    from swapcli.core.model.network import Network
     from swapcli.core.model.past_block import PastBlock
+    from swapcli.core.model.state_source import StateSource
     from swapcli.quoting.market import Market
+    from swapcli.quoting.price_policy import PriceUse
 
 __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 
@@ -57,6 +61,12 @@ class Session:
         """Warn where a document has its warnings in fields, which may be overlooked."""
         if self.output.format is OutputFormat.JSON or self.prints_lines:
             self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
+
+    def check_price_use(self, state: StateSource, network: Network, use: PriceUse) -> None:
+        """Raise `ModelledState` unless prices on this state may be used so."""
+        from swapcli.quoting.live_choice import missing_node_hint
+
+        check_use(state, use, self.nodes.rules.price_request, node_hint=missing_node_hint(network))
 
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""

@@ -30,7 +30,8 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap
 from swapcli.payload.review.order_warnings import order_warnings, output_recipient, payment_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
-from swapcli.quoting.live_choice import check_modelled_is_meant
+from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.sources.quote_source import known_contract, known_market
 from swapcli.quoting.warnings import live_warnings
 
@@ -45,17 +46,17 @@ def review_payload(
     now_s: float,
     limits: SlippageLimits,
     *,
-    is_modelled_meant: bool = True,
+    price_request: PriceRequest = PriceRequest.OFFLINE,
 ) -> PayloadReview:
     """Compare a call with what `source` knows and quotes. Without a source only the call itself is judged.
 
-    Modelled prices are compared only if the user means them (`is_modelled_meant`). Raises `UpstreamError`.
+    Unreal prices are compared only if `price_request` allows a payload on them. Raises `UpstreamError`.
     """
     order, known = call.order, _find_known(call, source, signing)
     if source is None or order is None:
         gross, problem = None, None
     else:
-        gross, problem = _quote(order, source, is_modelled_meant=is_modelled_meant)
+        gross, problem = _quote(order, source, price_request=price_request)
     if source is not None and gross is not None:
         known = known._replace(fresh_amount_out=_after_fee(call, signing, gross), state=source.state_source)
     warnings = [*live_warnings(source.state_source)] if source else []
@@ -118,7 +119,7 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
 
 
 def _quote(
-    order: DecodedOrder, source: QuoteSource, *, is_modelled_meant: bool
+    order: DecodedOrder, source: QuoteSource, price_request: PriceRequest
 ) -> tuple[int | None, SwapcliError | None]:
     """Return what a fresh quote of the order pays before any fee, or the reason why there is none."""
     if order.amount_in == 0:
@@ -128,7 +129,7 @@ def _quote(
         token_in = network.native if order.is_native_in else source.token(order.token_in)
         token_out = network.native if order.is_native_out else source.token(order.token_out)
         answer = source.quote(QuoteRequest(Order(token_in, token_out, order.amount_in), ApiVersion.V1))
-        check_modelled_is_meant(answer.state_source, network, is_meant=is_modelled_meant)
+        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=missing_node_hint(network))
     except (ModelledState, NoRoute, PoolError, InvalidInput) as error:
         return None, error
     return answer.result.output_amount, None

@@ -30,7 +30,7 @@ from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, re
 from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.live_choice import check_modelled_is_meant
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
@@ -85,7 +85,7 @@ def calldata(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
     if not payload.simulate:  # which shows what is really paid
-        check_modelled_is_meant(quote.state, quote.network, is_meant=session.nodes.rules.excludes_nodes)
+        session.check_price_use(quote.state, quote.network, PriceUse.PAYLOAD)
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit

@@ -40,7 +40,7 @@ from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.live_choice import check_modelled_is_meant
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_figures import compute_payload_figures
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.review.presign_checker import (
@@ -106,9 +106,7 @@ def execute(
         terms = with_signature(session, quote_source.network, payload, route, signature)
     transaction = quote_source.build(route.result, terms)
     if not payload.simulate:  # which shows what is really paid
-        check_modelled_is_meant(
-            quote_source.state_source, quote_source.network, is_meant=session.nodes.rules.excludes_nodes
-        )
+        session.check_price_use(quote_source.state_source, quote_source.network, PriceUse.PAYLOAD)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 

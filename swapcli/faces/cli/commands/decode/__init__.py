@@ -101,9 +101,7 @@ def decode(
     fresh_source = market.source if market else None
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
-    review = review_payload(
-        call, fresh_source, signing, now_s, limits, is_modelled_meant=session.nodes.rules.excludes_nodes
-    )
+    review = review_payload(call, fresh_source, signing, now_s, limits, price_request=session.nodes.rules.price_request)
     review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review

@@ -1,0 +1,81 @@
+"""Decide which uses prices that are not real may have: the one rule for command line, library, service and agents.
+
+Modelled and synthetic prices are real nowhere. They are always shown, labelled. A program gets a number of them only if
+the user requested such prices, and a transaction only if the user requested them by excluding every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import ModelledState
+
+if TYPE_CHECKING:
+    from swapcli.core.model.state_source import StateSource
+
+
+class PriceUse(StrEnum):
+    """The use of a price.
+
+    `SHOWN` is a table, a picture or a whole document, which is labelled. `NUMBER` is read by a program that sees no
+    label: a single field, a watch, an alert, a batch, an agent's tool, a health check. `PAYLOAD` is a transaction.
+    """
+
+    SHOWN = "shown"
+    NUMBER = "number"
+    PAYLOAD = "payload"
+
+
+class PriceRequest(StrEnum):
+    """How the user requested prices that are not real.
+
+    `NONE`: not at all, so they only replace live prices that no node returned. `MARKET`: by naming the market file or
+    store they are in. `OFFLINE`: by excluding every node, with `--offline` or the setting `live: never`, or in the
+    library by opening the embedded market.
+    """
+
+    NONE = "none"
+    MARKET = "market"
+    OFFLINE = "offline"
+
+
+ALLOWED_USES: Final[Mapping[PriceRequest, frozenset[PriceUse]]] = {
+    PriceRequest.NONE: frozenset({PriceUse.SHOWN}),
+    PriceRequest.MARKET: frozenset({PriceUse.SHOWN, PriceUse.NUMBER}),
+    PriceRequest.OFFLINE: frozenset(PriceUse),
+}
+"""The uses of prices that are not real. Real prices, and the prices of a service that does not report its state, may be
+used for everything."""
+
+
+def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
+    """Return whether prices on this state may be used so."""
+    if state.provenance is None or state.is_live:
+        return True
+    if state.service_url and request is PriceRequest.MARKET:  # a different market's
+        request = PriceRequest.NONE
+    return use in ALLOWED_USES[request]
+
+
+def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
+    """Raise `ModelledState` unless prices on this state may be used so.
+
+    `node_hint` says how to name a node, for the hint of an error about state that no node was read for.
+    """
+    if may_use(state, use, request):
+        return
+    kind = "unknown" if state.provenance is None else state.provenance.value
+    consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else "no number is printed for a program"
+    if state.service_url:
+        reason = f"{state.service_url} quotes on them"
+        hint = "to use them anyway, give --live never, or set live to never"
+    else:
+        reason = state.live_failure or "no node was read"
+        hint = "to use them anyway, give --offline, or set live to never"
+        if not state.live_failure and node_hint:
+            hint = f"{node_hint}; {hint}"
+    raise ModelledState(
+        f"the prices are {kind}, so {consequence}: {reason}", hint=hint, details={"state": kind, "use": use.value}
+    )
