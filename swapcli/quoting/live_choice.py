@@ -118,9 +118,14 @@ class NodeRules(NamedTuple):
         return NodeChoice(NodeOrigin.CATALOGUE, urls, {}) if urls else None
 
 
+def own_node_hint(network: Network, option: str = "--rpc-url") -> str:
+    """Return how to name a node of a network; `option` takes its URL."""
+    return f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
+
+
 def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
     """Return how to name a node of a network, with the address of a public one; `option` takes its URL."""
-    ways = f"give {option} URL, or set {variable_of(f'{NETWORKS}.{network.name}.rpc_url')}"
+    ways = own_node_hint(network, option)
     return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
 
 

@@ -536,7 +536,7 @@ class Market:
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
         from swapcli.quoting.config import override_settings
-        from swapcli.quoting.live_choice import missing_node_hint
+        from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
@@ -561,7 +561,7 @@ class Market:
             deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not simulate:  # a simulation shows the real output
-            check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=missing_node_hint(network))
+            check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         if sender is not None:
             terms = terms._replace(sender=parse_address_option(sender, network, "sender"))

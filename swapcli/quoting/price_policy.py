@@ -62,20 +62,20 @@ def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
 def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
     """Raise `ModelledState` unless prices on this state may be used so.
 
-    `node_hint` says how to name a node, for the hint of an error about state that no node was read for.
+    `node_hint` says how to name a node, for the error's hint.
     """
     if may_use(state, use, request):
         return
     kind = "unknown" if state.provenance is None else state.provenance.value
-    consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else "no number is printed for a program"
+    consequence = ", so no transaction is built" if use is PriceUse.PAYLOAD else ""
     if state.service_url:
         reason = f"{state.service_url} quotes on them"
         hint = "to use them anyway, give --live never, or set live to never"
     else:
         reason = state.live_failure or "no node was read"
         hint = "to use them anyway, give --offline, or set live to never"
-        if not state.live_failure and node_hint:
+        if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(
-        f"the prices are {kind}, so {consequence}: {reason}", hint=hint, details={"state": kind, "use": use.value}
+        f"only {kind} prices are available{consequence}: {reason}", hint=hint, details={"state": kind, "use": use.value}
     )

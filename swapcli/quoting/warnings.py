@@ -15,7 +15,7 @@ from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.units import PPM
-from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.interface.slippage import format_percent
 from swapcli.payload.dialects import router_dialect
@@ -47,7 +47,7 @@ _STATE_CODES = {
 }
 _MAX_CLOCK_DIFFERENCE_S = 60
 """Several block times on every network, and far more than clocks differ that keep the time."""
-_UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
+_UNSAFE_STATES = frozenset({*UNREAL_STATE_CODES, WarningCode.STATE_OLD})
 
 
 def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms) -> tuple[QuoteWarning, ...]:

@@ -57,7 +57,15 @@ def test_importing_market_and_quote_is_light(tmp_path: Path) -> None:
     own = {name for name in loaded if name.startswith("swapcli.")}
     assert own == {
         f"swapcli.{name}"
-        for name in ("core", "core.errors", "core.records", "quoting", "quoting.market", "quoting.swap_quote")
+        for name in (
+            "core",
+            "core.errors",
+            "core.records",
+            "quoting",
+            "quoting.market",
+            "quoting.price_policy",
+            "quoting.swap_quote",
+        )
     }
     assert min(spent_ms for spent_ms, _ in runs) <= MAX_IMPORT_MS
 

@@ -42,18 +42,18 @@ def test_naming_a_market_file_requests_nothing_of_a_service() -> None:
     assert not may_use(state, NUMBER, PriceRequest.MARKET)
 
 
-def test_the_hint_suggests_no_node_that_failed() -> None:
+def test_the_hint_suggests_only_what_helps() -> None:
     state = StateSource(Provenance.MODELLED, "somewhere")
     with pytest.raises(ModelledState, match="no node was read") as caught:
         check_use(state, NUMBER, PriceRequest.NONE, node_hint="give --rpc-url URL")
     assert str(caught.value.hint).startswith("give --rpc-url URL; ")
     assert "--offline" in str(caught.value.hint)
     assert caught.value.details == {"state": "modelled", "use": "number"}
-    with pytest.raises(ModelledState, match="no transaction is built on them: every node is down") as caught:
-        check_use(
-            state._replace(live_failure="every node is down"), PAYLOAD, PriceRequest.NONE, node_hint="give --rpc-url"
-        )
+    with pytest.raises(ModelledState) as caught:  # a market file cannot be combined with a node
+        check_use(state, PAYLOAD, PriceRequest.MARKET, node_hint="give --rpc-url URL")
     assert "--rpc-url" not in str(caught.value.hint)
+    with pytest.raises(ModelledState, match="so no transaction is built: every node is down"):
+        check_use(state._replace(live_failure="every node is down"), PAYLOAD, PriceRequest.NONE)
     with pytest.raises(ModelledState, match=r"http://127\.0\.0\.1:1 quotes on them") as caught:
         check_use(state._replace(service_url="http://127.0.0.1:1"), PAYLOAD, PriceRequest.NONE)
     assert "never" in str(caught.value.hint)

@@ -65,6 +65,10 @@ class WarningCode(StrEnum):
     ALLOWANCE_UNLIMITED = "ALLOWANCE_UNLIMITED"
 
 
+UNREAL_STATE_CODES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC})
+"""The warnings that prices are not real."""
+
+
 class QuoteWarning(NamedTuple):
     """`code` is a `WarningCode`, or the code of another service; `message` a sentence without its full stop.
 

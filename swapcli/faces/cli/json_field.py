@@ -9,14 +9,19 @@ from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 
+WHOLE = "."
+"""The path of the document itself, as in jq."""
 MAX_SHOWN_FIELDS = 30
 
 
 def select_field(document: object, path: str, *, option: str = "--get") -> str:
     """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
 
+    The path `WHOLE` is the document itself.
     Raises `InvalidOption` of `option` with the closest fields, or all fields, if there is no such field.
     """
+    if path == WHOLE:
+        return to_json(document)
     value = document
     for depth, name in enumerate(names := path.split(".")):
         subfields = _subfields(value)

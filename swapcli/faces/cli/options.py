@@ -17,6 +17,7 @@ from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.quoting.config.source_readers import flag
+from swapcli.quoting.price_policy import PriceUse
 
 FORMAT = "--format"
 MAX_IMPACT = "--max-impact"
@@ -260,6 +261,11 @@ class PayloadOptions(NamedTuple):
     ] = False
     check: Check = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
+
+    @property
+    def price_use(self) -> PriceUse:
+        """The use of the quoted prices; a simulation shows the real output, whatever was quoted."""
+        return PriceUse.SHOWN if self.simulate else PriceUse.PAYLOAD
 
 
 class OutputOptions(NamedTuple):

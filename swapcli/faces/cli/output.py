@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.warning import QuoteWarning
+from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -47,7 +47,8 @@ class Output(NamedTuple):
 
     With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
     only the JSON of the error. The warnings of a document go to stderr too, where people see them: a script may read
-    one field. With `fields`, dotted paths, only these of the JSON are printed.
+    one field. With `fields`, dotted paths, only these of the JSON are printed. `fall_backs` are the sentences of
+    `report_fall_back`.
     """
 
     format: OutputFormat
@@ -55,6 +56,12 @@ class Output(NamedTuple):
     deferred: list[str]
     fields: Sequence[str] | None = None
     is_quiet: bool = False
+    fall_backs: list[str] = []  # noqa: RUF012 - each session has its own
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether results are text for people, whose first line labels prices that are not real."""
+        return self.format in (OutputFormat.PLAIN, OutputFormat.TABLE)
 
     def note(self, sentence: str) -> None:
         """Print a note, unless --quiet; with JSON, after the result."""
@@ -62,10 +69,23 @@ class Output(NamedTuple):
             return
         self._print_note(f"note: {sentence}")
 
-    def warn(self, warnings: Iterable[QuoteWarning]) -> None:
-        """Print warnings; with JSON, after the result."""
+    def warn(self, warnings: Iterable[QuoteWarning], *, is_labelled: bool = False) -> None:
+        """Print warnings; with JSON, after the result.
+
+        That prices are not real is stated once: not here if the first line of the result `is_labelled` with it, or if a
+        fall back was reported.
+        """
         for warning in warnings:
-            self._print_note(f"warning: {printable(warning.message)}")
+            is_stated = warning.code in UNREAL_STATE_CODES and (is_labelled or self.fall_backs)
+            if not is_stated and warning.message not in self.fall_backs:
+                self._print_note(f"warning: {printable(warning.message)}")
+
+    def report_fall_back(self, sentence: str, hint: str) -> None:
+        """Print once why prices are not live, and a hint how to change that; with JSON, after the result."""
+        if sentence not in self.fall_backs:
+            self.fall_backs.append(sentence)
+            self._print_note(f"warning: {printable(sentence)}")
+            self._print_note(f"hint:    {hint}")
 
     def warn_of_former_names(self, messages: Iterable[str]) -> None:
         """Print warnings about former names; with JSON, after the result, or after the first of several."""
@@ -145,7 +165,7 @@ class Output(NamedTuple):
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         """Print the warnings of a route, then the route."""
-        self.warn(view.warnings)
+        self.warn(view.warnings, is_labelled=True)
         self._print_route_view(view, shape)
 
     def format_route(self, view: RouteView, shape: RouteShape) -> str:

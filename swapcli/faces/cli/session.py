@@ -10,21 +10,17 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidOption
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.quoting.config import Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
 from swapcli.quoting.openers.user_setup import UserSetup
-from swapcli.quoting.price_policy import check_use
+from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
-    from swapcli.core.model.network import Network
     from swapcli.core.model.past_block import PastBlock
-    from swapcli.core.model.state_source import StateSource
     from swapcli.quoting.market import Market
-    from swapcli.quoting.price_policy import PriceUse
 
 __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 
@@ -44,7 +40,7 @@ class Session:
         self.config_file = config_file
         self.account_names: dict[str, str] = {}
         self.prints_lines = False
-        self.sources = open_source_chooser(setup, on_fall_back=self._report_fall_back)
+        self.sources = open_source_chooser(setup, on_fall_back=output.report_fall_back)
         self.markets, self.nodes, self.networks = self.sources.markets, self.sources.nodes, self.sources.networks
         self.routers = self.networks.routers
 
@@ -56,17 +52,6 @@ class Session:
     def with_settings(self, settings: Settings) -> Session:
         """Return a session with other settings and the same output."""
         return Session(self.setup._replace(settings=settings), self.output, self.config_file)
-
-    def _report_fall_back(self, sentence: str) -> None:
-        """Warn where a document has its warnings in fields, which may be overlooked."""
-        if self.output.format is OutputFormat.JSON or self.prints_lines:
-            self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
-
-    def check_price_use(self, state: StateSource, network: Network, use: PriceUse) -> None:
-        """Raise `ModelledState` unless prices on this state may be used so."""
-        from swapcli.quoting.live_choice import missing_node_hint
-
-        check_use(state, use, self.nodes.rules.price_request, node_hint=missing_node_hint(network))
 
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
@@ -125,11 +110,12 @@ def open_session(
     reuses_searches: bool = False,
     block: str | None = None,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
+    price_use: PriceUse = PriceUse.SHOWN,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print, and `block` is the number or hash of a past block; `UserSetup`
-    describes the others.
+    `formats` are those that the command can print, and `block` is the number or hash of a past block. `price_use` is
+    the use of the prices that the command prints; with --get, a program reads them. `UserSetup` describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -147,7 +133,7 @@ def open_session(
             requested = requested._replace(format=format_of_file(output.output_file, formats))
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
-    printed = Output(output_format, settings.color, [], output.get, output.quiet)
+    printed = Output(output_format, settings.color, [], output.get, output.quiet, [])
     printed.warn_of_former_names(settings.deprecations)
     if output.get:
         from swapcli.faces.cli.deprecations import warnings_of_fields
@@ -164,5 +150,6 @@ def open_session(
         reads_public_nodes=reads_public_nodes,
         reuses_searches=reuses_searches,
         block=None if block is None else _parse_block(block),
+        price_use=PriceUse.NUMBER if output.get and price_use is PriceUse.SHOWN else price_use,
     )
     return Session(setup, printed, config_file_path(config_path, os.environ, home_folder()))

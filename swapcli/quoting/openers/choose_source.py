@@ -6,20 +6,23 @@ This is the one place that decides it, for commands and for the library. Nothing
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import InvalidOption, UnknownNetwork, UpstreamError
+from swapcli.core.errors import InvalidOption, UnknownNetwork
 from swapcli.quoting.config.source_readers import FLAG_ORIGIN
-from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint
+from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint, own_node_hint
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
 from swapcli.quoting.openers.pool_sources import PoolSourceOpener
 from swapcli.quoting.openers.router_memory import KnownNetworks, RouterMemory
 from swapcli.quoting.openers.user_setup import UserSetup
+from swapcli.quoting.price_policy import check_use
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.core.model.network import Network
+    from swapcli.core.model.state_source import StateSource
     from swapcli.quoting.sources.live import LiveSource
     from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource
     from swapcli.state.rpc.connect_nodes import AnyNode
@@ -27,11 +30,15 @@ if TYPE_CHECKING:
 REMOTE_RETRIES = 2
 
 
-def _say_nothing(sentence: str) -> None:
-    del sentence
+OnFallBack = Callable[[str, str], object]
+"""Receives the reason why quotes are not live from now on, as a sentence, and a hint how to change that."""
 
 
-def open_source_chooser(setup: UserSetup, *, on_fall_back: Callable[[str], object] = _say_nothing) -> SourceChooser:
+def _say_nothing(sentence: str, hint: str) -> None:
+    del sentence, hint
+
+
+def open_source_chooser(setup: UserSetup, *, on_fall_back: OnFallBack = _say_nothing) -> SourceChooser:
     """Return what chooses sources for a setup, with what opens its networks, markets and nodes."""
     networks = KnownNetworks(setup.settings, RouterMemory(setup.stores_folder))
     return SourceChooser(MarketOpener(setup, networks), NodeOpener(setup), on_fall_back=on_fall_back)
@@ -40,10 +47,10 @@ def open_source_chooser(setup: UserSetup, *, on_fall_back: Callable[[str], objec
 class SourceChooser:
     """Opens the source that answers orders, from what `markets` and `nodes` open.
 
-    `on_fall_back` is told why quotes are not live from now on; each of them has this sentence among its warnings.
+    `on_fall_back` receives the reason once; it is also among the warnings of each quote.
     """
 
-    def __init__(self, markets: MarketOpener, nodes: NodeOpener, *, on_fall_back: Callable[[str], object]) -> None:
+    def __init__(self, markets: MarketOpener, nodes: NodeOpener, *, on_fall_back: OnFallBack) -> None:
         self.markets = markets
         self.nodes = nodes
         self.networks = markets.networks
@@ -112,7 +119,15 @@ class SourceChooser:
             raise InvalidOption("no service is set", hint="give --api-url URL")
         key, timeout_s = self._setup.api_key() if sends_key else None, self._settings.timeout_s
         network = self.networks.find(name)
-        return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
+        return RemoteSource(
+            url,
+            network,
+            SYSTEM_CLOCK,
+            api_key=key,
+            timeout_s=timeout_s,
+            retries=retries,
+            check_state=partial(self._check_state, network),
+        )
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
         """Return the names of the service's networks that are known here; None if there is no service, or it does not
@@ -166,7 +181,13 @@ class SourceChooser:
             raise self._no_node_for("--block", pool_source.network)
         if self._settings.origin("state") == FLAG_ORIGIN:
             raise self._no_node_for("--state", pool_source.network)
+        self._check_state(pool_source.network, pool_source.state_source)
         return self.pools.check_age(pool_source)
+
+    def _check_state(self, network: Network, state: StateSource) -> None:
+        """Raise `ModelledState` unless prices on this state may be used as the setup says."""
+        setup = self._setup
+        check_use(state, setup.price_use, setup.node_rules.price_request, node_hint=own_node_hint(network))
 
     def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
         """Return the source that reads the pools from nodes; None if there are none to read.
@@ -191,7 +212,8 @@ class SourceChooser:
             pool_source,
             lambda: self._live_on(pool_source, nodes.open_first(choices, network)),
             may_fall_back=lambda: can_fall_back and nodes.has_opened_public_node,
-            explain=lambda error: self._explain_fall_back(pool_source, error),
+            explain=lambda error: f"no live prices for {network.name}: {error.message}",
+            fall_back=partial(self._fall_back, network),
             answered=lambda: nodes.name_public_host(network),
             max_age_s=self._settings.max_age_s,
         )
@@ -215,13 +237,10 @@ class SourceChooser:
             close_node=node.close,
         )
 
-    def _explain_fall_back(self, pool_source: PoolSource, error: UpstreamError) -> str:
-        """Return what a quote warns of that could read no node: why, which state it is on, and what to do."""
-        network, state = pool_source.network, pool_source.state_source
-        ways = missing_node_hint(network)
-        sentence = f"no live prices of {network.name}, so the state is {state.provenance}: {error.message}; {ways}"
-        self._on_fall_back(sentence)
-        return sentence
+    def _fall_back(self, network: Network, state: StateSource) -> None:
+        """Report why quotes are not live. Raise `ModelledState` if they need to be."""
+        self._check_state(network, state)
+        self._on_fall_back(state.live_failure, own_node_hint(network))
 
     def _check_past_block(self) -> None:
         """Raise `InvalidOption` if the command line also names another state."""

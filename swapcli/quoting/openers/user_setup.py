@@ -12,6 +12,7 @@ from swapcli.core.encoding.disk_errors import read_error
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings
 from swapcli.quoting.live_choice import NodeRules
+from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
     from swapcli.core.model.past_block import PastBlock
@@ -35,7 +36,9 @@ class UserSetup(NamedTuple):
     returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
     replaces the nodes of the settings; `is_offline` forbids all connections; without `reads_public_nodes`, quotes read
     only nodes that the user has named. With `reuses_searches`, sources start searches from those of similar orders
-    before, which a service decides itself. A `block` is what quotes rest on instead of a recent one.
+    before, which a service decides itself. Quotes use the state of `block`, if any, instead of a recent block.
+    `price_use` is the use of the prices that sources return: they raise `ModelledState` if `quoting.price_policy` does
+    not allow it.
     """
 
     settings: Settings
@@ -48,6 +51,7 @@ class UserSetup(NamedTuple):
     reads_public_nodes: bool = True
     reuses_searches: bool = False
     block: PastBlock | None = None
+    price_use: PriceUse = PriceUse.SHOWN
 
     @property
     def node_rules(self) -> NodeRules:

@@ -30,7 +30,7 @@ from swapcli.payload.review.decoded_replay import ReviewedSwap
 from swapcli.payload.review.order_warnings import order_warnings, output_recipient, payment_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
-from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.sources.quote_source import known_contract, known_market
 from swapcli.quoting.warnings import live_warnings
@@ -129,7 +129,7 @@ def _quote(
         token_in = network.native if order.is_native_in else source.token(order.token_in)
         token_out = network.native if order.is_native_out else source.token(order.token_out)
         answer = source.quote(QuoteRequest(Order(token_in, token_out, order.amount_in), ApiVersion.V1))
-        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=missing_node_hint(network))
+        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=own_node_hint(network))
     except (ModelledState, NoRoute, PoolError, InvalidInput) as error:
         return None, error
     return answer.result.output_amount, None

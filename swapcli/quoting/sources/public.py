@@ -30,8 +30,9 @@ class PublicSource:
     """Quotes on the source that `open_live` returns, which reads nodes; once that fails, on the `known` state.
 
     The state of such quotes says why (`StateSource.live_failure`), in the words of `explain`. `refresh` tries the nodes
-    again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does. The nodes are read for
-    the first order, not before; each time that they have `answered`, that is called.
+    again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does. `fall_back` is called with
+    the known state before it replaces live prices, and may raise an error instead. The nodes are read for the first
+    order, not before; each time that they have `answered`, that is called.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class PublicSource:
         *,
         may_fall_back: Callable[[], bool],
         explain: Callable[[UpstreamError], str],
+        fall_back: Callable[[StateSource], object],
         answered: Callable[[], object] = bool,
         max_age_s: int | None = None,
     ) -> None:
         self._known, self._open_live, self._explain, self._answered = known, open_live, explain, answered
+        self._fall_back = fall_back
         self._may_fall_back, self._max_age_s = may_fall_back, max_age_s
         self._live: LiveSource | None = None
         self._failure = ""
@@ -115,6 +118,7 @@ class PublicSource:
                 if not self._may_fall_back():
                     raise
                 self._failure = self._explain(error)
+        self._fall_back(self._explained(self._known.state_source))
         check_fresh(self._known.state_source, self._known.network, self._max_age_s)
         return request(self._known)
 

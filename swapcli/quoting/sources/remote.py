@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption, UnknownToken, UpstreamError
@@ -68,8 +69,9 @@ class RemoteSource:
     `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
     the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
     response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
-    cannot express. Raise `ConfigError` for an invalid URL. `tokens` are, by address, those of
-    the catalogue and those of the service that were needed.
+    cannot express. `check_state` raises if quotes on the state that the service reports may not be used. Raise
+    `ConfigError` for an invalid URL. `tokens` are, by address, the catalogue's and those of the service that were
+    needed.
     """
 
     def __init__(
@@ -84,8 +86,9 @@ class RemoteSource:
         user_agent: str = USER_AGENT,
         retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is immutable
         transport: httpx.BaseTransport | None = None,
+        check_state: Callable[[StateSource], object] = bool,
     ) -> None:
-        self._network = network
+        self._network, self._check_state = network, check_state
         self._clock = clock
         self._client = ServiceClient(
             ServiceUrl.parse(url),
@@ -159,6 +162,7 @@ class RemoteSource:
         expected = self._expected_payload(terms, with_route=False)
         # The router takes no deadline, and V2 calldata neither.
         parsed = self._service.payload(result, terms._replace(deadline_s=None))
+        self._check_state(self.state_source)
         with self._service.mismatch_as_upstream_error():
             return validated_payload(parsed, result, expected)
 
@@ -184,12 +188,14 @@ class RemoteSource:
             )
         tokens = self._tokens_of(request.order, agreed)
         check_route_not_blocked(agreed, tokens, self._network)
+        state = self.state_source
+        self._check_state(state)
         return RemoteQuote(
             order=request.order,
             result=agreed,
             network=self._network,
             tokens=tokens,
-            state_source=self.state_source,
+            state_source=state,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
         )
 

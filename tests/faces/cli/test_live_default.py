@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping
 
 import pytest
@@ -33,17 +32,21 @@ def run(*words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -
 
 
 @pytest.mark.parametrize("command", few(sorted(SHOWING), 2))
-def test_prices_are_shown_with_the_warning_first(command: str) -> None:
+def test_prices_that_are_not_real_are_labelled_once(command: str) -> None:
     ran = run(*SHOWING[command], "--json")
     assert ran.exit_code == 0, ran.stderr
     assert ran.json["warnings"][0]["code"] == "LIVE_UNAVAILABLE"
-    assert "--rpc-url" in ran.json["warnings"][0]["message"]
     assert ran.json["state"]["kind"] == "modelled"
-    assert ran.stderr.startswith("warning: no live prices of base")
+    warning, hint = ran.stderr.splitlines()
+    assert warning.startswith("warning: no live prices for base: ")
+    assert hint == "hint:    give --rpc-url URL, or set SWAPCLI_NETWORKS_BASE_RPC_URL"
     plain = run(*SHOWING[command])
-    assert plain.stderr.startswith("warning: no live prices of base")
-    assert plain.stderr.count("no live prices") == 1
-    assert plain.stdout.splitlines()[-1].startswith(f"Live prices: swapcli {command} base ")
+    assert plain.stderr.splitlines() == [warning, hint]
+    assert plain.stdout.splitlines()[0].endswith("(modelled, not live prices)")
+    assert plain.stdout.count("modelled") == 1
+    requested = run(*SHOWING[command], "--offline")
+    assert requested.stderr == ""
+    assert requested.stdout.count("modelled") == 1
 
 
 @pytest.mark.parametrize("command", few([each for each in SHOWING if each != "route"], 2))
@@ -51,12 +54,6 @@ def test_a_csv_says_that_its_prices_are_modelled(command: str) -> None:
     rows = list(csv.DictReader(run(*SHOWING[command], "--format", "csv").stdout.splitlines()))
     assert rows
     assert {row["state"] for row in rows} == {"modelled"}
-
-
-def test_a_single_field_is_printed_with_the_warning() -> None:
-    ran = run(*ROUTE, "--get", "outputAmount")
-    assert ran.stdout.strip().isdecimal()
-    assert ran.stderr.startswith("warning: no live prices of base")
 
 
 @pytest.mark.parametrize("required", [("--live",), ("--live", "require"), ("--live=require",)])
@@ -80,18 +77,6 @@ def test_only_offline_conflicts_with_a_node() -> None:
     assert (ran.exit_code, ran.error["code"]) == (5, "UNREACHABLE")
 
 
-def test_a_payload_on_modelled_prices_has_to_be_meant() -> None:
-    refused = run(*CALLDATA, "--json")
-    assert (refused.exit_code, refused.error["code"]) == (5, "MODELLED_STATE")
-    assert "--offline" in refused.error["hint"]
-    assert run(*CALLDATA, "--offline", "--json").exit_code == 0
-    assert run(*CALLDATA, "--json", env={"SWAPCLI_LIVE": "never"}).exit_code == 0
-    route = run(*ROUTE, "--offline", "--json").stdout.encode()
-    execute = ("execute", "-", *WALLET, "--json")
-    assert run(*execute, stdin=route).error["code"] == "MODELLED_STATE"
-    assert run(*execute, "--offline", stdin=route).exit_code == 0
-
-
 def test_decode_compares_everything_but_modelled_prices() -> None:
     payload = run(*CALLDATA, "--offline", "--json").stdout.encode()
     ran = run("decode", "-", "--json", stdin=payload)
@@ -100,19 +85,6 @@ def test_decode_compares_everything_but_modelled_prices() -> None:
     assert codes[0] == "LIVE_UNAVAILABLE"
     assert "QUOTE_UNKNOWN" in codes
     assert "QUOTE_UNKNOWN" not in run("decode", "-", "--offline", "--json", stdin=payload).stdout
-
-
-def test_a_batch_warns_once_and_in_each_result() -> None:
-    orders = [
-        {"id": number, "token_in": "ETH", "token_out": "USDC", "amount_in": str(number * 10**17)} for number in (1, 2)
-    ]
-    lines = "\n".join(map(json.dumps, orders)).encode()
-    ran = run("route", "base", "--batch", "-", stdin=lines)
-    results = [json.loads(line)["result"] for line in ran.stdout.splitlines()]
-    assert [each["warnings"][0]["code"] for each in results] == ["LIVE_UNAVAILABLE"] * 2
-    assert ran.stderr.count("no live prices") == 1
-    rows = csv.DictReader(run("route", "base", "--batch", "-", "--format", "csv", stdin=lines).stdout.splitlines())
-    assert [row["state"] for row in rows] == ["modelled"] * 2
 
 
 def test_the_library_builds_nothing_on_modelled_prices(monkeypatch: pytest.MonkeyPatch) -> None:

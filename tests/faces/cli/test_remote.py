@@ -114,8 +114,8 @@ def test_a_service_builds_from_a_route(service_url: str, version: str) -> None:
 
 def test_people_are_told_who_answered(service_url: str) -> None:
     ran = run_with_service(service_url, "route", "base", "ETH", "USDC", "3")
-    assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service_url}")
-    assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
+    assert ran.stdout.splitlines()[0].endswith(f"(modelled, not live prices, quoted by {service_url})")
+    assert ran.stderr == ""
     table = run_with_service(service_url, "route", "base", "ETH", "USDC", "3", "--table")
     assert "quoted by" in table.stdout
 

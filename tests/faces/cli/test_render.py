@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
 from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
@@ -133,7 +134,7 @@ def test_pool_amounts_sum_to_what_is_received() -> None:
 
 
 def test_a_market_cannot_steer_the_terminal() -> None:
-    hostile = build_testnet_market()._replace(source="\x1b[31mred\r\n\x07")
+    hostile = build_testnet_market()._replace(source="\x1b[31mred\r\n\x07", provenance=Provenance.RECORDED)
     text = route_text(build_route_view(build_quote(hostile), SwapTerms(0)))
     assert "\x1b" not in text
     assert "\r" not in text
@@ -242,8 +243,8 @@ def test_a_remote_quote_shows_what_the_service_returned() -> None:
     same = {fact.name: fact for fact in known.facts}
     left_out = set(same) - {fact.name for fact in reported.facts}
     assert left_out == {"Single path"}
-    differing = {fact.name for fact in reported.facts if fact != same[fact.name]}
-    assert differing == {"Gas", "Rate", "State"}
+    differing = {fact.name for fact in reported.facts if fact != same.get(fact.name)}
+    assert differing == {"Gas", "Rate", "State"}  # the first line has the state of the known one
 
 
 @pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])

@@ -140,7 +140,9 @@ def test_warnings_are_on_stderr_in_every_form(command: tuple[str, ...]) -> None:
     assert lines(expected) == messages
     for form in (("--get", field), ("--plain",), ("--table",), own_form):
         ran = run_swapcli(*command, *form)
-        assert (ran.exit_code, lines(ran)) == (0, messages), form
+        is_labelled = command[0] != "calldata" and form[0] in ("--plain", "--table", "--mermaid")
+        others = [each for each in messages if "not live prices" not in each]
+        assert (ran.exit_code, lines(ran)) == (0, others if is_labelled else messages), form
         assert "warning" not in ran.stdout.splitlines()[0].split(",")[0]
 
 

@@ -30,7 +30,6 @@ from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, re
 from swapcli.faces.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
@@ -68,7 +67,14 @@ def calldata(
     If the price impact exceeds --max-impact or the slippage --max-slippage, the command exits with status 7.
     """
     flags = settings_of(order, payload, source)
-    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
+    session = open_session(
+        output,
+        flags,
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=TRANSACTION_FORMATS,
+        price_use=payload.price_use,
+    )
     network, words = split_words(session, (network, token_in, token_out, amount))
     written = read_order(words, "calldata", network, raw=order.raw)
     context = open_quote_context(session, network, order, source)
@@ -84,8 +90,6 @@ def calldata(
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    if not payload.simulate:  # which shows what is really paid
-        session.check_price_use(quote.state, quote.network, PriceUse.PAYLOAD)
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit

@@ -40,7 +40,6 @@ from swapcli.faces.cli.session import Session, open_session
 from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transactions_to_send import RenderedTransaction
-from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_figures import compute_payload_figures
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.review.presign_checker import (
@@ -88,7 +87,14 @@ def execute(
     slippage --max-slippage, with 7.
     """
     flags = settings_of(payload, source, slippage=slippage, router_dialect=router_dialect)
-    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
+    session = open_session(
+        output,
+        flags,
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=TRANSACTION_FORMATS,
+        price_use=payload.price_use,
+    )
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s, deadline_in_s = parse_deadline(payload, signature)
@@ -105,8 +111,6 @@ def execute(
 
         terms = with_signature(session, quote_source.network, payload, route, signature)
     transaction = quote_source.build(route.result, terms)
-    if not payload.simulate:  # which shows what is really paid
-        session.check_price_use(quote_source.state_source, quote_source.network, PriceUse.PAYLOAD)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 

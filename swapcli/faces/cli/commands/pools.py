@@ -91,7 +91,7 @@ def pools(
             }
         )
         return
-    session.output.warn(warnings)
+    session.output.warn(warnings, is_labelled=session.output.is_for_people)
     from swapcli.faces.cli.render.pool_and_price_views import PoolTable, build_pools_view
     from swapcli.faces.cli.render.state_wording import state_columns
 

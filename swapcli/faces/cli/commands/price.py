@@ -66,7 +66,7 @@ def price(
             {"network": market.network.name, "state": state, "warnings": listed, "prices": documents}
         )
         return
-    session.output.warn(warnings)
+    session.output.warn(warnings, is_labelled=session.output.is_for_people)
     from swapcli.faces.cli.render.pool_and_price_views import build_price_view
     from swapcli.faces.cli.render.state_wording import state_columns
 

@@ -10,10 +10,14 @@ from swapcli.faces.cli.render.quote_facts import Fact
 
 @dataclass(frozen=True, slots=True)
 class DetailView:
-    """A title, facts, named values that never wrap because users copy them, lists, and lines below them."""
+    """A title, facts, named values that never wrap because users copy them, lists, and lines below them.
+
+    `label` stands beside the title if prices are not real.
+    """
 
     title: str
     facts: tuple[Fact, ...]
     copyable: tuple[tuple[str, str], ...] = ()
     lists: tuple[ListView, ...] = ()
     footer: str = ""
+    label: str = ""

@@ -21,17 +21,20 @@ def route_text(view: RouteView, shape: RouteShape = RouteShape.TABLE) -> str:
     rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
     pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
-    blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
-    blocks.append([view.footer] * bool(view.footer))
+    blocks = [[_first_line(view)], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _shape_text(view: RouteView, shape: RouteShape) -> str:
     if shape is RouteShape.LINE:
-        return format_line(view.flow)
+        return f"{view.label}: {format_line(view.flow)}" if view.label else format_line(view.flow)
     tree = [f"{row.branches}{row.label}{GAP}{row.amount}".rstrip() for row in tree_rows(view.flow)]
     facts = _align([(fact.name, fact.value, fact.note) for fact in view.facts])
-    return "\n".join([view.title, *tree, "", *facts, *["", view.footer] * bool(view.footer)])
+    return "\n".join([_first_line(view), *tree, "", *facts])
+
+
+def _first_line(view: RouteView | DetailView) -> str:
+    return f"{view.title} ({view.label})" if view.label else view.title
 
 
 def payload_text(view: PayloadView) -> str:
@@ -50,7 +53,7 @@ def list_text(listing: ListView) -> str:
 def detail_text(sheet: DetailView) -> str:
     """Lay out facts, then lists."""
     facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
-    blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.copyable)) if block]
+    blocks = ["\n".join(block) for block in ([_first_line(sheet)], _align(facts), _align(sheet.copyable)) if block]
     return "\n\n".join([*blocks, *map(list_text, sheet.lists), *[sheet.footer] * bool(sheet.footer)])
 
 

@@ -18,7 +18,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, shown_digits
+from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, shown_digits, unreal_label
 from swapcli.quoting.pool_listing import ListedPool
 from swapcli.quoting.token_prices import PriceList, TokenPrice
 
@@ -69,8 +69,7 @@ def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]
         columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
     pages = [contract_page(network, display_address(pool.key, network.kind)) for pool in listed]
     listing = ListView(columns, tuple(rows), tuple(documents), tuple({"pool": page} if page else {} for page in pages))
-    footer = live_prices_line(table.state, network, ["pools", network.name, *table.names])
-    return DetailView(table.title, (_state_fact(table.state),), lists=(listing,), footer=footer)
+    return _details(table.title, table.state, listing)
 
 
 def build_price_view(found: PriceList, network: Network, documents: Sequence[Mapping[str, object]]) -> DetailView:
@@ -80,9 +79,12 @@ def build_price_view(found: PriceList, network: Network, documents: Sequence[Map
     rows = tuple(_price_row(price, network, digits) for price in found.prices)
     pages = [token_page(network, display_address(price.token.address, network.kind)) for price in found.prices]
     listing = ListView(columns, rows, tuple(documents), tuple({"address": page} if page else {} for page in pages))
-    words = ["price", network.name, *(price.token.symbol for price in found.prices)]
-    footer = live_prices_line(found.state, network, words)
-    return DetailView(f"Prices on {network.name}", (_state_fact(found.state),), lists=(listing,), footer=footer)
+    return _details(f"Prices on {network.name}", found.state, listing)
+
+
+def _details(title: str, state: StateSource, listing: ListView) -> DetailView:
+    label = unreal_label(state)
+    return DetailView(title, () if label else (_state_fact(state),), lists=(listing,), label=label)
 
 
 def price_columns(unit: str) -> tuple[Column, ...]:

@@ -15,7 +15,7 @@ from swapcli.core.model.token import Token, whole_tokens
 from swapcli.faces.cli.render.state_wording import describe_block, shown_digits
 from swapcli.interface.slippage import format_percent
 from swapcli.quoting.quote_results import QuoteResult
-from swapcli.quoting.warnings import NOT_LIVE, format_age
+from swapcli.quoting.warnings import format_age
 
 IMPACT_NOTES = {
     ImpactBasis.USD: "from USD prices",
@@ -47,7 +47,8 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
     yield from _certificate(figures)
-    yield _state(figures)
+    if figures.state.provenance is None or figures.state.is_live:  # others are labelled in the first line
+        yield _state(figures)
 
 
 def symbol(token: Token) -> str:
@@ -203,14 +204,13 @@ def _state(figures: QuoteFigures) -> Fact:
     if state.provenance is None:
         name = printable(state.service_url or state.description)
         return Fact("State", "unknown", f"{name} does not report it")
-    live = "" if state.is_live else NOT_LIVE
     age = format_age(age_s) if age_s is not None else ""
-    left_s = figures.expires_at_s - figures.quoted_at_s if state.is_live and age_s is not None else 0
+    left_s = figures.expires_at_s - figures.quoted_at_s if age_s is not None else 0
     validity = f"valid for {left_s} s more" if left_s > 0 else ""
     quoted_by = f"quoted by {printable(state.service_url)}" if state.service_url else printable(state.description)
     count = state.without_samples
     unused = f"{count} pool{'s' if count > 1 else ''} not used that only a node can quote" if count else ""
-    note = ", ".join(filter(None, [live, describe_block(state), age, validity, quoted_by, unused]))
+    note = ", ".join(filter(None, [describe_block(state), age, validity, quoted_by, unused]))
     if figures.changing_pools:
         note += f"; {_changing_note(figures)}"
     return Fact("State", state.provenance.value, note)

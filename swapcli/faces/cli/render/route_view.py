@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from swapcli.core.encoding.text import shorten_id
-from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_share, format_short_amount
-from swapcli.core.model.order import Order
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_terms import SwapTerms
@@ -17,7 +15,7 @@ from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
-from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line
+from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.interface.segments import format_segment_share
 from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
@@ -54,8 +52,9 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """The view of a quote. `warnings` are printed before it; `parties` are the named addresses that are paid; `flow` is
-    for other shapes than the table, `footer` is the line below the figures."""
+    """The view of a quote. `warnings` are printed before it; `origin` describes the state, and `label` is the same if
+    its prices are not real; `parties` are the named addresses that are paid; `flow` is for shapes other than a table.
+    """
 
     title: str
     origin: str
@@ -65,7 +64,7 @@ class RouteView:
     pools: tuple[PoolRow, ...]
     parties: tuple[tuple[str, str], ...]
     flow: RouteFlow
-    footer: str = ""
+    label: str = ""
 
 
 def build_route_view(
@@ -87,15 +86,8 @@ def build_route_view(
         pools=tuple(_pools(answer, shown, is_brief=is_brief)),
         parties=tuple(_parties(answer, terms)),
         flow=flow,
-        footer=live_prices_line(answer.state_source, answer.network, _route_words(order, answer.network)),
+        label=unreal_label(answer.state_source),
     )
-
-
-def _route_words(order: Order, network: Network) -> list[str]:
-    """Return the words of the command line that quotes an order."""
-    token = order.token_out if order.reverse else order.token_in
-    words = ["route", network.name, order.token_in.symbol, order.token_out.symbol]
-    return [*words, whole_tokens(order.amount, token.decimals), *(["--reverse"] if order.reverse else [])]
 
 
 def _rows(flow: RouteFlow) -> Iterator[SwapRow]:

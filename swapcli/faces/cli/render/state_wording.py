@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.warning import QuoteWarning
@@ -30,8 +29,14 @@ def describe_origin(state_source: StateSource) -> str:
     if state_source.provenance is None:
         return quoted_by or printable(state_source.description)
     age = format_age(state_source.age_s) if state_source.age_s is not None else ""
-    parts = [f"{state_source.provenance.value} state", age if state_source.is_live else NOT_LIVE, quoted_by]
-    return ", ".join(filter(None, parts))
+    kind = state_source.provenance.value
+    parts = [f"{kind} state", age] if state_source.is_live else [kind, NOT_LIVE]
+    return ", ".join(filter(None, [*parts, quoted_by]))
+
+
+def unreal_label(state_source: StateSource) -> str:
+    """Return the label of prices that are not real, for the first line of a screen; empty for all others."""
+    return describe_origin(state_source) if state_source.provenance is not None and not state_source.is_live else ""
 
 
 def describe_block(state_source: StateSource) -> str:
@@ -47,19 +52,6 @@ def describe_block(state_source: StateSource) -> str:
 def describe_newest(block: BlockHeader) -> tuple[str, str]:
     """Return the number of a block, and its age in words; one of the future counts as new."""
     return f"{block.number:,}", format_age(max(0, int(SYSTEM_CLOCK.now_s()) - block.timestamp))
-
-
-def live_prices_line(state: StateSource, network: Network, words: Sequence[str]) -> str:
-    """Return the line below modelled figures with the command that has live ones; empty where there is none.
-
-    `words` follow the name of the program.
-    """
-    is_modelled = state.provenance is not None and not state.is_live and state.service_url is None
-    if not is_modelled or not network.public_nodes:
-        return ""
-    from shlex import join
-
-    return f"Live prices: {join(['swapcli', *map(printable, words), '--live'])}"
 
 
 def shown_digits(state: StateSource) -> int:

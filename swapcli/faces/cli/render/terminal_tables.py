@@ -50,14 +50,14 @@ _NO_LINKS = ("", "dumb", "linux")
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
     """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt, or first."""
     if shape is RouteShape.LINE:
-        _print_words(format_line(view.flow, console.width, cell_len), "", console)
+        label = f"{view.label}: " if view.label else ""
+        _print_words(label + format_line(view.flow, console.width - cell_len(label), cell_len), "", console)
         return
-    _print_title(view, console)
+    _print_title(view.title, view.origin, LOUD if view.warnings else QUIET, console)
     if shape is RouteShape.TREE:
         _print_tree(view.flow, console)
         console.print()
         _print_facts(view.facts, console)
-        _print_footer(view.footer, console)
         return
     console.print()
     is_long = len(view.rows) + len(view.pools) > LONG_ROUTE_LINES
@@ -69,7 +69,6 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
     if not is_long:
         console.print()
         _print_summary(view, console, ends=False)
-    _print_footer(view.footer, console)
 
 
 def _print_summary(view: RouteView, console: Console, *, ends: bool = True) -> None:
@@ -156,8 +155,9 @@ def _print_cuts(tables: Sequence[FittedTable], console: Console) -> None:
 
 def print_details(sheet: DetailView, console: Console) -> None:
     """Print facts, then lists."""
-    _print_words(sheet.title, NAME, console)
-    console.print()
+    _print_title(sheet.title, sheet.label, LOUD, console)
+    if sheet.facts or sheet.copyable:
+        console.print()
     if sheet.facts:
         _print_facts(sheet.facts, console)
     for name, value in sheet.copyable:
@@ -188,15 +188,15 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
     )
 
 
-def _print_title(view: RouteView, console: Console) -> None:
+def _print_title(title: str, state: str, style: str, console: Console) -> None:
     """Print the title on the left and the state on the right, or below each other if they do not fit."""
-    style, room = LOUD if view.warnings else QUIET, console.width - cell_len(view.title) - 1
-    if cell_len(view.origin) <= room:
-        blanks = " " * (console.width - cell_len(view.title) - cell_len(view.origin))
-        _print_line(Text.assemble((view.title, NAME), blanks, (view.origin, style)), console)
+    room = console.width - cell_len(title)
+    if state and cell_len(state) < room:
+        _print_line(Text.assemble((title, NAME), " " * (room - cell_len(state)), (state, style)), console)
         return
-    _print_words(view.title, NAME, console)
-    _print_words(view.origin, style, console)
+    _print_words(title, NAME, console)
+    if state:
+        _print_words(state, style, console)
 
 
 def _print_hops(rows: tuple[SwapRow, ...], console: Console) -> None:

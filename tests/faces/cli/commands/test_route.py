@@ -39,9 +39,11 @@ def test_people_read_the_same_amount_as_programs(route: Route) -> None:
     assert f"{units // 10**6:,}.{units % 10**6:06d}".rstrip("0") in people.stdout
 
 
-def test_prices_that_are_not_live_are_said_to_be_so_on_stderr(route: Route) -> None:
-    assert "not live prices" in route("ETH", "USDC", "1.5").stderr
-    assert "not live prices" in route("ETH", "USDC", "1.5", "--table").stderr
+def test_the_first_line_labels_prices_that_are_not_real(route: Route) -> None:
+    for form in ("--plain", "--table"):
+        ran = route("ETH", "USDC", "1.5", form)
+        assert "synthetic, not live prices" in ran.stdout.splitlines()[0]
+        assert (ran.stdout.count("synthetic"), ran.stderr) == (1, "")
 
 
 def test_a_pipe_gets_plain_text_and_may_ask_for_a_table(route: Route) -> None:
@@ -460,7 +462,8 @@ def test_csv_has_the_figures_of_one_order() -> None:
 
 
 def test_quiet_leaves_out_notes_and_keeps_warnings() -> None:
-    loud, quiet = (run_swapcli("route", "base", "USDC", "ETH", "2k", *more).stderr for more in ((), ("--quiet",)))
+    words = ("route", "base", "USDC", "ETH", "2k", "--json")
+    loud, quiet = (run_swapcli(*words, *more).stderr for more in ((), ("--quiet",)))
     assert "note: 2k is 2,000 USDC" in loud
     assert quiet == "".join(line for line in loud.splitlines(keepends=True) if not line.startswith("note: "))
     assert "warning: " in quiet

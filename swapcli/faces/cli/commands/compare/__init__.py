@@ -132,7 +132,7 @@ def compare(
     if failure and all(each.amount_out is None for each in found.alternatives):
         raise failure
     if found.figures:
-        session.output.warn(found.figures.warnings)
+        session.output.warn(found.figures.warnings, is_labelled=session.output.is_for_people)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(comparison_document(found))
     elif session.output.format is OutputFormat.CSV:

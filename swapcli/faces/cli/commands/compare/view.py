@@ -13,7 +13,7 @@ from swapcli.faces.cli.errors import failure_document
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
+from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, state_columns, unreal_label
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 from swapcli.quoting.alternatives import REMOTE_KINDS, Alternative, AlternativeKind, Comparison, SimulationOutcome
 
@@ -105,7 +105,10 @@ def build_comparison_details(found: Comparison) -> DetailView:
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     listing = ListView(columns, tuple(rows), ())
-    return DetailView(printable(title), tuple(_facts(found)), lists=(listing,), footer=_footer(found))
+    label = unreal_label(found.figures.state) if found.figures else ""
+    return DetailView(
+        printable(title), tuple(_facts(found)), lists=(listing,), footer=_without_route(found), label=label
+    )
 
 
 def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Column, ...]:
@@ -122,14 +125,6 @@ def comparison_columns(bought: str, *, is_simulated: bool = False) -> tuple[Colu
         Column("time", is_whole=True, drop_order=1),
         Column("note"),
     )
-
-
-def _footer(found: Comparison) -> str:
-    order = found.order
-    words = ["compare", found.network.name, order.token_in.symbol, order.token_out.symbol]
-    words.append(whole_tokens(order.amount, order.token_in.decimals))
-    live = live_prices_line(found.figures.state, found.network, words) if found.figures else ""
-    return "\n".join(filter(None, [_without_route(found), live]))
 
 
 def _without_route(found: Comparison) -> str:
@@ -154,7 +149,8 @@ def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
 
 def _facts(found: Comparison) -> Iterator[Fact]:
     if found.figures:
-        yield Fact("State", describe_origin(found.figures.state), "except of services and aggregators")
+        if not unreal_label(found.figures.state):
+            yield Fact("State", describe_origin(found.figures.state), "except services and aggregators")
         yield Fact("Best", _way(found.alternatives[0]), _gain(found))
     if found.sender is not None:
         block = next((each.simulation.block for each in found.alternatives if each.simulation), None)

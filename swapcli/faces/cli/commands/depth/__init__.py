@@ -132,7 +132,7 @@ def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
     if output.format is OutputFormat.JSON:
         output.print_document(depth_document(measured))
         return
-    output.warn(measured.figures.warnings)
+    output.warn(measured.figures.warnings, is_labelled=output.is_for_people)
     if drawn is not None:
         print(drawn, end="")
     elif output.format is OutputFormat.CSV:

@@ -14,7 +14,7 @@ from swapcli.core.model.token import Token, in_tokens, whole_tokens
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
-from swapcli.faces.cli.render.state_wording import describe_origin, live_prices_line, state_columns
+from swapcli.faces.cli.render.state_wording import describe_origin, state_columns, unreal_label
 from swapcli.interface.quote_fields import render_state_source, render_swap_token, render_warning_list
 
 BAR_TITLE: Final = "log scale"
@@ -76,14 +76,13 @@ def _level_document(level: DepthLevel) -> dict[str, object]:
 def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
     """Build the view of a depth; with a `width`, that of the terminal, it has bars if there is room for them."""
     title = f"Depth of {symbol(depth.token_in)} → {symbol(depth.token_out)} on {depth.network.name}"
-    words = ["depth", depth.network.name, depth.token_in.symbol, depth.token_out.symbol]
-    footer = live_prices_line(depth.figures.state, depth.network, words)
     lists = (_level_list(depth), _point_list(depth, width))
-    return DetailView(printable(title), tuple(_facts(depth)), lists=lists, footer=footer)
+    return DetailView(printable(title), tuple(_facts(depth)), lists=lists, label=unreal_label(depth.figures.state))
 
 
 def _facts(depth: Depth) -> Iterator[Fact]:
-    yield Fact("State", describe_origin(depth.figures.state))
+    if not unreal_label(depth.figures.state):
+        yield Fact("State", describe_origin(depth.figures.state))
     bases = dict.fromkeys(point.impact.basis for point in depth.points if point.impact)
     for basis in bases:
         yield Fact("Price impact", IMPACT_NOTES[basis], _FEES[basis])

@@ -23,6 +23,7 @@ from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import PictureOptions
 from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def route(
     \b
     Examples:
       swapcli route base ETH USDC 1.5
-      swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
+      swapcli route base ETH USDC 1.5 --get outputAmount
       swapcli route base ETH USDC 50 --view tree --svg route.svg
 
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
@@ -124,6 +125,7 @@ def route(
         reuses_searches=watch is not None,
         block=block,
         formats=COMMON_FORMATS if watch is not None else LIST_FORMATS,
+        price_use=PriceUse.SHOWN if watch is None and batch.batch is None else PriceUse.NUMBER,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch.batch is None:
@@ -226,7 +228,7 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         output.warn(quote.warnings)
         output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
     elif picture.draws_to_stdout or picture.mermaid:
-        output.warn(quote.warnings)
+        output.warn(quote.warnings, is_labelled=True)
         print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")
     else:
         from swapcli.faces.cli.render.route_view import build_route_view
