@@ -199,7 +199,7 @@ def _serve(
                 port=settings.port,
                 on_ready=announce,
                 # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=followers.are_settled if max_requests else None,
+                is_prepared=partial(followers.are_settled, session.settings.live_timeout_s) if max_requests else None,
                 on_hangup=PolicyReloader(
                     get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
                 ),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.state_source import is_real
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session
@@ -38,7 +37,7 @@ METRICS_PORT = "service.metrics_port"
 class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network.
 
-    `modelled` are the networks whose prices are not real.
+    `modelled` are the networks whose prices are not real at the start.
     """
 
     registry: MarketRegistry
@@ -72,6 +71,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         pools.openers,
         SYSTEM_CLOCK,
         followed=[market.network.name for market in pools.followed],
+        price_request=pools.price_request,
         route_ttl_s=settings.route_ttl_s,
         max_age_s=settings.max_age_s,
         max_hops=settings.max_hops,
@@ -85,11 +85,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         allowed_recipients=settings.service.allowed_recipients,
         reuse_searches=settings.service.reuse_searches,
     )
-    is_file = settings.market is not None
-    modelled = tuple(
-        name for name, open_market in pools.openers.items() if not is_file or not is_real(open_market().provenance)
-    )
-    return ServiceSources(registry, pools.followed, pools.check_nodes, modelled)
+    return ServiceSources(registry, pools.followed, pools.check_nodes, tuple(pools.modelled))
 
 
 def read_policy(session: Session) -> ServicePolicy:
