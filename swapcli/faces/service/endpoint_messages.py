@@ -26,8 +26,8 @@ NodeCheck = Callable[[StateOverrideNode], object]
 class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
-    `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last segment of the path. `api_key` is the valid API key of
-    the request, None if it has none.
+    `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
+    segment of the path. `api_key` is the valid API key of the request, None if it has none.
     """
 
     network: Network

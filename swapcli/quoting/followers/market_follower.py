@@ -131,10 +131,7 @@ def _fill_private_store(
 ) -> None:
     """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
     assert followed.node is not None
-    if isinstance(followed, FollowedStore):
-        market = read_stored_market(followed, max_pools)
-    else:
-        market = followed.load()
+    market = read_stored_market(followed, max_pools) if isinstance(followed, FollowedStore) else followed.load()
     with create_store(str(path), followed.network, followed.networks) as store:
         for progress in import_pools(store, followed.node, market):
             on_progress(progress)
