@@ -32,7 +32,6 @@ _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
 )
-_FOR_PEOPLE = "The page for quotes is at {0}/, that of the interface at {0}/docs. Press Ctrl-C to stop."
 
 PUBLIC = ()
 
@@ -136,7 +135,11 @@ def serve(
         from swapcli.faces.cli.commands.serve.workers import serve_by_workers
 
         return serve_by_workers(
-            session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session, is_terminal_gone
+            session,
+            sources,
+            partial(_announce, session, sources, print_to_stderr, on_ready),
+            read_session,
+            is_terminal_gone,
         )
     return _serve(session, sources, request_limit, on_ready, read_session, is_terminal_gone)
 
@@ -146,7 +149,12 @@ OnReady = Callable[[str, str | None], None]
 
 
 def _announce(
-    session: Session, warn: Callable[[str], object], on_ready: OnReady, url: str, metrics_url: str | None
+    session: Session,
+    sources: "ServiceSources",
+    warn: Callable[[str], object],
+    on_ready: OnReady,
+    url: str,
+    metrics_url: str | None,
 ) -> None:
     """Write warnings to the log, and say that connections are accepted."""
     settings = session.settings
@@ -156,7 +164,8 @@ def _announce(
         warn(_PUBLIC_ADDRESS.format(settings.service.host))
     on_ready(url, metrics_url)
     if sys.stderr is not None and sys.stderr.isatty():
-        warn(_FOR_PEOPLE.format(url))
+        for line in sources.describe(url):
+            warn(line)
 
 
 def _serve(
@@ -191,7 +200,7 @@ def _serve(
                 metrics, url_of_metrics = open_metrics_port(service, listener), metrics_url(listener)
 
             def announce(url: str) -> None:
-                _announce(session, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
+                _announce(session, sources, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
 
             return run(
                 service,
