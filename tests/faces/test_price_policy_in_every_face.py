@@ -214,7 +214,7 @@ def unreal() -> Iterator[SendRequest]:
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_a_service_builds_nothing_on_prices_that_nobody_requested(unreal: SendRequest, name: str) -> None:
+def test_a_service_builds_nothing_on_unrequested_prices(unreal: SendRequest, name: str) -> None:
     network = find_network(name)
     uses = {each.operation_id: each.use for each in priced_endpoints(network)}
     assert list(uses.values()).count(PriceUse.PAYLOAD) >= 3
@@ -241,7 +241,7 @@ def test_a_service_that_is_offline_on_purpose_has_every_endpoint(name: str) -> N
             assert response.status_code == 200, (operation, response.text)
 
 
-def test_what_is_wrong_with_a_request_comes_before_the_prices(unreal: SendRequest) -> None:
+def test_a_bad_request_is_rejected_before_its_prices(unreal: SendRequest) -> None:
     bad = unreal("POST", "/base/execute", json={"route": {}, **build_swap_terms("base")})
     assert (bad.status_code, "statusCode" in bad.json()) == (400, False)
 
@@ -253,7 +253,7 @@ def test_the_details_of_a_quote_say_why_it_is_not_live(unreal: SendRequest) -> N
     assert reason.startswith("no live prices of base, so the state is modelled: ")
 
 
-def test_one_dead_network_does_not_take_a_service_out_of_rotation(tmp_path: Path) -> None:
+def test_one_dead_network_leaves_a_service_in_rotation(tmp_path: Path) -> None:
     options = {"store": stored(tmp_path)}
     with open_service(Situation(State.UNREQUESTED, options=options), "base", "monad") as send:
         everything, dead, good = (send("GET", f"/readyz{query}") for query in ("", "?network=monad", "?network=base"))

@@ -57,14 +57,14 @@ def test_a_service_follows_the_named_node_else_public_ones(
     assert lasting is None or lasting.is_public is not own
 
 
-def test_a_service_without_a_known_node_is_an_error_only_if_it_needs_one(tmp_path: Path) -> None:
+def test_a_service_needs_a_known_node_only_if_required(tmp_path: Path) -> None:
     unknown = BASE._replace(public_nodes=())
     assert service_node(NodeOpener(user_setup(tmp_path)), unknown) is None
     with pytest.raises(InvalidOption, match="no node of base is known"):
         service_node(NodeOpener(user_setup(tmp_path, live="require")), unknown)
 
 
-def test_a_service_looks_at_public_nodes_every_few_seconds(tmp_path: Path) -> None:
+def test_a_service_reads_public_nodes_every_few_seconds(tmp_path: Path) -> None:
     lasting = service_node(NodeOpener(user_setup(tmp_path)), BASE._replace(block_time_s=0.2))
     assert lasting is not None
     with closing(lasting.node):

@@ -27,7 +27,7 @@ def test_a_service_without_nodes_serves_the_embedded_markets(tmp_path: Path) -> 
     assert pools.price_request is PriceRequest.OFFLINE
 
 
-def test_a_service_serves_the_embedded_markets_until_public_nodes_respond(tmp_path: Path) -> None:
+def test_embedded_markets_are_served_until_public_nodes_respond(tmp_path: Path) -> None:
     pools = choose(user_setup(tmp_path))
     names = [market.network.name for market in pools.followed]
     assert names == list(pools.openers) == pools.modelled == list(network_names())
@@ -35,7 +35,7 @@ def test_a_service_serves_the_embedded_markets_until_public_nodes_respond(tmp_pa
     assert pools.price_request is PriceRequest.NONE
 
 
-def test_a_service_that_needs_nodes_serves_nothing_before_they_respond(tmp_path: Path) -> None:
+def test_a_service_that_needs_nodes_serves_nothing_else(tmp_path: Path) -> None:
     pools = choose(user_setup(tmp_path, live="require"), "base")
     assert [market.network.name for market in pools.followed] == ["base"]
     assert (pools.openers, pools.modelled) == ({}, [])
@@ -45,7 +45,7 @@ def test_a_service_that_needs_nodes_serves_nothing_before_they_respond(tmp_path:
     ("provenance", "falls_back", "is_modelled"),
     [(Provenance.SYNCED, False, False), (Provenance.RECORDED, True, False), (Provenance.MODELLED, True, True)],
 )
-def test_a_store_is_served_as_it_is_until_public_nodes_respond(
+def test_a_store_is_served_until_public_nodes_respond(
     tmp_path: Path, provenance: Provenance, falls_back: bool, is_modelled: bool
 ) -> None:
     market = embedded_market("base")._replace(provenance=provenance, block=1, timestamp=1)

@@ -85,7 +85,7 @@ NO_NETWORK = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
 """Nothing listens at that port, so that no public node is reached."""
 
 
-def test_networks_without_a_node_are_checked_together_and_are_not_healthy() -> None:
+def test_networks_without_a_node_are_not_healthy() -> None:
     started_s = time.monotonic()
     ran = run_swapcli("health", "--json", env=NO_NETWORK)
     assert time.monotonic() - started_s < 15  # 3 s, and the searches of a busy machine

@@ -58,7 +58,7 @@ def health(
 
     \b
     Examples:
-      swapcli health
+      swapcli health --offline
       swapcli health base monad --json
 
     Quotes a sample order on each network, from the same sources as a quote, and shows whether its prices are live,

@@ -74,16 +74,19 @@ def serve(
     """Serve routes and transactions over HTTP.
 
     \b
-    Example: swapcli serve --port 0 --once
+    Examples:
+      swapcli serve --port 0 --offline --once
+      swapcli serve --networks base,monad
 
     When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
-    networks whose prices are modelled. The log goes to stderr, one line of JSON per request. On SIGTERM or Ctrl-C it
-    finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and trusted proxies
-    again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
+    networks whose prices are modelled at first. The log goes to stderr, one line of JSON per request. On SIGTERM or
+    Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and
+    trusted proxies again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
 
-    If the settings name a node of a network, the service follows its newest block; with --live it follows public
-    nodes where none is set, as often as they allow. Requests on state that is too old
-    are answered with 503, and so are orders that could not start within two seconds. `swapcli help service` says more.
+    The service follows the newest block of the node that the settings name for a network, else of public nodes. Until a
+    public node responds, quotes are on modelled prices and say so, and requests for calldata return 503. With
+    --offline, every endpoint works on modelled prices, for trials. Requests on state that is too old return 503, and so
+    do orders that could not start within two seconds. `swapcli help service` describes more.
     """
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import refuse_stream
