@@ -75,7 +75,7 @@ class Situation:
     @property
     def environment(self) -> Mapping[str, str]:
         """The variables of a command."""
-        return NO_NETWORK | self.env
+        return {**NO_NETWORK, **self.env}
 
 
 @contextmanager
