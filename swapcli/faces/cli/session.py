@@ -121,7 +121,6 @@ def open_session(
     *,
     rpc_url: str | None = None,
     offline: bool = False,
-    reads_public_nodes: bool = True,
     reuses_searches: bool = False,
     block: str | None = None,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
@@ -161,7 +160,6 @@ def open_session(
         os.environ,
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
         is_offline=offline,
-        reads_public_nodes=reads_public_nodes,
         reuses_searches=reuses_searches,
         block=None if block is None else _parse_block(block),
     )

@@ -86,7 +86,7 @@ def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) 
     lasting = named_lasting_node(nodes, network, warn)
     if lasting is not None:
         return lasting
-    public = rules.public_nodes(network) if rules.requires_node or rules.allows_public else None
+    public = rules.public_nodes(network)
     if public is not None:
         return _connect_public(nodes, public, network, warn, min_poll_s=PUBLIC_POLL_S)
     if rules.requires_node:

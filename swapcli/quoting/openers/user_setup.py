@@ -33,9 +33,9 @@ class UserSetup(NamedTuple):
 
     `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
     returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
-    replaces the nodes of the settings; `is_offline` forbids all connections; without `reads_public_nodes`, quotes read
-    only nodes that the user has named. With `reuses_searches`, sources start searches from those of similar orders
-    before, which a service decides itself. A `block` is what quotes rest on instead of a recent one.
+    replaces the nodes of the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start
+    searches from those of similar orders before, which a service decides itself. A `block` is what quotes rest on instead
+    of a recent one.
     """
 
     settings: Settings
@@ -45,14 +45,13 @@ class UserSetup(NamedTuple):
     environ: Mapping[str, str] = MappingProxyType({})
     rpc_url: Secret | None = None
     is_offline: bool = False
-    reads_public_nodes: bool = True
     reuses_searches: bool = False
     block: PastBlock | None = None
 
     @property
     def node_rules(self) -> NodeRules:
         """What decides which nodes are read."""
-        return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ, self.reads_public_nodes)
+        return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ)
 
     @property
     def stores_folder(self) -> Path:
