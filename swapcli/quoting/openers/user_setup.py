@@ -34,8 +34,8 @@ class UserSetup(NamedTuple):
     `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
     returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
     replaces the nodes of the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start
-    searches from those of similar orders before, which a service decides itself. A `block` is what quotes rest on instead
-    of a recent one.
+    searches from those of similar orders before, which a service decides itself. A `block` is what quotes rest on
+    instead of a recent one.
     """
 
     settings: Settings
