@@ -1,6 +1,7 @@
 # swapcli in a container: the service by default, any other command with arguments. `swapcli help deploy` says more.
 #
 #   docker build --tag swapcli .
+#   docker run --publish 127.0.0.1:8000:8000 swapcli serve --offline
 #   docker run --publish 127.0.0.1:8000:8000 swapcli
 #   docker run swapcli route base ETH USDC 1.5
 #
@@ -49,7 +50,8 @@ USER 10001
 WORKDIR /var/lib/swapcli
 VOLUME /var/lib/swapcli
 EXPOSE 8000
-# Only serve answers on the port: any other command passes.
+# Only serve answers on the port: any other command passes. The service is not ready while all its prices are modelled,
+# unless they were requested, as by `serve --offline`.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["python", "-I", "-c", "import http.client, os, sys; b'serve' in open('/proc/1/cmdline', 'rb').read().split(b'\\0') or sys.exit(); service = http.client.HTTPConnection('127.0.0.1', int(os.environ['SWAPCLI_SERVICE_PORT']), timeout=4); service.request('GET', '/readyz'); sys.exit(service.getresponse().status != 200)"]
 ENTRYPOINT ["swapcli"]
 CMD ["serve"]

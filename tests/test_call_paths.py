@@ -17,6 +17,7 @@ from swapcli.faces.cli.session import open_session
 from swapcli.faces.service import endpoints
 from swapcli.faces.service.endpoint_messages import EndpointRequest
 from swapcli.interface import requests
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.call_paths import CallPath, Crossing, trace
@@ -52,8 +53,8 @@ def test_a_route_over_http_is_short_to_follow() -> None:
     registry = open_registry([NETWORK])
     query = urlencode(build_order_query(NETWORK)).encode()
     network = registry.networks[NETWORK]
-    request = EndpointRequest(network, query, b"", "", "route", None, lambda: False)
-    check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=25, most_upward=1)
+    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, lambda: False)
+    check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=26, most_upward=1)
 
 
 def words_path(amount: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CallPath:

@@ -317,6 +317,7 @@ class NodeDocumentJson(TypedDict):
 class HealthDocumentJson(TypedDict):
     """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds.
 
+    `prices` are those of the sample: live, stored, recorded, modelled or synthetic; null if there are none.
     `node` is what the node of --rpc-url serves.
     """
 
@@ -325,6 +326,7 @@ class HealthDocumentJson(TypedDict):
     status: int
     message: str
     time: float
+    prices: str | None
     state: StateJson | None
     market: MarketJson | None
     pools: int | None

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
 from swapcli.core.errors import MarketUnavailable, SwapcliError
-from swapcli.core.model.market import MarketState
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
+from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.state.clock import Clock
 
 HEALTHY, UNHEALTHY = 200, 503
+
+_PRICES: Final = {
+    Provenance.LIVE: "live",
+    Provenance.SYNCED: "stored",
+    Provenance.RECORDED: "recorded",
+    Provenance.MODELLED: "modelled",
+    Provenance.SYNTHETIC: "synthetic",
+}
+"""The kinds of prices, in the words that people read."""
 
 
 class Sample(NamedTuple):
@@ -47,6 +60,12 @@ class Health(NamedTuple):
     def is_healthy(self) -> bool:
         """Whether the source answers orders."""
         return self.status == HEALTHY
+
+    @property
+    def prices(self) -> str | None:
+        """The kind of the prices: live, stored, recorded, modelled or synthetic; None if that is unknown."""
+        provenance = self.state_source.provenance if self.state_source else None
+        return _PRICES[provenance] if provenance is not None else None
 
 
 class MarketSize(NamedTuple):
@@ -83,6 +102,40 @@ def check_market(
         tokens=count.tokens,
         sample=sample,
     )
+
+
+def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], QuoteResult], clock: Clock) -> Health:
+    """Return the health of a market whose state `quote` reads anew: it answers the sample order of `known`, the health
+    of the market as it is. Without an answer, there is no state to report.
+    """
+    sample = known.sample
+    if sample is None:
+        return known
+    order = Order(sample.token_in, sample.token_out, sample.amount_in)
+    started_s = clock.monotonic_s()
+    try:
+        answer = quote(QuoteRequest(order, ApiVersion.V1))
+    except SwapcliError as error:
+        message = f"{network.name}: {error.message}"
+        return known._replace(status=UNHEALTHY, message=message, state_source=None, sample=None)
+    state = answer.state_source
+    read = ", read live" if state.provenance is Provenance.LIVE else ""
+    return known._replace(
+        message=f"{known.message}{read}",
+        time_s=known.time_s + round(clock.monotonic_s() - started_s, 6),
+        state_source=state,
+        sample=sample._replace(amount_out=answer.result.output_amount),
+    )
+
+
+def judge_prices(health: Health, request: PriceRequest) -> Health:
+    """Return the health of a source: unhealthy if its prices are not real and the user did not request them."""
+    state = health.state_source
+    if not health.is_healthy or state is None or may_use(state, PriceUse.NUMBER, request):
+        return health
+    origin = f"{state.service_url} quotes on them" if state.service_url else "no node was read"
+    message = state.live_failure or f"the prices are {health.prices}: {origin}"
+    return health._replace(status=UNHEALTHY, message=message)
 
 
 def size_of(market: MarketState) -> MarketSize:

@@ -48,16 +48,12 @@ class NodeChoice(NamedTuple):
 
 
 class NodeRules(NamedTuple):
-    """What the command line, the settings and the environment say about nodes.
-
-    Unless it `allows_public` ones, only nodes are read that the settings or the command line name.
-    """
+    """What the command line, the settings and the environment say about nodes."""
 
     settings: Settings
     rpc_url: Secret | None
     is_offline: bool
     environ: Mapping[str, str]
-    allows_public: bool = True
 
     @property
     def excludes_nodes(self) -> bool:
@@ -102,8 +98,6 @@ class NodeRules(NamedTuple):
         named = self.named_nodes(network)
         if named is not None:
             yield named
-            return
-        if not self.allows_public:
             return
         variable = self.environ.get(ETH_RPC_URL)
         if variable and network.kind.traits.has_eth_nodes:

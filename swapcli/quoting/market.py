@@ -652,9 +652,14 @@ class Market:
         return new_checker(self._nodes, self._routers, network, node, options._replace(sender=address))
 
     def health(self) -> Health:
-        """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""
+        """Return whether the market answers orders, by quoting one, on prices that are real or that you requested.
+
+        An unhealthy market raises nothing.
+        """
+        from swapcli.quoting.health import judge_prices
+
         with self._lock:
-            return self.source.health()
+            return judge_prices(self.source.health(), self._price_request)
 
     def refresh(self) -> None:
         """Read the newest state for the next quote, even within the same block time."""

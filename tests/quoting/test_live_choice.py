@@ -75,10 +75,6 @@ def test_the_variable_goes_before_public_nodes(live: str) -> None:
     assert [each.origin for each in rules(variable=True).quoted_nodes(starknet)] == [NodeOrigin.CATALOGUE]
 
 
-def test_only_named_nodes_are_read_without_public_ones() -> None:
-    assert list(rules(variable=True)._replace(allows_public=False).quoted_nodes(BASE)) == []
-
-
 def test_the_hint_names_option_variable_and_public_address() -> None:
     hint = missing_node_hint(BASE)
     assert "--rpc-url URL" in hint

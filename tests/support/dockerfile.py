@@ -185,11 +185,12 @@ class Container:
 
 
 @contextmanager
-def running(stage: Stage) -> Iterator[Container]:
-    """Run the entry point with its arguments until it writes a line to stdout; kill it at the end."""
+def running(stage: Stage, *arguments: str) -> Iterator[Container]:
+    """Run the entry point until it writes a line to stdout, by default with the arguments of the image; kill it at the
+    end."""
     inside = [sys.executable, "-c", _LOOPBACK_UP, "/bin/sh", "-c", _ENTER, "sh"]
     namespaces = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
-    command = [*namespaces, *inside, *stage.enter([*stage.entrypoint, *stage.arguments])]
+    command = [*namespaces, *inside, *stage.enter([*stage.entrypoint, *(arguments or stage.arguments)])]
     env = os.environ | {"LAYER": str(stage.layer)}
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None

@@ -28,6 +28,7 @@ from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
 from swapcli.faces.service.redis_state import RedisState
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.state.clock import Clock
 from tests.support.markets import embedded_market
 from tests.support.testnet import NOW_S, USDC, build_market_document, build_testnet_market
@@ -77,7 +78,13 @@ class InProcessService:
         networks = [
             find_network(name) if name in network_names() else opener().network for name, opener in markets.items()
         ]
-        self.registry = MarketRegistry(networks, markets, self.fake_clock.clock, allowed_recipients=allowed_recipients)
+        self.registry = MarketRegistry(
+            networks,
+            markets,
+            self.fake_clock.clock,
+            allowed_recipients=allowed_recipients,
+            price_request=PriceRequest.OFFLINE,
+        )
         self.log = io.StringIO()
         self.app: Starlette = create_app(
             self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log), state=state
@@ -187,7 +194,9 @@ def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
     """Return a registry with open markets."""
     served = tuple(names or network_names())
     registry = MarketRegistry(
-        [find_network(name) for name in served], {name: partial(embedded_market, name) for name in served}
+        [find_network(name) for name in served],
+        {name: partial(embedded_market, name) for name in served},
+        price_request=PriceRequest.OFFLINE,
     )
     for name in served:
         registry.open_source(name)

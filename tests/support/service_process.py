@@ -180,6 +180,7 @@ def main(
     from swapcli.faces.service.metrics_app import MetricsApp, MetricsPort
     from swapcli.faces.service.server import bind, metrics_url, serve
     from swapcli.quoting.config.settings import ServiceSettings
+    from swapcli.quoting.price_policy import PriceRequest
     from swapcli.state.clock import SYSTEM_CLOCK
     from tests.support.service import market_opener, open_testnet_market
 
@@ -191,7 +192,11 @@ def main(
     known = [market_opener(name)().network for name in networks]
     with log_stream(sys.stderr) as stream:
         served = ServiceSettings(max_queue=max_queue, max_connections=max_connections, **settings)
-        app = create_app(MarketRegistry(known, openers, SYSTEM_CLOCK), served, log=AccessLog(stream))
+        app = create_app(
+            MarketRegistry(known, openers, SYSTEM_CLOCK, price_request=PriceRequest.OFFLINE),
+            served,
+            log=AccessLog(stream),
+        )
         on_refusal, port, ready = get_metrics(app).record_refusal, None, dict[str, str]()
         if max_metrics_connections is not None:
             port = MetricsPort(bind(host, 0), MetricsApp(get_metrics(app)), on_refusal, max_metrics_connections)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from swapcli.core.encoding.url import is_loopback_address
 from swapcli.core.errors import SwapcliError
+from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.log_writer import LogStream
 from swapcli.interface.timestamps import format_iso_utc
@@ -82,6 +83,11 @@ class AccessLog:
         if error:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
+
+    def log_first_state(self, network: str, state: StateSource, now_s: float) -> None:
+        """Write that a network is now quoted on the state of a node, and no longer on that of the start."""
+        fields = {"network": network, "state": state.provenance, "block": state.block, "source": state.description}
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
 
     def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
         """Write why a network's node does not announce new blocks; without a reason, that it does again."""

@@ -225,5 +225,10 @@ def _market_metrics(registry: MarketRegistry, followers: NetworkThreads) -> Iter
         if name in sources:
             state_source = sources[name].state_source
             pools = len(sources[name].market.pools)
-            figures = figures._replace(pools=pools, age_s=state_source.age_s, block=state_source.block)
+            figures = figures._replace(
+                pools=pools,
+                age_s=state_source.age_s,
+                block=state_source.block,
+                has_real_prices=state_source.is_live,
+            )
         yield figures

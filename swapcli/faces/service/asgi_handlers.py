@@ -76,7 +76,7 @@ class EndpointHandler:
         endpoint = by_method[_method(scope)]
         body = await read_body(scope, receive)
         try:
-            request = _build_request(scope, network, body)
+            request = _build_request(scope, network, endpoint, body)
             if endpoint.content_type == EVENT_STREAM:
                 assert endpoint.handler is not None
                 return await self._service.events.stream(endpoint.handler, request, scope, receive, send)
@@ -211,10 +211,11 @@ def _method(scope: Mapping[str, object]) -> str:
     return "GET" if method == "HEAD" else method
 
 
-def _build_request(scope: Scope, network: Network, body: bytes) -> EndpointRequest:
+def _build_request(scope: Scope, network: Network, endpoint: Endpoint, body: bytes) -> EndpointRequest:
     context = get_context(scope)
     return EndpointRequest(
         network=network,
+        use=endpoint.use,
         query=scope["query_string"],
         body=body,
         content_type=get_header(scope, b"content-type") or "",

@@ -12,6 +12,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.worker_thread import IsCancelled
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.node import StateOverrideNode
 
 MAX_QUERY_FIELDS = 1_000
@@ -25,11 +26,12 @@ NodeCheck = Callable[[StateOverrideNode], object]
 class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
-    `query` and `body` are raw bytes. `path_tail` is the last segment of the path. `api_key` is the valid API key of
-    the request, None if it has none.
+    `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
+    segment of the path. `api_key` is the valid API key of the request, None if it has none.
     """
 
     network: Network
+    use: PriceUse
     query: bytes
     body: bytes
     content_type: str

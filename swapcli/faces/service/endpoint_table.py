@@ -26,6 +26,7 @@ from swapcli.interface import json_types, requests
 from swapcli.interface.errors import ErrorFormat
 from swapcli.interface.interface_by_network import NetworkCalldata, network_variant
 from swapcli.interface.json_schemas import BOOLEAN, STRINGS, Felts
+from swapcli.quoting.price_policy import PriceUse
 
 Handler = Callable[[MarketRegistry, EndpointRequest], EndpointResponse]
 """Answers a request of one network, off the event loop. Raises `SwapcliError`."""
@@ -65,6 +66,8 @@ class Endpoint(NamedTuple):
     `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
     types of `interface.json_types`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description`
     are published in the OpenAPI document.
+
+    `use` is the use that the response makes of prices: that of a transaction, unless another is named.
     """
 
     operation_id: str
@@ -81,6 +84,7 @@ class Endpoint(NamedTuple):
     request_class: RequestClass = RequestClass.WORK
     content_type: str = JSON
     description: str = ""
+    use: PriceUse = PriceUse.PAYLOAD
 
     @property
     def is_v2(self) -> bool:
@@ -150,6 +154,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.RouteV1Json, json_types.DetailedRouteV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
         description="If there is no route, `success` is false and `errorMessage` gives the reason.",
+        use=PriceUse.SHOWN,
     ),
     Endpoint(
         "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
@@ -157,6 +162,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         endpoints.route_picture, all_networks, describe_picture, content_type=SVG,
         description="The route that `route` finds for the same parameters, as a picture. Its colors follow the light or"
         " dark mode of the reader.",
+        use=PriceUse.SHOWN,
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
@@ -216,6 +222,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "health", "GET", "/{network}/healthcheck", V1, "Check whether the network can be quoted",
         (json_types.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
+        use=PriceUse.NUMBER,
     ),
     Endpoint(
         "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
@@ -223,6 +230,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
         description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
         " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
+        use=PriceUse.SHOWN,
     ),
     Endpoint(
         "routeEventsV2", "GET", "/{network}/v2/route/events", V2, "Follow the best route, block by block",
@@ -236,6 +244,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         " no quote until the next, with `statusCode` and `message`. A client that reconnects with the id of its last"
         " event in `Last-Event-ID` gets that quote only if it has changed. One that does not read is disconnected; a"
         " stream ends after an hour.",
+        use=PriceUse.SHOWN,
     ),
     Endpoint(
         "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
@@ -254,11 +263,13 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "healthV2", "GET", "/{network}/v2/healthcheck", V2, "Check whether the network can be quoted",
         (json_types.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
+        use=PriceUse.NUMBER,
     ),
     Endpoint(
         "routeBatch", "GET", "/{network}/routeBatch", STARKNET, "Find routes for two or three orders",
         (list[json_types.RouteV1Json], json_types.RouteNotFoundJson), endpoints.route_batch, is_starknet,
         partial(describe_batch, requests.ROUTE_V1),
+        use=PriceUse.SHOWN,
     ),
     Endpoint(
         "executeBatch", "GET", "/{network}/executeBatch", STARKNET, "Find routes and the felts of their calls",

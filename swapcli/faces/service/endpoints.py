@@ -207,7 +207,8 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
-    return EndpointResponse(document, quote_headers(_limits(registry, orders[0]), *answers))
+    explained = [_explained(registry, answer) for answer in answers]
+    return EndpointResponse(document, quote_headers(_limits(registry, orders[0]), *explained))
 
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -310,7 +311,11 @@ def _quote(
     quote_request = _quote_request(registry, request, order, api_version)
     answer = _order_source(registry, request, [quote_request]).quote(quote_request, is_cancelled=request.is_cancelled)
     _record_issued(registry, answer)
-    return answer
+    return _explained(registry, answer)
+
+
+def _explained(registry: MarketRegistry, answer: LocalQuote) -> LocalQuote:
+    return answer._replace(state_source=registry.explained(answer.state_source, answer.network.name))
 
 
 def _quote_and_build(
@@ -338,7 +343,7 @@ def _limits(registry: MarketRegistry, order: OrderRequest) -> SwapTerms:
 def _source(
     registry: MarketRegistry, request: EndpointRequest, tokens: Iterable[str] = (), keys: Iterable[str] = ()
 ) -> InMemorySource:
-    return registry.fresh_source(request.network.name, tokens, keys)
+    return registry.fresh_source(request.network.name, request.use, tokens, keys)
 
 
 def _order_source(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[QuoteRequest]) -> InMemorySource:

@@ -23,6 +23,7 @@ from swapcli.faces.service.worker_group import GroupMember, describe_workers
 from swapcli.faces.service.worker_thread import Worker
 from swapcli.interface.health import render_health_v1, render_health_v2
 from swapcli.quoting.health import UNHEALTHY
+from swapcli.quoting.price_policy import PriceUse
 from swapcli.state.rpc.head_source import FollowMode
 
 CACHE_FRESH_S = 2.0
@@ -68,12 +69,13 @@ class HealthMonitor:
         return JsonResponse(status, render_health_v1(status, message), headers)
 
     async def _status(self, name: str) -> tuple[int, str]:
-        """Return the current status. Missing or old markets are reported without a sample order."""
+        """Return the current status. Missing, old or unreal markets are reported without a sample order."""
         source = self._registry.sources.get(name)
         try:
             if source:
                 self._registry.check_age(source)
-            elif self._registry.is_followed(name):
+                self._registry.check_use(source, PriceUse.NUMBER)
+            elif self._registry.is_followed(name) and not self._registry.has_opener(name):
                 self._registry.open_source(name)
         except MarketUnavailable as error:
             return UNHEALTHY, error.message
@@ -130,7 +132,7 @@ def _describe_block(state_source: StateSource, mode: FollowMode | None) -> str:
 
 def _check_health(registry: MarketRegistry, name: str) -> tuple[int, str]:
     try:
-        health = registry.fresh_source(name).health()
+        health = registry.fresh_source(name, PriceUse.NUMBER).health()
     except MarketUnavailable as error:
         return UNHEALTHY, error.message
     return health.status, health.message

@@ -9,8 +9,10 @@ import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from math import inf
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from swapcli.core.errors import SwapcliError
@@ -36,7 +38,7 @@ COLLECT_EVERY = 100
 """Blocks between two full collections: what searches cache of a state are cycles, some 170 objects a block, and the
 collector by itself would let millions of them gather. Most of the market is frozen, so that one takes little time."""
 JOIN_TIMEOUT_S = 0.5
-"""Time for a thread to end. A thread that still waits for its node is abandoned, since it is a daemon."""
+"""Time for all threads to end. A thread that still waits for its node is abandoned, since it is a daemon."""
 
 
 class BlockFollower(Protocol[T_co]):
@@ -54,8 +56,10 @@ class NetworkThreads:
 
     def __init__(self, threads: Iterable[_FollowerThread[Any]] = ()) -> None:
         self._threads = {thread.network: thread for thread in threads}
+        self._started_s = 0.0
 
     def __enter__(self) -> Self:
+        self._started_s = monotonic()
         for thread in self._threads.values():
             thread.start()
         return self
@@ -65,8 +69,9 @@ class NetworkThreads:
             thread.request_stop()
         for thread in self._threads.values():
             thread.heads.close()  # which also ends an exchange over its connection
+        deadline_s = monotonic() + JOIN_TIMEOUT_S
         for thread in self._threads.values():
-            thread.join(JOIN_TIMEOUT_S)
+            thread.join(max(0.0, deadline_s - monotonic()))
 
     def failures(self) -> Mapping[str, int]:
         """Return the number of failures so far, by network name."""
@@ -80,9 +85,13 @@ class NetworkThreads:
         """Return what has happened to the feeds of those networks that follow one."""
         return {name: thread.counters for name, thread in self._threads.items() if thread.counters is not None}
 
-    def are_settled(self) -> bool:
-        """Return whether each thread has published a state or failed to."""
-        return all(thread.is_settled for thread in self._threads.values())
+    def are_settled(self, patience_s: float = inf) -> bool:
+        """Return whether each thread has published a state or failed to.
+
+        A network that is served on other state until then is waited for no longer than `patience_s` from the start.
+        """
+        is_over = monotonic() - self._started_s >= patience_s
+        return all(thread.is_settled or (is_over and thread.may_fall_back) for thread in self._threads.values())
 
 
 class FollowerThreads(NetworkThreads):
@@ -139,6 +148,7 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         self._consecutive_failures = 0
         self.failures = 0
         self.is_settled = False
+        self.may_fall_back = False
 
     @abstractmethod
     def _open(self) -> AbstractContextManager[BlockFollower[T]]:
@@ -234,6 +244,7 @@ class _MarketThread(_FollowerThread[InMemorySource]):
         super().__init__(market, log, registry.clock)
         self._registry, self._announcements = registry, announcements
         self._published = 0
+        self.may_fall_back = registry.has_opener(self.network)
 
     def _is_prepared(self) -> bool:
         """Return False while another process fills the store."""
@@ -257,9 +268,10 @@ class _MarketThread(_FollowerThread[InMemorySource]):
 
     def _publish(self, latest: InMemorySource) -> None:
         self._block = latest.market.block
-        is_first = self.network not in self._registry.sources
         self._registry.set_source(latest)
-        if is_first:
+        if not self._published:
+            if self.may_fall_back and self._log:
+                self._log.log_first_state(self.network, latest.state_source, self._clock.now_s())
             # Most of the market stays. Without freezing, each full collection would scan it and delay requests, and so
             # would one now: by some 60 ms with 100,000 pools. Reading a market leaves no cycles.
             gc.freeze()

@@ -12,6 +12,7 @@ from swapcli.core.errors import MarketUnavailable, SwapcliError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
@@ -25,6 +26,7 @@ from swapcli.core.model.swap_terms import (
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.payload.checks.recipients import check_recipient
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import known_contract
@@ -40,7 +42,9 @@ class MarketRegistry:
 
     `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
-    node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
+    node expires after `route_ttl_s`. A network with an opener that is also `followed` is quoted on the opener's market
+    until it has a source. `price_request` is how the operator requested prices that are not real: it decides what they
+    may be used for. `gas_price_wei` None uses each market's own. Responses warn about a price impact
     above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent above
     `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and block above two `price_limits_ppm` below other prices.
     `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
@@ -54,6 +58,7 @@ class MarketRegistry:
         clock: Clock = SYSTEM_CLOCK,
         *,
         followed: Iterable[str] = (),
+        price_request: PriceRequest = PriceRequest.NONE,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         max_age_s: int | None = None,
         max_hops: int = DEFAULT_MAX_HOPS,
@@ -83,6 +88,7 @@ class MarketRegistry:
         self._memories: dict[str, SearchMemory] = {}
         self._openers = dict(openers)
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
+        self._price_request = price_request
         self._max_age_s = max_age_s
         self._sources: dict[str, InMemorySource] = {}
         self._extenders: dict[str, Extender] = {}
@@ -117,14 +123,18 @@ class MarketRegistry:
 
     @property
     def missing_networks(self) -> tuple[str, ...]:
-        """The names of networks whose markets have not been loaded, or could not be."""
-        return tuple(network.name for network in self.served_networks if network.name not in self._sources)
+        """The names of networks without a market, or whose prices are not real though the operator wants real ones."""
+        return tuple(network.name for network in self.served_networks if not self._has_prices(network.name))
 
     @property
     def is_ready(self) -> bool:
-        """Whether every network has been tried and at least one market is loaded. Missing ones may follow later."""
+        """Whether every network has been tried and at least one is not missing. Missing ones may follow later."""
         names = [network.name for network in self.served_networks]
-        return self._tried.issuperset(names) and (bool(self._sources) or not names)
+        return self._tried.issuperset(names) and (any(map(self._has_prices, names)) or not names)
+
+    def _has_prices(self, name: str) -> bool:
+        source = self._sources.get(name)
+        return source is not None and may_use(source.state_source, PriceUse.NUMBER, self._price_request)
 
     def mark_tried(self, name: str) -> None:
         """Record an attempt to load the market of a network."""
@@ -134,25 +144,54 @@ class MarketRegistry:
         """Return whether another thread follows the market of the network."""
         return name in self._missing_reasons
 
-    def fresh_source(self, name: str, tokens: Iterable[str] = (), keys: Iterable[str] = ()) -> InMemorySource:
+    def has_opener(self, name: str) -> bool:
+        """Return whether the network has a market before another thread has set a source."""
+        return name in self._openers
+
+    def fresh_source(
+        self, name: str, use: PriceUse, tokens: Iterable[str] = (), keys: Iterable[str] = ()
+    ) -> InMemorySource:
         """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
 
-        Raises `MarketUnavailable` if its market is missing or too old.
+        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used so.
         """
         source = self.open_source(name)
         extend = self._extenders.get(name)
         if extend is not None:
             source = extend(tokens, keys) or source
         self.check_age(source)
+        self.check_use(source, use)
         return source
+
+    def check_use(self, source: InMemorySource, use: PriceUse) -> None:
+        """Raise `MarketUnavailable` unless the prices of a source may be used so."""
+        state, name = source.state_source, source.network.name
+        if may_use(state, use, self._price_request):
+            return
+        consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else f"{name} is not healthy"
+        if self._price_request is PriceRequest.MARKET:
+            remedy = "start the service with --offline to build transactions on this market"
+        else:
+            remedy = f"{self._missing_live_prices(name)}; start the service with --offline to use these prices"
+        raise MarketUnavailable(f"the prices of {name} are {state.provenance}, so {consequence}: {remedy}")
+
+    def explained(self, state: StateSource, name: str) -> StateSource:
+        """Return the state of a quote with the reason why it is not live, if the operator wants live prices."""
+        if may_use(state, PriceUse.NUMBER, self._price_request):
+            return state
+        reason = self._missing_live_prices(name)
+        return state._replace(live_failure=f"no live prices of {name}, so the state is {state.provenance}: {reason}")
+
+    def _missing_live_prices(self, name: str) -> str:
+        return self._missing_reasons.get(name, f"no node of {name} is set")
 
     def open_source(self, name: str) -> InMemorySource:
         """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
-        if name in self._missing_reasons:
-            raise MarketUnavailable(self._missing_reasons[name])
         opener = self._openers.get(name)
+        if opener is None and name in self._missing_reasons:
+            raise MarketUnavailable(self._missing_reasons[name])
         if opener is None:
             raise MarketUnavailable(
                 f"there are no pools of {name} to quote on; swapcli sync {name} reads them from a node, then start the"
@@ -164,10 +203,11 @@ class MarketRegistry:
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
         source = InMemorySource(market, self.clock, route_ttl_s=self.route_ttl_s)
-        self._set_memory(name, source)
-        self._sources[name] = source
-        # A market file contains its own description of the network.
-        self.networks[name] = market.network
+        opened, source = source, self._sources.setdefault(name, source)  # a follower may have set one
+        if source is opened:
+            self._set_memory(name, source)
+            # A market file contains its own description of the network.
+            self.networks[name] = market.network
         return source
 
     def set_source(self, source: InMemorySource) -> None:
@@ -198,7 +238,7 @@ class MarketRegistry:
         self._extenders[name] = extender
 
     def set_status(self, name: str, status: str) -> None:
-        """Set the reason why a followed network has no market yet."""
+        """Set the reason why a followed network has no live market yet."""
         self._missing_reasons[name] = status
 
     def check_age(self, source: InMemorySource) -> None:

@@ -17,6 +17,7 @@ _MERGE_GAUGE: Final[Mapping[str, Callable[[float, float], float]]] = {
     "swapcli_market_age_seconds": max,
     "swapcli_market_block": min,
     "swapcli_market_pools": min,
+    "swapcli_market_real": min,
     "swapcli_market_subscribed": min,
     "swapcli_state_connected": min,
 }

@@ -48,7 +48,8 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 class MarketMetrics(NamedTuple):
     """Figures of a network's market; None is omitted. `failures` is how often following it failed; `is_subscribed` is
-    whether its node announces new blocks; `feed` is what has happened to its feed."""
+    whether its node announces new blocks; `has_real_prices` is false for modelled and synthetic state; `feed` is what
+    has happened to its feed."""
 
     network: str
     pools: int | None = None
@@ -56,6 +57,7 @@ class MarketMetrics(NamedTuple):
     block: int | None = None
     failures: int | None = None
     is_subscribed: bool | None = None
+    has_real_prices: bool | None = None
     feed: FeedCounters | None = None
 
 
@@ -307,6 +309,11 @@ class _MarketsCollector(Collector):
             GaugeMetricFamily(
                 "swapcli_market_subscribed", "1 while the node announces new blocks, 0 while polling.", labels=_LABELS
             ),
+            GaugeMetricFamily(
+                "swapcli_market_real",
+                "1 while the prices of the market are real, 0 while they are modelled or synthetic.",
+                labels=_LABELS,
+            ),
         )
         failures = CounterMetricFamily(
             "swapcli_market_update_failures", "Failed attempts to bring the market to the newest block.", labels=_LABELS
@@ -314,8 +321,8 @@ class _MarketsCollector(Collector):
         counters = {
             name: CounterMetricFamily(f"swapcli_feed_{name}", text, labels=_LABELS) for name, text in _FEED_COUNTERS
         }
-        for network, pools, age_s, block, failed, is_subscribed, feed in self._read_markets():
-            for gauge, value in zip(gauges, (pools, age_s, block, is_subscribed), strict=True):
+        for network, pools, age_s, block, failed, is_subscribed, has_real_prices, feed in self._read_markets():
+            for gauge, value in zip(gauges, (pools, age_s, block, is_subscribed, has_real_prices), strict=True):
                 if value is not None:
                     gauge.add_metric((network,), value)
             if failed is not None:

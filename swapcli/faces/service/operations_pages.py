@@ -17,6 +17,7 @@ from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import CONTENT_TYPE, Metrics
 from swapcli.faces.service.worker_group import GroupMember
 from swapcli.interface.listings import render_chains
+from swapcli.quoting.price_policy import PriceUse
 
 EXAMPLES_S = 20.0
 """Age at which the example routes of the OpenAPI document are rebuilt; routes expire after a minute."""
@@ -76,7 +77,7 @@ def _liveness(*, is_alive: bool) -> Page:
 def _readiness(
     registry: MarketRegistry, query: bytes, member: GroupMember | None, is_alive: bool, warnings: list[str]
 ) -> Page:
-    """Return whether every network has been tried, or whether each network of the query can be quoted now."""
+    """Return whether every network has been tried and one can be quoted, or whether each of the query can be now."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
     if unknown:
@@ -97,6 +98,7 @@ def _can_quote(registry: MarketRegistry, name: str) -> bool:
         return False
     try:
         registry.check_age(source)
+        registry.check_use(source, PriceUse.NUMBER)
     except MarketUnavailable:
         return False
     return True

@@ -120,16 +120,18 @@ def find_own_store(followed: Followed) -> Path | None:
         return followed.path if store.read_pools(()).provenance is Provenance.SYNCED else None
 
 
+def read_stored_market(followed: FollowedStore, max_pools: int = MAX_POOLS) -> MarketState:
+    """Return the store's deepest pools as they are. Raises `ConfigError` and `MarketError`."""
+    with open_store(str(followed.path), followed.networks, followed.network.name) as store:
+        return store.read_deepest(max_pools)
+
+
 def _fill_private_store(
     followed: Followed, path: Path, on_progress: Callable[[Progress], object], max_pools: int
 ) -> None:
     """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
     assert followed.node is not None
-    if isinstance(followed, FollowedStore):
-        with open_store(str(followed.path), followed.networks, followed.network.name) as imported:
-            market = imported.read_deepest(max_pools)
-    else:
-        market = followed.load()
+    market = read_stored_market(followed, max_pools) if isinstance(followed, FollowedStore) else followed.load()
     with create_store(str(path), followed.network, followed.networks) as store:
         for progress in import_pools(store, followed.node, market):
             on_progress(progress)

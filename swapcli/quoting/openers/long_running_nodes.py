@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.url import is_http_url
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret
-from swapcli.quoting.live_choice import missing_node_hint
+from swapcli.quoting.live_choice import NodeChoice, missing_node_hint
 from swapcli.quoting.openers.nodes import NodeOpener, http_only
 from swapcli.quoting.openers.user_setup import Warn
 
@@ -19,11 +19,20 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import HeadSource
 
 
+PUBLIC_POLL_S: Final = 3.0
+"""The shortest pause between two looks of a service at public nodes: it follows all networks all day, on nodes that
+others share."""
+
+
 class LastingNode(NamedTuple):
-    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
+    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection.
+
+    `is_public` is true for the public nodes of the catalogue, which the user has not named.
+    """
 
     node: AnyNode
     heads: HeadSource
+    is_public: bool = False
 
 
 def named_lasting_node(
@@ -57,7 +66,7 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
     public = nodes.rules.public_nodes(network)
     if public is None:
         raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
-    lasting = _connect(nodes, public.urls, network, {}, shares_load=True)
+    lasting = _connect_public(nodes, public, network)
     shown = lasting.node.redacted_url
     nodes.setup.warn(
         f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}"
@@ -66,16 +75,30 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
 
 
 def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) -> LastingNode | None:
-    """Return the node that a service follows: the named one, and a public one only if the setting `live` requires one.
+    """Return the node that a service follows: the named one, else the public nodes of the catalogue.
 
-    None if there is none, or if no node may be read. Raises as `NodeOpener.node`.
+    None if there is none, or if no node may be read. `warn` is told why a spare replaces a node. Raises as
+    `NodeOpener.node`, and `InvalidOption` if a node is required and none is known.
     """
-    if nodes.rules.excludes_nodes:
+    rules = nodes.rules
+    if rules.excludes_nodes:
         return None
     lasting = named_lasting_node(nodes, network, warn)
-    if lasting is None and nodes.rules.requires_node:
-        return any_lasting_node(nodes, network)
-    return lasting
+    if lasting is not None:
+        return lasting
+    public = rules.public_nodes(network)
+    if public is not None:
+        return _connect_public(nodes, public, network, warn, min_poll_s=PUBLIC_POLL_S)
+    if rules.requires_node:
+        raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+    return None
+
+
+def _connect_public(
+    nodes: NodeOpener, public: NodeChoice, network: Network, warn: Warn | None = None, *, min_poll_s: float = 0.0
+) -> LastingNode:
+    node, heads, _ = _connect(nodes, public.urls, network, {}, warn, shares_load=True, min_poll_s=min_poll_s)
+    return LastingNode(node, heads, is_public=True)
 
 
 def _connect(
@@ -87,6 +110,7 @@ def _connect(
     *,
     is_followed: bool = True,
     shares_load: bool = False,
+    min_poll_s: float = 0.0,
 ) -> LastingNode:
     from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
     from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
@@ -99,5 +123,5 @@ def _connect(
     heads = SubscribedHeads(poll_s) if has_live and is_followed else None
     in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
     node = nodes.connector.connect(in_order, network, headers, warn, heads, shares_load=shares_load)
-    hint = POLLING_HINT if of_kind.announce_blocks else None
-    return LastingNode(node, heads or PollingHeads(poll_s, hint=hint))
+    hint = POLLING_HINT if of_kind.announce_blocks and not min_poll_s else None
+    return LastingNode(node, heads or PollingHeads(max(poll_s, min_poll_s), hint=hint, min_poll_s=min_poll_s))

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from swapcli.core.errors import InvalidOption
+from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import Network
+from swapcli.core.model.state_source import is_real
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, network_names_from
-from swapcli.quoting.openers.long_running_nodes import named_lasting_node, service_node
+from swapcli.quoting.openers.long_running_nodes import LastingNode, named_lasting_node, service_node
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
+from swapcli.quoting.price_policy import PriceRequest
 
 if TYPE_CHECKING:
     from swapcli.core.model.market import MarketState
@@ -24,14 +27,18 @@ if TYPE_CHECKING:
 class ServicePools(NamedTuple):
     """Where the pools of each network of an HTTP service come from.
 
-    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block;
-    `check_nodes` by network are for balance checks alone, since a node belongs to one thread.
+    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block.
+    A network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
+    for balance checks alone, since a node belongs to one thread. `modelled` are the networks whose service starts on
+    prices that are not real, and `price_request` is how the user requested those.
     """
 
     networks: list[Network]
     openers: dict[str, Callable[[], MarketState]]
     followed: list[AnyFollowed]
     check_nodes: dict[str, RpcNode]
+    modelled: list[str]
+    price_request: PriceRequest
 
 
 def choose_service_pools(
@@ -59,7 +66,8 @@ def choose_service_pools(
     network = market.network
     if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
         raise InvalidOption(f"the market file is for {network.name} alone", hint="leave --networks out")
-    return ServicePools([network], {network.name: lambda: market}, [], {})
+    modelled = [] if is_real(market.provenance) else [network.name]
+    return ServicePools([network], {network.name: lambda: market}, [], {}, modelled, nodes.rules.price_request)
 
 
 def _choose_feeds(
@@ -87,7 +95,8 @@ def _choose_feeds(
         FollowedFeed(network, FeedReader(server, network.name, timeout_s)) for network in networks
     ]
     check_nodes = {network.name: _check_node(nodes, network, warn_of_node) for network in networks}
-    return ServicePools(networks, {}, feeds, {name: node for name, node in check_nodes.items() if node is not None})
+    nodes_to_check = {name: node for name, node in check_nodes.items() if node is not None}
+    return ServicePools(networks, {}, feeds, nodes_to_check, [], nodes.rules.price_request)
 
 
 def _check_node(nodes: NodeOpener, network: Network, warn_of_node: Callable[[str, str], object]) -> RpcNode | None:
@@ -101,36 +110,78 @@ def _check_node(nodes: NodeOpener, network: Network, warn_of_node: Callable[[str
 def _choose_by_network(
     markets: MarketOpener, nodes: NodeOpener, names: Iterable[str], warn_of_node: Callable[[str, str], object]
 ) -> ServicePools:
-    from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
     from swapcli.state.markets.embedded import embedded_names
 
-    pools_of_service = ServicePools([], {}, [], {})
+    service = ServicePools([], {}, [], {}, [], nodes.rules.price_request)
     for name in names:
-        network, store_file = _network_and_store(markets, name)
-        pools_of_service.networks.append(network)
-        market = partial(markets.market, network.name) if network.name in embedded_names() else None
+        network, store = _network_and_store(markets, name)
+        service.networks.append(network)
         warn = partial(warn_of_node, network.name)
-        pools, lasting = store_file or market, service_node(nodes, network, warn)
-        if pools is None:
+        lasting = service_node(nodes, network, warn)
+        may_fall_back = lasting is not None and lasting.is_public and not nodes.rules.requires_node
+        if store is not None:
+            _add_store(service, network, markets, store, lasting, may_fall_back=may_fall_back)
+        elif network.name in embedded_names():
+            _add_market(service, network, markets, lasting, may_fall_back=may_fall_back)
+        else:
             continue  # the service lists its tokens and protocols, and refuses orders
-        if not isinstance(pools, Path) and lasting is None:
-            pools_of_service.openers[network.name] = pools
-            continue
-        if isinstance(pools, Path):
-            node, heads = lasting or (None, None)
-            pools_of_service.followed.append(FollowedStore(network, markets.networks.find, pools, node, heads))
-        elif lasting is not None:
-            pools_of_service.followed.append(FollowedMarket(network, markets.networks.find, pools, *lasting))
         check_node = _check_node(nodes, network, warn_of_node)
         if check_node is not None:
-            pools_of_service.check_nodes[network.name] = check_node
-    return pools_of_service
+            service.check_nodes[network.name] = check_node
+    return service
 
 
-def _network_and_store(markets: MarketOpener, name: str) -> tuple[Network, Path | None]:
-    """Return a network and the path of its store, if any. A network that only its store knows comes from there."""
+def _add_market(
+    service: ServicePools,
+    network: Network,
+    markets: MarketOpener,
+    lasting: LastingNode | None,
+    *,
+    may_fall_back: bool,
+) -> None:
+    """Serve the embedded market, with the state of the pools that the node returns, if there is one."""
+    from swapcli.quoting.followers.market_follower import FollowedMarket
+
+    load = partial(markets.market, network.name)
+    if lasting is not None:
+        followed = FollowedMarket(network, markets.networks.find, load, lasting.node, lasting.heads)
+        service.followed.append(followed)
+    if lasting is None or may_fall_back:
+        service.openers[network.name] = load
+        service.modelled.append(network.name)
+
+
+def _add_store(
+    service: ServicePools,
+    network: Network,
+    markets: MarketOpener,
+    store: _StoreFile,
+    lasting: LastingNode | None,
+    *,
+    may_fall_back: bool,
+) -> None:
+    """Serve a store. One that no node has filled is filled again from a node; a public one may not respond, so that
+    its own state is served until it does."""
+    from swapcli.quoting.followers.market_follower import FollowedStore, read_stored_market
+
+    node, heads = (lasting.node, lasting.heads) if lasting is not None else (None, None)
+    followed = FollowedStore(network, markets.networks.find, store.path, node, heads)
+    service.followed.append(followed)
+    if may_fall_back and store.provenance is not Provenance.SYNCED:
+        service.openers[network.name] = partial(read_stored_market, followed)
+    if not is_real(store.provenance) and (lasting is None or may_fall_back):
+        service.modelled.append(network.name)
+
+
+class _StoreFile(NamedTuple):
+    path: Path
+    provenance: Provenance | None
+
+
+def _network_and_store(markets: MarketOpener, name: str) -> tuple[Network, _StoreFile | None]:
+    """Return a network and its store, if any. A network that only its store knows comes from there."""
     store = markets.find_store(name)
     if store is None:
         return markets.networks.find(name), None
     with store:
-        return store.network, Path(store.path)
+        return store.network, _StoreFile(Path(store.path), store.read_pools(()).provenance)

@@ -34,11 +34,10 @@ class UserSetup(NamedTuple):
 
     `data_dir` holds the stores unless the settings name another folder. `warn` receives warnings as sentences. `read`
     returns the contents of a file by its name, and `environ` names the HTTP proxies and perhaps a node. `rpc_url`
-    replaces the nodes of the settings; `is_offline` forbids all connections; without `reads_public_nodes`, quotes read
-    only nodes that the user has named. With `reuses_searches`, sources start searches from those of similar orders
-    before, which a service decides itself. Quotes use the state of `block`, if any, instead of a recent block.
-    `price_use` is the use of the prices that sources return: they raise `ModelledState` if `quoting.price_policy` does
-    not allow it.
+    replaces the nodes of the settings; `is_offline` forbids all connections. With `reuses_searches`, sources start
+    searches from those of similar orders before, which a service decides itself. Quotes use the state of `block`, if
+    any, instead of a recent block. `price_use` is the use of the prices that sources return: they raise `ModelledState`
+    if `quoting.price_policy` does not allow it.
     """
 
     settings: Settings
@@ -48,7 +47,6 @@ class UserSetup(NamedTuple):
     environ: Mapping[str, str] = MappingProxyType({})
     rpc_url: Secret | None = None
     is_offline: bool = False
-    reads_public_nodes: bool = True
     reuses_searches: bool = False
     block: PastBlock | None = None
     price_use: PriceUse = PriceUse.SHOWN
@@ -56,7 +54,7 @@ class UserSetup(NamedTuple):
     @property
     def node_rules(self) -> NodeRules:
         """What decides which nodes are read."""
-        return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ, self.reads_public_nodes)
+        return NodeRules(self.settings, self.rpc_url, self.is_offline, self.environ)
 
     @property
     def stores_folder(self) -> Path:

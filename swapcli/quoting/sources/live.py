@@ -11,19 +11,17 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import FeeOnTransfer, InvalidOption, NoRoute, SwapcliError
-from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.errors import FeeOnTransfer, InvalidOption, NoRoute
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
-from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.routing.no_route import with_unread_pools
-from swapcli.quoting.health import UNHEALTHY, Health
+from swapcli.quoting.health import Health, check_live
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
@@ -118,22 +116,7 @@ class LiveSource:
 
     def health(self) -> Health:
         """Return the health: that of the pool source, whose sample is quoted at the newest block."""
-        stored_health = self._pool_source.health()
-        if stored_health.sample is None:
-            return stored_health
-        order = Order(stored_health.sample.token_in, stored_health.sample.token_out, stored_health.sample.amount_in)
-        started_s = self._clock.monotonic_s()
-        try:
-            amount_out = self.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount
-        except SwapcliError as error:
-            return stored_health._replace(
-                status=UNHEALTHY, message=f"{self.network.name}: {error.message}", state_source=self.state_source
-            )
-        time_s = stored_health.time_s + round(self._clock.monotonic_s() - started_s, 6)
-        sample = stored_health.sample._replace(amount_out=amount_out)
-        return stored_health._replace(
-            message=f"{stored_health.message}, read live", time_s=time_s, state_source=self.state_source, sample=sample
-        )
+        return check_live(self._pool_source.health(), self.network, self.quote, self._clock)
 
     def refresh(self) -> None:
         self._block.discard()

@@ -80,7 +80,11 @@ class PublicSource:
         return source.build(quoted, terms)
 
     def health(self) -> Health:
-        return self._current.health()
+        """Return the health: that of the known source, whose sample is quoted on nodes, else on the known state."""
+        from swapcli.quoting.health import check_live
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        return check_live(self._known.health(), self.network, self.quote, SYSTEM_CLOCK)
 
     def refresh(self) -> None:
         """Quote on the newest state from now on; also try the nodes again if they have failed."""

@@ -103,13 +103,21 @@ class PollingHeads:
 
     `poll_s` is the time between blocks: first that of the network, then what the numbers of the found blocks show. It
     looks a little early, so that it comes to look just when blocks appear, and again soon where there is none yet. If
-    blocks stay away, the pauses grow to the longer of the two times.
+    blocks stay away, the pauses grow to the longer of the two times. No pause is shorter than `min_poll_s`.
     """
 
     mode = FollowMode.POLLING
     problem = None
 
-    def __init__(self, poll_s: float, *, hint: str | None = None, timer_s: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        poll_s: float,
+        *,
+        hint: str | None = None,
+        timer_s: Callable[[], float] = monotonic,
+        min_poll_s: float = 0.0,
+    ) -> None:
+        self._min_poll_s = min_poll_s
         self._nominal_s, self.poll_s, self.hint, self._timer_s = poll_s, poll_s, hint, timer_s
         self._found: deque[tuple[float, int]] = deque(maxlen=_MEASURED_BLOCKS)
         self._looked_at_s = timer_s()
@@ -119,7 +127,9 @@ class PollingHeads:
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """As `HeadSource.wait`."""
         has_failed = pause_s > self.poll_s
-        self._stopped.wait(pause_s if has_failed or reached is None else self._pause_after(reached))
+        self._stopped.wait(
+            pause_s if has_failed or reached is None else max(self._pause_after(reached), self._min_poll_s)
+        )
         self._looked_at_s = self._timer_s()
 
     def _pause_after(self, reached: int) -> float:

@@ -22,6 +22,7 @@ from swapcli.faces.service.app import create_app
 from swapcli.faces.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.rpc.node import StateOverrideNode
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -42,7 +43,9 @@ class Service:
     def __init__(self, market: MarketState, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
         markets = {name: market._replace(network=own._replace(name=name)) for name in (DETAILED, PLAIN)}
-        self.registry = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
+        self.registry = MarketRegistry(
+            [each.network for each in markets.values()], {}, followed=markets, price_request=PriceRequest.OFFLINE
+        )
         for each in markets.values():
             self.registry.set_source(InMemorySource(each, self.registry.clock))
         self.app = create_app(self.registry, ServiceSettings(), nodes=nodes)

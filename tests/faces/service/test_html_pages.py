@@ -26,6 +26,7 @@ from swapcli.faces.service.html_pages import CONTENT_TYPE, HtmlPage, accepts_htm
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -256,7 +257,9 @@ def hostile_registry() -> MarketRegistry:
     ]
     pools = [pool for pool in build_market_document()["pools"] if set(pool["tokens"]) <= set(HOSTILE_TOKENS)]
     market = build_testnet_market(tokens=tokens, pools=pools)
-    return MarketRegistry([market.network], {"testnet": lambda: market}, SYSTEM_CLOCK)
+    return MarketRegistry(
+        [market.network], {"testnet": lambda: market}, SYSTEM_CLOCK, price_request=PriceRequest.OFFLINE
+    )
 
 
 def find_chromium() -> str:
@@ -273,7 +276,9 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
     priced = market.network._replace(name="priced")
     plain = priced._replace(name="plain", price_feeds={})
     lost = plain._replace(name="lost", router="0x" + "99" * 20)
-    registry = MarketRegistry([priced, plain, lost], {}, followed=["priced", "plain", "lost"])
+    registry = MarketRegistry(
+        [priced, plain, lost], {}, followed=["priced", "plain", "lost"], price_request=PriceRequest.OFFLINE
+    )
     with ExitStack() as stack:
         nodes = {}
         for network in (priced, plain, lost):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from threading import enumerate as all_threads
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
-from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -28,7 +29,7 @@ from swapcli.state.rpc.head_source import MAX_POLL_S, MIN_POLL_S, poll_interval_
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import create_store
 from tests.state.store.build import only
-from tests.support.service import InProcessService, Json, build_order_query, open_testnet_market
+from tests.support.service import InProcessService, Json, build_order_query, build_swap_terms, open_testnet_market
 from tests.support.testnet import NOW_S
 from tests.support.waiting import until
 
@@ -47,14 +48,19 @@ class FollowingService(InProcessService):
     """A service of `testnet` that follows the store at `path`, or the market `followed`."""
 
     def __init__(
-        self, path: Path, *, max_age_s: int | None = None, followed: FollowedStore | FollowedMarket | None = None
+        self,
+        path: Path,
+        *,
+        max_age_s: int | None = None,
+        followed: FollowedStore | FollowedMarket | None = None,
+        openers: Mapping[str, MarketOpener] = MappingProxyType({}),
     ) -> None:
         super().__init__({})
         network = at_block(1).network
         self.path = path
         self.followed = followed or FollowedStore(network, only(network), path, None)
         self.registry = MarketRegistry(
-            [network], {}, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
+            [network], openers, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
         )
         log = AccessLog(self.log)
         self.threads = FollowerThreads([self.followed], self.registry, log)
@@ -259,3 +265,36 @@ def test_a_response_uses_one_state_while_another_replaces_it(tmp_path: Path) -> 
         finally:
             ended.set()
             thread.join()
+
+
+# --- networks that are served on other state until their first block
+
+
+def test_a_network_becomes_real_without_a_restart(tmp_path: Path) -> None:
+    with following_service(tmp_path / "store", openers={"testnet": open_testnet_market}) as world, world.threads:
+        order = {**build_order_query("testnet"), **build_swap_terms("testnet")}
+        assert world.route().headers["X-Swap-State"].startswith("synthetic")
+        assert "LIVE_UNAVAILABLE" in world.route().headers["X-Swap-Warnings"]
+        assert world.get("/testnet/v2/routeAndCalldata", order).status_code == 503
+        assert (world.health()[0], world.get("/readyz").status_code) == (503, 503)
+        assert 'swapcli_market_real{network="testnet"} 0.0' in world.get("/metrics").text
+        world.write(at_block(7))
+        until(world.is_at(7))
+        assert world.route().headers["X-Swap-State"].startswith("synced;block=7")
+        assert "LIVE_UNAVAILABLE" not in world.route().headers.get("X-Swap-Warnings", "")
+        assert world.get("/testnet/v2/routeAndCalldata", order).status_code == 200
+        assert (world.health()[0], world.get("/readyz").status_code) == (200, 200)
+        assert 'swapcli_market_real{network="testnet"} 1.0' in world.get("/metrics").text
+        (line,) = [line for line in world.log_lines() if "state" in line]
+        assert (line["network"], line["state"], line["block"]) == ("testnet", "synced", 7)
+        # It never goes back: prices that are too old are better than made-up ones.
+        world.fake_clock.advance(TTL_S + 1)
+        assert (world.route().status_code, world.health()[0]) == (503, 503)
+
+
+def test_a_start_waits_for_a_first_block_only_briefly(tmp_path: Path) -> None:
+    with following_service(tmp_path / "store") as world:
+        assert not world.threads.are_settled(patience_s=0.0)
+    with following_service(tmp_path / "store", openers={"testnet": open_testnet_market}) as world:
+        assert world.threads.are_settled(patience_s=0.0)
+        assert not world.threads.are_settled()

@@ -23,6 +23,7 @@ from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.rate_limits import RequestClass
 from swapcli.faces.service.worker_thread import IsCancelled
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from tests.faces.service.test_endpoints import OneKey
@@ -350,7 +351,10 @@ def broken_market() -> MarketState:
 def test_an_unloadable_market_is_unavailable_without_details() -> None:
     with in_process_service("testnet") as served:
         served.registry = MarketRegistry(
-            [open_testnet_market().network], {"testnet": broken_market}, served.fake_clock.clock
+            [open_testnet_market().network],
+            {"testnet": broken_market},
+            served.fake_clock.clock,
+            price_request=PriceRequest.OFFLINE,
         )
         served.app = create_app(served.registry, ServiceSettings())
         answers = [
@@ -375,7 +379,9 @@ def test_an_unloadable_market_is_unavailable_without_details() -> None:
 
 def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
     with in_process_service("testnet") as served:
-        served.registry = MarketRegistry([open_testnet_market().network], {}, served.fake_clock.clock)
+        served.registry = MarketRegistry(
+            [open_testnet_market().network], {}, served.fake_clock.clock, price_request=PriceRequest.OFFLINE
+        )
         served.app = create_app(served.registry, ServiceSettings())
         assert served.get("/testnet/route", build_order_query("testnet")).status_code == 503
         assert served.get("/supported-chains").json() == []

@@ -13,6 +13,7 @@ from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service import market_registry
 from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.quoting.price_policy import PriceRequest
 from tests.support.testnet import build_testnet_market
 
 
@@ -34,7 +35,9 @@ def test_searches_are_reused_on_later_blocks(
     monkeypatch.setattr(market_registry, "SearchMemory", RecordedMemory)
     market = build_testnet_market()
     name = market.network.name
-    registry = MarketRegistry([market.network], {name: lambda: market}, reuse_searches=reuse_searches)
+    registry = MarketRegistry(
+        [market.network], {name: lambda: market}, reuse_searches=reuse_searches, price_request=PriceRequest.OFFLINE
+    )
     source = registry.open_source(name)
     sold, bought = list(market.tokens.values())[:2]
     request = QuoteRequest(Order(sold, bought, 10**15), ApiVersion.V2)

@@ -20,6 +20,7 @@ from swapcli.faces.service.app import create_app, get_metrics, get_policy
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.config.settings import ServiceSettings
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
 from tests.examples import few, few_rows
 from tests.support.service import FakeClock, build_order_query, open_testnet_market, serve_over_sockets
@@ -44,7 +45,12 @@ class Service:
         self.clock = FakeClock()
         self.market = open_testnet_market()
         self.registry = MarketRegistry(
-            [self.market.network], {}, self.clock.clock, followed=["testnet"], max_age_s=MAX_AGE_S
+            [self.market.network],
+            {},
+            self.clock.clock,
+            followed=["testnet"],
+            max_age_s=MAX_AGE_S,
+            price_request=PriceRequest.OFFLINE,
         )
         self.log = io.StringIO()
         self.app = create_app(self.registry, settings or ServiceSettings(), log=AccessLog(self.log))

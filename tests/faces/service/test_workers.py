@@ -274,3 +274,16 @@ def test_a_stopped_worker_is_replaced() -> None:
         (line,) = ended(service)
         assert line["message"] == f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
         assert service.stop() == 0
+
+
+def test_workers_build_nothing_on_prices_that_nobody_requested() -> None:
+    no_network = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
+    with run_service(*SERVE, env=no_network) as service, connected(service, 2) as connections:
+        assert service.ready_message["modelled"] == ["base"]
+        terms = "&".join(f"{key}={value}" for key, value in build_swap_terms("base").items())
+        for connection in connections:
+            assert connection.get(ROUTE)[0] == 200
+            status, body = connection.get(f"{ROUTE.replace('/route?', '/routeAndCalldata?')}&{terms}")
+            assert (status, b"the prices of base are modelled" in body) == (503, True)
+            assert connection.get("/base/healthcheck")[0] == connection.get("/readyz")[0] == 503
+            assert b'swapcli_market_real{network="base"} 0.0' in connection.get("/metrics")[1]

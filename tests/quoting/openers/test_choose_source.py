@@ -22,7 +22,6 @@ def test_the_embedded_market_answers_without_nodes(tmp_path: Path) -> None:
 def test_public_nodes_are_read_unless_the_setup_excludes_them(tmp_path: Path) -> None:
     setup = user_setup(tmp_path)
     assert isinstance(open_source_chooser(setup).open("base"), PublicSource)
-    assert isinstance(open_source_chooser(setup._replace(reads_public_nodes=False)).open("base"), InMemorySource)
     assert isinstance(open_source_chooser(setup._replace(is_offline=True)).open("base"), InMemorySource)
 
 

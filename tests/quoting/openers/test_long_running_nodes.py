@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
+from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import PublicNode
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
@@ -39,14 +42,37 @@ def test_public_nodes_in_long_use_keep_to_their_limits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("live", "own", "expected"),
     [
-        ("auto", False, None), ("never", True, None), ("auto", True, "http://127.0.0.1:1"),
-        ("require", True, "http://127.0.0.1:1"), ("require", False, BASE.public_nodes[0].url),
+        ("auto", False, BASE.public_nodes[0].url), ("auto", True, "http://127.0.0.1:1"),
+        ("require", False, BASE.public_nodes[0].url), ("require", True, "http://127.0.0.1:1"),
+        ("never", False, None), ("never", True, None),
     ],
 )  # fmt: skip
-def test_a_service_follows_public_nodes_only_where_required(
+def test_a_service_follows_the_named_node_else_public_ones(
     tmp_path: Path, live: str, own: bool, expected: str | None
 ) -> None:
     named = {"networks.base.rpc_url": "http://127.0.0.1:1"} if own else {}
     settings = load_settings(flags={"live": live, **named}, environ={}, config_path=None, home=tmp_path)
     lasting = service_node(NodeOpener(user_setup(tmp_path)._replace(settings=settings)), BASE)
     assert (lasting and lasting.node.redacted_url) == expected
+    assert lasting is None or lasting.is_public is not own
+
+
+def test_a_service_needs_a_known_node_only_if_required(tmp_path: Path) -> None:
+    unknown = BASE._replace(public_nodes=())
+    assert service_node(NodeOpener(user_setup(tmp_path)), unknown) is None
+    with pytest.raises(InvalidOption, match="no node of base is known"):
+        service_node(NodeOpener(user_setup(tmp_path, live="require")), unknown)
+
+
+def test_a_service_reads_public_nodes_every_few_seconds(tmp_path: Path) -> None:
+    lasting = service_node(NodeOpener(user_setup(tmp_path)), BASE._replace(block_time_s=0.2))
+    assert lasting is not None
+    with closing(lasting.node):
+        started_s = time.monotonic()
+        waiting = Thread(target=lasting.heads.wait, args=(0.2, 7))
+        waiting.start()
+        waiting.join(0.6)
+        assert waiting.is_alive(), time.monotonic() - started_s
+        lasting.heads.stop()
+        waiting.join(5)
+        assert not waiting.is_alive()

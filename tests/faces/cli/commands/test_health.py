@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,15 @@ import pytest
 from swapcli.core.networks.catalogue import network_names
 from tests.support.command import run_swapcli
 from tests.support.testnet import NOW_S, write_market_file
+
+MINE = {
+    "chain_id": 4242,
+    "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
+    "wrapped_native": {"address": "0x" + "11" * 20, "symbol": "WETH", "name": "Wrapped Ether", "decimals": 18},
+    "tokens": [],
+    "protocols": [],
+}
+"""A network of the settings, without a node and without a market."""
 
 
 def test_every_network_is_checked_where_none_is_named() -> None:
@@ -53,14 +63,7 @@ def test_a_market_that_cannot_quote_is_status_8_and_still_told(tmp_path: Path) -
 
 def test_a_network_without_a_market_is_not_healthy(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
-    described = {
-        "chain_id": 4242,
-        "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
-        "wrapped_native": {"address": "0x" + "11" * 20, "symbol": "WETH", "name": "Wrapped Ether", "decimals": 18},
-        "tokens": [],
-        "protocols": [],
-    }
-    config.write_text(json.dumps({"networks": {"mine": described}}))
+    config.write_text(json.dumps({"networks": {"mine": MINE}}))
     ran = run_swapcli("health", "mine", "base", "--config", str(config), "--json")
     assert ran.exit_code == 8
     assert [(each["network"], each["healthy"]) for each in ran.json] == [("mine", False), ("base", True)]
@@ -76,3 +79,49 @@ def test_wrong_input_is_not_bad_health(words: tuple[str, ...]) -> None:
 
 def test_a_broken_market_file_is_wrong_input(tmp_path: Path) -> None:
     assert run_swapcli("health", "testnet", "--market", write_market_file(tmp_path, format="x")).exit_code == 2
+
+
+NO_NETWORK = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
+"""Nothing listens at that port, so that no public node is reached."""
+
+
+def test_networks_without_a_node_are_not_healthy() -> None:
+    started_s = time.monotonic()
+    ran = run_swapcli("health", "--json", env=NO_NETWORK)
+    assert time.monotonic() - started_s < 15  # 3 s, and the searches of a busy machine
+    assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")
+    assert "--offline" in ran.error["hint"]
+    assert [each["network"] for each in ran.json] == list(network_names())
+    for each in ran.json:
+        assert (each["healthy"], each["status"], each["prices"]) == (False, 503, "modelled")
+        assert f"no live prices of {each['network']}" in each["message"]
+        assert int(each["sample"]["amountOut"])
+
+
+def test_offline_checks_the_markets_alone() -> None:
+    ran = run_swapcli("health", "base", "--offline", "--json", env=NO_NETWORK)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert (ran.json[0]["healthy"], ran.json[0]["prices"]) == (True, "modelled")
+
+
+@pytest.mark.parametrize("required", [("--live",), ("--live", "require")])
+def test_a_required_node_that_does_not_respond_is_bad_health(required: tuple[str, ...]) -> None:
+    ran = run_swapcli("health", "base", *required, "--json", env=NO_NETWORK)
+    assert (ran.exit_code, ran.error["code"]) == (8, "UNHEALTHY")
+    (health,) = ran.json
+    assert (health["healthy"], health["prices"], health["sample"]) == (False, None, None)
+    assert run_swapcli("health", "base", "--json", env={**NO_NETWORK, "SWAPCLI_LIVE": "require"}).exit_code == 8
+
+
+def test_a_required_node_that_nobody_knows_is_bad_health(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps({"networks": {"mine": MINE}}))
+    ran = run_swapcli("health", "mine", "--live", "--config", str(config), "--json", env=NO_NETWORK)
+    assert ran.exit_code == 8
+    assert ran.json[0]["message"] == "no node of mine is known"
+
+
+def test_people_read_which_prices_a_network_has() -> None:
+    head, base = run_swapcli("health", "base", env=NO_NETWORK, width=200).stdout.splitlines()
+    assert head.split()[:3] == ["NETWORK", "STATUS", "PRICES"]
+    assert base.split()[:3] == ["base", "503", "modelled"]

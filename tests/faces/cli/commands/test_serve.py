@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from swapcli.core.networks.catalogue import network_names
 from tests.examples import few, few_rows
 from tests.support.command import clean_environment, run_swapcli
+from tests.support.service import build_order_query
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S, ServiceProcess, ready_file_option, run_service
 from tests.support.testnet import USDC, WETH
 
@@ -357,15 +359,17 @@ def test_offline_contacts_no_node() -> None:
 
 
 def test_a_network_with_a_silent_node_is_not_quoted() -> None:
-    env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret"}
+    env = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "http://user:secret@127.0.0.1:1/secret", "SWAPCLI_LIVE": "auto"}
+    env |= {"HTTPS_PROXY": "http://127.0.0.1:9"}  # no public node of the other network responds
     with run_service("--max-requests", "6", "--networks", "base,monad", env=env) as service:
+        assert service.ready_message["modelled"] == ["monad"]
         assert health(service) == (503, "the pools of base could not be read yet")
-        assert health(service, "monad")[0] == 200
-        assert get(service.url + "/readyz") == (200, {"ready": True, "missing": ["base"]})
+        assert "the prices of monad are modelled" in health(service, "monad")[1]
+        assert get(service.url + "/readyz") == (503, {"ready": False, "missing": ["base", "monad"]})
         assert get(service.url + "/readyz?network=base") == (503, {"ready": False, "missing": ["base"]})
-        assert get(service.url + "/readyz?network=monad") == (200, {"ready": True, "missing": []})
+        assert get(f"{service.url}/monad/v2/route?{urlencode(build_order_query('monad'))}")[0] == 200
         assert get(service.url + "/readyz?network=nowhere")[0] == 404
         assert service.wait() == 0
-    (failing,) = [json.loads(line) for line in service.stderr.splitlines() if "market_updates" in line]
-    assert (failing["network"], failing["market_updates"]) == ("base", "failing")
+    failing = [json.loads(line) for line in service.stderr.splitlines() if "market_updates" in line]
+    assert ("base", "failing") in [(line["network"], line["market_updates"]) for line in failing]
     assert "secret" not in service.stderr

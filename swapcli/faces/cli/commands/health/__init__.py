@@ -2,6 +2,9 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
@@ -13,7 +16,9 @@ from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.interface.quote_fields import render_state_source
 from swapcli.quoting.config import network_names_from
-from swapcli.quoting.health import UNHEALTHY, Health, Sample
+from swapcli.quoting.health import UNHEALTHY, Health, Sample, judge_prices
+from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
+from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.quoting.route_document import former_state
 
 if TYPE_CHECKING:
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 MAX_RETRIES = 100
+MAX_CHECKS = 16
+"""Networks that are checked at the same time."""
 
 PUBLIC = ()
 
@@ -36,6 +43,7 @@ def health(
     rpc_url: options.RpcUrl = None,
     max_age: options.MaxAge = None,
     state: options.State = None,
+    live: options.Live = None,
     offline: options.Offline = False,
     api_url: options.ApiUrl = None,
     api_key_file: options.ApiKeyFile = None,
@@ -50,14 +58,15 @@ def health(
 
     \b
     Examples:
-      swapcli health
+      swapcli health --offline
       swapcli health base monad --json
 
-    Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
-    service. With --rpc-url it also checks what quotes and syncs need of that node, and prints what is missing: its
-    chain, a recent block, batches, packed calls at a block and at an earlier one, state overrides, and
-    events. If any network is not
-    healthy, or the node cannot be quoted on, the command exits with status 8.
+    Quotes a sample order on each network, from the same sources as a quote, and shows whether its prices are live,
+    stored or modelled. A network is healthy if its prices are real. With --offline, only the markets are checked. With
+    --api-url, the health is that of the service. With --rpc-url, it also checks the node's features that quotes and
+    syncs need, and prints the missing ones: its chain, a recent block, batches, packed calls at a block and at an
+    earlier one, state overrides, and events. If a network is not healthy, or the node cannot be quoted on, the command
+    exits with status 8.
     """
     source = SourceOptions(
         market=market,
@@ -65,19 +74,18 @@ def health(
         rpc_url=rpc_url,
         max_age=max_age,
         state=state,
+        live=live,
         offline=offline,
         api_url=api_url,
         api_key_file=api_key_file,
         timeout=timeout,
     )
-    session = open_session(
-        output, settings_of(source), rpc_url=rpc_url, offline=offline, reads_public_nodes=False, formats=LIST_FORMATS
-    )
+    session = open_session(output, settings_of(source), rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
         raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
-    checked = [_check(session, name, attempts) for name in names]
+    checked = _check_all(session, names, attempts)
     nodes = [] if rpc_url is None else _check_nodes(session, names[0])
     _print(session, checked, nodes)
     unhealthy = [health for health in checked if not health.is_healthy]
@@ -89,7 +97,12 @@ def health(
         )
     if unhealthy:
         reasons = "; ".join(f"{health.network} ({health.message})" for health in unhealthy)
-        raise UnhealthyError(f"not healthy: {reasons}", details={"networks": [health.network for health in unhealthy]})
+        is_live_missing = any(health.prices in ("modelled", "synthetic") for health in unhealthy)
+        raise UnhealthyError(
+            f"not healthy: {reasons}",
+            hint="to check the markets without a node, give --offline" if is_live_missing else None,
+            details={"networks": [health.network for health in unhealthy]},
+        )
     return exit_codes.OK
 
 
@@ -119,14 +132,35 @@ def _all_names(session: Session, retries: int) -> tuple[str, ...]:
     return network_names_from(session.settings)
 
 
-def _check(session: Session, name: str, retries: int) -> Health:
+def _check_all(session: Session, names: Sequence[str], retries: int) -> list[Health]:
+    """Check the networks, at the same time if each waits for nodes or a service."""
+    if session.sources.service_url is None and (session.nodes.rules.excludes_nodes or session.settings.market):
+        return [_check(session.setup, name, retries) for name in names]
+    from concurrent.futures import ThreadPoolExecutor
+
+    session.start_waiting(names[0])
+    with ThreadPoolExecutor(max_workers=min(len(names), MAX_CHECKS)) as pool:
+        return list(pool.map(_check, repeat(session.setup), names, repeat(retries)))
+
+
+def _check(setup: UserSetup, name: str, retries: int) -> Health:
     """Check a network. An invalid market file of the user is an input error, not bad health."""
+    sources = open_source_chooser(setup)  # one for each network, since it opens the nodes of one
+    if _lacks_required_node(sources, name):
+        return Health(sources.networks.find(name).name, UNHEALTHY, f"no node of {name} is known", 0.0)
     try:
-        return session.open_market(name, retries=retries).health()
+        with closing(sources.open(name, retries=retries)) as source:
+            return judge_prices(source.health(), setup.node_rules.price_request)
     except (MarketError, UpstreamError, MarketUnavailable) as error:
-        if session.settings.market is not None:
+        if setup.settings.market is not None:
             raise
-        return Health(session.networks.find(name).name, UNHEALTHY, error.message, 0.0)
+        return Health(sources.networks.find(name).name, UNHEALTHY, error.message, 0.0)
+
+
+def _lacks_required_node(sources: SourceChooser, name: str) -> bool:
+    rules = sources.nodes.rules
+    is_local = sources.service_url is None and rules.settings.market is None
+    return is_local and rules.requires_node and not any(rules.quoted_nodes(sources.networks.find(name)))
 
 
 def _check_nodes(session: Session, name: str) -> "list[NodeReport]":
@@ -158,6 +192,7 @@ def _document(health: Health) -> "HealthDocumentJson":
         "status": health.status,
         "message": health.message,
         "time": health.time_s,
+        "prices": health.prices,
         "state": render_state_source(health.state_source) if health.state_source else None,
         "market": former_state(health.state_source) if health.state_source else None,
         "pools": health.pools,

@@ -23,6 +23,7 @@ ABSENT = "-"
 COLUMNS = (
     Column("network"),
     Column("status", is_whole=True),
+    Column("prices", is_whole=True),
     Column("state"),
     Column("pools", is_whole=True, drop_order=3),
     Column("sample", is_whole=True, drop_order=2),
@@ -58,6 +59,7 @@ def _row(health: Health) -> tuple[str, ...]:
     return (
         printable(health.network),
         str(health.status) if health.status else ABSENT,
+        health.prices or ABSENT,
         _state(health.state_source),
         ABSENT if health.pools is None else f"{health.pools:,}",
         _sample(health.sample) if health.sample else ABSENT,

@@ -32,7 +32,6 @@ _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
 )
-_FOR_PEOPLE = "The page for quotes is at {0}/, that of the interface at {0}/docs. Press Ctrl-C to stop."
 
 PUBLIC = ()
 
@@ -75,16 +74,19 @@ def serve(
     """Serve routes and transactions over HTTP.
 
     \b
-    Example: swapcli serve --port 0 --once
+    Examples:
+      swapcli serve --port 0 --offline --once
+      swapcli serve --networks base,monad
 
     When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
-    networks whose prices are modelled. The log goes to stderr, one line of JSON per request. On SIGTERM or Ctrl-C it
-    finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and trusted proxies
-    again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
+    networks whose prices are modelled at first. The log goes to stderr, one line of JSON per request. On SIGTERM or
+    Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and
+    trusted proxies again. When the terminal that it was started on is closed, it ends, too; nohup prevents that.
 
-    If the settings name a node of a network, the service follows its newest block; with --live it follows public
-    nodes where none is set, as often as they allow. Requests on state that is too old
-    are answered with 503, and so are orders that could not start within two seconds. `swapcli help service` says more.
+    The service follows the newest block of the node that the settings name for a network, else of public nodes. Until a
+    public node responds, quotes are on modelled prices and say so, and requests for calldata return 503. With
+    --offline, every endpoint works on modelled prices, for trials. Requests on state that is too old return 503, and so
+    do orders that could not start within two seconds. `swapcli help service` describes more.
     """
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import refuse_stream
@@ -136,7 +138,11 @@ def serve(
         from swapcli.faces.cli.commands.serve.workers import serve_by_workers
 
         return serve_by_workers(
-            session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session, is_terminal_gone
+            session,
+            sources,
+            partial(_announce, session, sources, print_to_stderr, on_ready),
+            read_session,
+            is_terminal_gone,
         )
     return _serve(session, sources, request_limit, on_ready, read_session, is_terminal_gone)
 
@@ -146,7 +152,12 @@ OnReady = Callable[[str, str | None], None]
 
 
 def _announce(
-    session: Session, warn: Callable[[str], object], on_ready: OnReady, url: str, metrics_url: str | None
+    session: Session,
+    sources: "ServiceSources",
+    warn: Callable[[str], object],
+    on_ready: OnReady,
+    url: str,
+    metrics_url: str | None,
 ) -> None:
     """Write warnings to the log, and say that connections are accepted."""
     settings = session.settings
@@ -156,7 +167,8 @@ def _announce(
         warn(_PUBLIC_ADDRESS.format(settings.service.host))
     on_ready(url, metrics_url)
     if sys.stderr is not None and sys.stderr.isatty():
-        warn(_FOR_PEOPLE.format(url))
+        for line in sources.describe(url):
+            warn(line)
 
 
 def _serve(
@@ -191,7 +203,7 @@ def _serve(
                 metrics, url_of_metrics = open_metrics_port(service, listener), metrics_url(listener)
 
             def announce(url: str) -> None:
-                _announce(session, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
+                _announce(session, sources, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
 
             return run(
                 service,
@@ -199,7 +211,7 @@ def _serve(
                 port=settings.port,
                 on_ready=announce,
                 # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=followers.are_settled if max_requests else None,
+                is_prepared=partial(followers.are_settled, session.settings.live_timeout_s) if max_requests else None,
                 on_hangup=PolicyReloader(
                     get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
                 ),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.state_source import is_real
 from swapcli.core.records import NamedTuple
+from swapcli.faces.cli.commands.serve.banner import banner
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.openers.server_pool_sources import choose_service_pools
+from swapcli.quoting.price_policy import PriceRequest
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -38,13 +39,21 @@ METRICS_PORT = "service.metrics_port"
 class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network.
 
-    `modelled` are the networks whose prices are not real.
+    `modelled` are the networks whose prices are not real at the start, and `price_request` is how the user requested
+    those.
     """
 
     registry: MarketRegistry
     followed: list[AnyFollowed]
     nodes: dict[str, RpcNode]
-    modelled: tuple[str, ...] = ()
+    modelled: tuple[str, ...]
+    price_request: PriceRequest
+
+    def describe(self, url: str) -> Iterator[str]:
+        """Yield the lines that a terminal shows about the service at `url`."""
+        names = [network.name for network in self.registry.served_networks]
+        followed = [market.network.name for market in self.followed]
+        return banner(url, names, self.modelled, followed, self.price_request)
 
 
 class ServicePolicy(NamedTuple):
@@ -72,6 +81,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         pools.openers,
         SYSTEM_CLOCK,
         followed=[market.network.name for market in pools.followed],
+        price_request=pools.price_request,
         route_ttl_s=settings.route_ttl_s,
         max_age_s=settings.max_age_s,
         max_hops=settings.max_hops,
@@ -85,11 +95,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         allowed_recipients=settings.service.allowed_recipients,
         reuse_searches=settings.service.reuse_searches,
     )
-    is_file = settings.market is not None
-    modelled = tuple(
-        name for name, open_market in pools.openers.items() if not is_file or not is_real(open_market().provenance)
-    )
-    return ServiceSources(registry, pools.followed, pools.check_nodes, modelled)
+    return ServiceSources(registry, pools.followed, pools.check_nodes, tuple(pools.modelled), pools.price_request)
 
 
 def read_policy(session: Session) -> ServicePolicy:

@@ -172,7 +172,7 @@ def _allow_pipes(workers: int, networks: int) -> None:
 
 
 def _open_markets(sources: ServiceSources) -> None:
-    """Open all markets that do not change, and quote on each, so that what orders share is made before forking.
+    """Open all markets that the service starts on, and quote on each, so that what orders share is made before forking.
 
     The markets of feeds are loaded, too: most of their memory stays as it is.
     """
@@ -182,7 +182,7 @@ def _open_markets(sources: ServiceSources) -> None:
             if isinstance(followed, FollowedFeed):
                 followed.load(sources.registry.clock, sources.registry.route_ttl_s)
     for network in sources.registry.served_networks:
-        if not sources.registry.is_followed(network.name):
+        if sources.registry.has_opener(network.name):
             with suppress(MarketUnavailable):
                 source = sources.registry.open_source(network.name)
                 source.searchable.router.index.warm()

@@ -135,7 +135,7 @@ def sync(
         require_redis()
     enable_garbage_collection()
     with graceful_interrupts() as interruption:
-        node, heads = any_lasting_node(session.nodes, target_network)
+        node, heads, _ = any_lasting_node(session.nodes, target_network)
         with closing(node), closing(heads):
             _show_connecting(node)
             # Before the store: an unusable node should not leave an empty store behind.

@@ -117,7 +117,7 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
 @pytest.mark.parametrize("name", [name for name in network_names() if find_network(name).rpc_urls])
 def test_without_a_node_a_public_one_is_used_and_reported(name: str) -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
-    node, heads = any_lasting_node(session.nodes, find_network(name))
+    node, heads, _ = any_lasting_node(session.nodes, find_network(name))
     assert heads.mode is FollowMode.POLLING
     assert find_network(name).rpc_urls[0].startswith(node.redacted_url.removesuffix("…"))
     assert session.output.deferred == [

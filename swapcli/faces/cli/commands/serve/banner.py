@@ -1,0 +1,35 @@
+"""The lines that a terminal shows when the service is ready: where it is, and which prices it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from swapcli.quoting.price_policy import PriceRequest
+
+_PAGES: Final = "The page for quotes is at {0}/, that of the interface at {0}/docs. Press Ctrl-C to stop."
+_MODELLED: Final = {
+    PriceRequest.NONE: "modelled until a node responds; no transaction is built on them",
+    PriceRequest.MARKET: "modelled, from the market file; no transaction is built on them without --offline",
+    PriceRequest.OFFLINE: "modelled, for trials; transactions are built on them, too",
+}
+_FOLLOWED: Final = "real, read at each new block"
+_RECORDED: Final = "real, as the market file recorded them"
+
+
+def banner(
+    url: str,
+    networks: Iterable[str],
+    modelled: Iterable[str],
+    followed: Iterable[str],
+    price_request: PriceRequest,
+) -> Iterator[str]:
+    """Yield the lines about a service at `url` that serves `networks`, some of them at first on `modelled` prices."""
+    modelled, followed = set(modelled), set(followed)
+    by_prices: dict[str, list[str]] = {}
+    for name in networks:
+        unless_modelled = _FOLLOWED if name in followed else _RECORDED
+        by_prices.setdefault(_MODELLED[price_request] if name in modelled else unless_modelled, []).append(name)
+    for prices, names in by_prices.items():
+        yield f"Prices of {', '.join(names)}: {prices}."
+    yield _PAGES.format(url)
