@@ -29,6 +29,7 @@ _USES = (
     "Use it for prices, quotes and the depth of token pairs, for unsigned swap transactions, and to check a payload"
     " before it is signed."
 )
+SKILL_SUMMARY = "How to work with the tools: rules, tools and worked examples."
 _ANSWERS, _LIMITS = "THE ANSWERS", "WHAT NO TOOL DOES"
 
 
