@@ -150,9 +150,7 @@ def _invalid(message: str) -> MCPError:
 
 
 def _list_tool(tool: Tool) -> ListedTool:
-    hints = ToolAnnotations(
-        title=tool.title, read_only_hint=True, destructive_hint=False, open_world_hint=tool.reads_nodes
-    )
+    hints = ToolAnnotations(title=tool.title, read_only_hint=True, open_world_hint=tool.reads_nodes)
     return ListedTool(
         name=tool.name,
         description=tool.description,

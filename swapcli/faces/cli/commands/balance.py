@@ -27,9 +27,7 @@ app = CommandApp()
 def balance(
     network: options.NetworkNameOrDefault = None,
     account: Annotated[str | None, argument("ADDRESS", "Account.")] = None,
-    tokens: Annotated[
-        list[str] | None, argument("[TOKEN]...", "Tokens: symbols or addresses.  [default: all]")
-    ] = None,
+    tokens: Annotated[list[str] | None, argument("[TOKEN]...", "Tokens: symbols or addresses.  [default: all]")] = None,
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,

@@ -206,7 +206,9 @@ def _order_lines(value: object) -> str:
     for number, order in enumerate(orders, start=1):
         if not isinstance(order, dict) or set(order) - {"id"} != set(ORDER_FIELDS):
             raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
-        token_in, token_out, amount = (_check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS)
+        token_in, token_out, amount = (
+            _check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS
+        )
         name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
         lines.append(to_json({"id": name, "token_in": token_in, "token_out": token_out, "amount_decimal": amount}))
     return "\n".join(lines) + "\n"

@@ -27,11 +27,13 @@ _NOTES_BYTES: Final = 300
 """Room for notes on what is left out."""
 _MIN_TEXT: Final = 60
 _SIGNIFICANT_DIGITS: Final = 6
+_WHOLE_FROM: Final = 10.0**_SIGNIFICANT_DIGITS
+"""Numbers from here on have no digits after the point."""
 _COMPACT: Final = (",", ":")
 
 _UNUSED: Final = frozenset(
     {
-        "bestQuotesByProtocols", "calldata", "chainId", "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput",
+        "acyclicBound", "acyclicGapBps", "amountWithout", "bestQuotesByProtocols", "bound", "netOfGasBound", "scope", "calldata", "chainId", "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput",
         "facts_date", "gasPriceWei", "gasUnits", "initial", "last_agreed", "liquidityEnds", "market", "meta",
         "placeholderPools", "pools_source", "pinned", "router_address", "routeSwapType", "selector", "service",
         "source", "success", "swap_parameters", "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
@@ -49,6 +51,10 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 _ORDER_FIELDS: Final = ("inputToken", "inputAmount", "outputToken", "outputAmount", "route")
+_BATCH_FIELDS: Final = (
+    "id", "inputAmount", "outputAmount", "minReceived", "outputNetOfGas", "priceImpactPercent", "errorMessage",
+)  # fmt: skip
+"""Fields of a quote in a batch."""
 _PROTECTED: Final = frozenset({"warnings", "dangers"})
 _PERCENT_FIELDS: Final = MappingProxyType(
     {
@@ -71,7 +77,9 @@ def name_units(document: Any) -> Any:
     return _PERCENT_FIELDS.get(document, document) if isinstance(document, str) else document
 
 
-def brief_document(tool: ToolDefinition, document: Mapping[str, Any], networks: Mapping[str, Network]) -> dict[str, Any]:
+def brief_document(
+    tool: ToolDefinition, document: Mapping[str, Any], networks: Mapping[str, Network]
+) -> dict[str, Any]:
     """Return a full document of a tool in brief, of any size. `networks` are those that it names."""
     with_amounts = _with_whole_amounts(document)
     if tool.document in ("calldata", "check", "execute"):
@@ -79,13 +87,17 @@ def brief_document(tool: ToolDefinition, document: Mapping[str, Any], networks: 
     unused = _UNUSED | _UNUSED_BY_DOCUMENT.get(tool.document, frozenset())
     network = networks.get(str(document.get("network")))
     brief = _without_unused(with_amounts, unused, network)
+    if tool.document == "route-batch":
+        states = [each["state"] for each in brief["quotes"] if "state" in each][:1]
+        quotes = [{name: each[name] for name in _BATCH_FIELDS if name in each} for each in brief["quotes"]]
+        brief = {**brief, **({"state": states[0]} if states else {}), "quotes": quotes}
     if isinstance(brief.get("transactions"), list):
         brief["transactions"] = [_brief_transaction(each) for each in document["transactions"]]
-    state = brief.get("state")
-    for each in brief.get(tool.paged, ()) if tool.paged else ():
-        if each.get("state") == state:
+    for each in brief.get(tool.paged, ()) if "state" in brief else ():
+        if each.get("state") == brief["state"]:
             del each["state"]
-    return brief
+    shortened: dict[str, Any] = brief
+    return shortened
 
 
 def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYTES) -> str:
@@ -98,14 +110,14 @@ def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYT
     size = _size(to_text(document))
     while size > max_bytes - _NOTES_BYTES:
         lists = [(len(to_text(each)), path, each) for path, each in _lists(document) if len(each) > 1]
-        if size <= max_bytes and not counts or not lists:
+        if not lists or (size <= max_bytes and not counts):
             break
         _, path, longest = max(lists, key=lambda each: each[:2])
         counts.setdefault(path, len(longest))
         # In proportion, so that few rounds are needed.
         del longest[max(1, min(len(longest) - 1, len(longest) * max_bytes // size)) :]
         size = _size(to_text(document))
-    for path, kept in _lists(document):
+    for path, kept in list(_lists(document)):
         if path in counts and path != paged:
             note = f'{path}: {len(kept)} of {counts[path]} shown; detail "full" has all'
             document["notes"] = [*document.get("notes", ()), note]
@@ -211,18 +223,21 @@ def _without_unused(node: Any, unused: frozenset[str], network: Network | None) 
     if isinstance(node, list):
         return [_without_unused(each, unused, network) for each in node]
     if isinstance(node, float):
-        return float(f"{node:.{_SIGNIFICANT_DIGITS}g}")
+        rounded = float(f"{node:.{_SIGNIFICANT_DIGITS}g}")
+        return int(rounded) if abs(rounded) >= _WHOLE_FROM else rounded
     if not isinstance(node, dict):
         return node
     if "address" in node and "decimals" in node and "pools" not in node:
         return {"symbol": node.get("symbol"), "address": node["address"]}
     if "decimals" in node:
         return {name: each for name, each in node.items() if name not in unused}
+    if "pool" in node and isinstance(node.get("tokenIn"), dict):
+        return _swap_line(node)
     brief = {}
     for name, each in node.items():
         if name == "route" and isinstance(each, list):
             brief[name] = [_path_line(path, network) for path in each]
-        elif name not in unused and (each or isinstance(each, bool | int | float) or name in _PROTECTED):
+        elif name not in unused and (each or name in _PROTECTED or (name != "proposed" and each in (0, False))):
             brief[name] = _without_unused(each, unused, network)
     return brief
 
@@ -235,6 +250,13 @@ def _path_line(path: Mapping[str, Any], network: Network | None) -> str:
         pools = (each["poolName"] + (f" {each['percent']}" if len(swaps) > 1 else "") for each in swaps)
         hops.append(f"{sold} > {bought} ({', '.join(pools)})")
     return f"{path['percent']} {', '.join(hops)}"
+
+
+def _swap_line(swap: Mapping[str, Any]) -> str:
+    """Return a swap of a decoded call on one line."""
+    share = "" if swap.get("sharePercent") is None else f"{swap['sharePercent']:g}% "
+    sold, bought = (swap[each] and swap[each]["symbol"] for each in ("tokenIn", "tokenOut"))
+    return f"{share}{sold} > {bought} ({swap.get('amm_name')} {swap['pool']})"
 
 
 def _symbol(address: str, network: Network | None) -> str:

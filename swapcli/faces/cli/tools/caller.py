@@ -172,8 +172,7 @@ class FoundTokens:
     def has(self, command: Mapping[str, Any]) -> bool:
         """Return whether a command is for one of the tokens."""
         named = [command.get(each) for each in _TOKEN_ARGUMENTS]
-        listed = command.get("tokens") if isinstance(command.get("tokens"), list) else []
-        words = [each.lower() for each in (*named, *listed) if isinstance(each, str)]
+        words = [each.lower() for each in (*named, *(command.get("tokens") or ())) if isinstance(each, str)]
         return any((command.get("network"), each) in self._tokens for each in words)
 
     def remove(self) -> None:
@@ -187,7 +186,11 @@ class FoundTokens:
 def _with_main_tokens(tokens: list[str], network: Network) -> list[str]:
     """Return tokens with those that they most often trade against. Raises `InvalidOption`."""
     named = list(dict.fromkeys(tokens))
-    if not named or len(named) > MAX_FOUND_TOKENS or any(each.strip()[:1] in ("", "@") or "," in each for each in named):
+    if (
+        not named
+        or len(named) > MAX_FOUND_TOKENS
+        or any(each.strip()[:1] in ("", "@") or "," in each for each in named)
+    ):
         raise InvalidOption(f"tokens: expected 1 to {MAX_FOUND_TOKENS} addresses or symbols")
     return [*named, network.native.symbol, *network.stablecoins[:1]]
 

@@ -32,7 +32,7 @@ CALLDATA = "calldata"
 _STDIN_TYPES = {"type": ["string", "object", "array"]}
 _STDIN_TEXT = "Calldata in hex, felts, or transactions as JSON."
 _OWN: dict[str, dict[str, Any]] = {
-    DETAIL: {"enum": list(DETAILS), "description": "full has any size."},
+    DETAIL: {"enum": list(DETAILS)},
     LIMIT: {"type": "integer"},
     OFFSET: {"type": "integer"},
     PAYLOAD: {"type": "string", "description": "URI from build_transaction; replaces the order or calldata."},

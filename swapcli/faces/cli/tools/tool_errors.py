@@ -45,7 +45,9 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
             "there are no live prices: tell the user, who alone may request modelled ones, by offline true; never sign"
             " a payload that was built on them"
         ),
-        "LIVE_UNAVAILABLE": NextStep("no node responds: health shows the known state; the user can set a node", "health"),
+        "LIVE_UNAVAILABLE": NextStep(
+            "no node responds: health shows the known state; the user can set a node", "health"
+        ),
         "UNSAFE_RECIPIENT": NextStep(_ASK),
         "SLIPPAGE_TOO_HIGH": NextStep(_ASK),
         "UNSAFE_SWAP": NextStep(_ASK),
@@ -80,12 +82,12 @@ def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
     if error["retryable"]:
         wait_s = error["details"].get("retry_after_s", 5)
         return _without_call(f"this may pass: retry the same call in {wait_s} seconds, at most twice")
-    for repair in _REPAIRS if tool is not None else ():
+    if tool is None:
+        return _same_call_of_another(arguments, error)
+    for repair in _REPAIRS:
         repaired = repair(tool, arguments, error)
         if repaired is not None:
             return {"tool": tool.name, "arguments": repaired, "reason": "this is the corrected call"}
-    if tool is None:
-        return _same_call_of_another(arguments, error)
     step = NEXT_STEPS.get(error["code"])
     # An argument that is also a setting is judged as one, and named in front.
     is_argument = any(error["message"].startswith(f"{each}: ") for each in arguments)
@@ -105,7 +107,7 @@ def _without_call(reason: str) -> NextStepJson:
 
 
 def _same_call_of_another(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson:
-    closest = error["details"].get("closest") or ()
+    closest = _closest(error)
     if len(closest) == 1:
         return {"tool": closest[0], "arguments": dict(arguments), "reason": "this tool has the nearest name"}
     return _without_call(_CORRECT)
@@ -113,14 +115,19 @@ def _same_call_of_another(arguments: Mapping[str, Any], error: ErrorJson) -> Nex
 
 def _look_up(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson | None:
     token = str(error["details"].get("token", ""))
-    if not token[:2].lower() == "0x" or "network" not in arguments:
+    if token[:2].lower() != "0x" or "network" not in arguments:
         return None
     reason = "no store has this token: find_pools looks up its pools on a node; then repeat the call"
     return {"tool": "find_pools", "arguments": {"network": arguments["network"], "tokens": [token]}, "reason": reason}
 
 
+def _closest(error: ErrorJson) -> list[str]:
+    closest = error["details"].get("closest")
+    return [str(each) for each in closest] if isinstance(closest, list | tuple) else []
+
+
 def _rename_argument(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
-    wrong, closest = error["details"].get("argument"), error["details"].get("closest") or ()
+    wrong, closest = error["details"].get("argument"), _closest(error)
     if wrong not in arguments or len(closest) != 1 or closest[0] in arguments:
         return None
     return {closest[0] if name == wrong else name: value for name, value in arguments.items()}
@@ -129,14 +136,12 @@ def _rename_argument(_: ToolDefinition, arguments: Mapping[str, Any], error: Err
 def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
     """Replace a misspelled network or token if exactly one name is near."""
     details = error["details"]
-    closest = details.get("closest") or ()
+    closest = _closest(error)
     names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": _TOKEN_ARGUMENTS}.get(error["code"], ())
     wrong = details.get("network" if error["code"] == "UNKNOWN_NETWORK" else "token")
     if len(closest) != 1 or closest[0] == wrong:
         return None
-    repaired = {
-        name: closest[0] if name in names and value == wrong else value for name, value in arguments.items()
-    }
+    repaired = {name: closest[0] if name in names and value == wrong else value for name, value in arguments.items()}
     return repaired if repaired != dict(arguments) else None
 
 

@@ -13,7 +13,6 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, RegisteredCommand, load_app
 from swapcli.faces.cli.overview import command_module
 
-
 BRIEF, FULL = "brief", "full"
 DETAILS = (BRIEF, FULL)
 DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS = "detail", "limit", "offset", "payload", "orders"

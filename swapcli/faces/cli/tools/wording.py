@@ -11,6 +11,7 @@ from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 _COMMAND = re.compile(r"\bswapcli ([a-z]+)(?: [a-z]+)?(?= (?:lists|shows|has|says)\b|`|$|[,;.)])")
+_USERS_COMMAND = re.compile(r"\bswapcli [^;,.]*")
 _QUOTED = re.compile(r'("[^"]*")')
 _SETTINGS = {"rpc-url": "the setting rpc_url", "api-url": "the setting api_url", "store": "the setting store_dir"}
 """Options that only the user has, and the settings that have the same effect."""
@@ -35,17 +36,22 @@ def in_words_of(tool: ToolDefinition, document: Any) -> Any:
 def _translate(tool: ToolDefinition, text: str) -> str:
     names = _argument_names(tool.name)
     named = _COMMAND.sub(lambda found: _tool_of(found[1]) or found[0], text)
-    return _OPTION.sub(lambda found: names.get(found[0]) or _users(found[1]), named)
+    users = _USERS_COMMAND.sub(lambda found: _OPTION.sub(r"with the option \1", found[0]), named)
+    return _OPTION.sub(lambda found: names.get(found[0]) or _users(tool, found[1]), users)
 
 
 @cache
 def _argument_names(name: str) -> dict[str, str]:
     tool = find_tool(name)
-    return {} if tool is None else {
-        note.name: parameter.name
-        for parameter in tool.parameters().values()
-        if isinstance(note := parameter.annotation.__metadata__[0], OptionText)
-    }
+    return (
+        {}
+        if tool is None
+        else {
+            note.name: parameter.name
+            for parameter in tool.parameters().values()
+            if isinstance(note := parameter.annotation.__metadata__[0], OptionText)
+        }
+    )
 
 
 def _tool_of(command: str) -> str:
@@ -53,5 +59,7 @@ def _tool_of(command: str) -> str:
     return f"the tool {name}" if name else ""
 
 
-def _users(option: str) -> str:
+def _users(tool: ToolDefinition, option: str) -> str:
+    if option in tool.defaults:
+        return f"the tool {tool.name}"
     return _SETTINGS.get(option) or f"the user's option {option}"
