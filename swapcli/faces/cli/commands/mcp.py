@@ -151,7 +151,7 @@ def _tools(server: ServerOptions) -> "list[Tool]":
         Tool(
             each.name,
             each.title,
-            each.description(),
+            each.description,
             build_listed_schema(each, server),
             each.reads_nodes and "offline" not in server.values,
         )

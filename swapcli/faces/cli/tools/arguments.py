@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -35,6 +36,8 @@ MAX_SHORT_TEXT = 200
 """Characters of a part of an order."""
 MAX_DIGITS = 6
 """Digits of an offset or a limit."""
+MAX_EXACT, EXACT_DIGITS = 2**53, 15
+"""Integers up to the first and decimals with the second number of digits survive as numbers in JSON."""
 _SHOWN = 60
 _BOOLEANS = {"true": True, "false": False}
 _ORDER_EXAMPLE = 'as in [{"token_in": "ETH", "token_out": "USDC", "amount": "1.5"}]'
@@ -130,7 +133,7 @@ def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: 
         if name not in given:
             needed = ", ".join(tool.required) + (f", or {PAYLOAD}" if tool.takes_payload else "")
             raise InvalidOption(f"the argument {name} is missing", hint=f"{tool.name} needs {needed}")
-    own = {name: _check_own(tool, name, given.pop(name)) for name in tool.own_arguments() if name in given}
+    own = {name: _check_own(name, given.pop(name)) for name in tool.own_arguments() if name in given}
     command = {name: _check(allowed[name], value, tool) for name, value in given.items()}
     if ORDERS in own:
         command[ORDERS] = own.pop(ORDERS)
@@ -167,8 +170,8 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise _wrong_type(name, "an array of strings", value)
         return [_check_text(name, each, MAX_TEXT) for each in value]
-    if isinstance(value, int | float) and not isinstance(value, bool) and types[0] != "string":
-        return str(int(value) if types[0] == "integer" and value == value // 1 else value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _exact_text(name, value)
     if name == tool.stdin and isinstance(value, dict | list):
         value = to_json(value)  # transactions come from wallets and nodes as objects
     if not isinstance(value, str):
@@ -176,7 +179,17 @@ def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> 
     return _check_text(name, value, MAX_STDIN_TEXT if name == tool.stdin else MAX_TEXT)
 
 
-def _check_own(tool: ToolDefinition, name: str, value: object) -> Any:
+def _exact_text(name: str, number: float) -> str:
+    """Return a number as text. Raises `InvalidOption` for one that a client may have rounded."""
+    if abs(number) > MAX_EXACT or len(Decimal(repr(number)).as_tuple().digits) > EXACT_DIGITS:
+        raise InvalidOption(
+            f"{name}: {_shown(number)} has more digits than a number in JSON keeps", hint="write it as text"
+        )
+    text = format(Decimal(repr(number)), "f")
+    return text.removesuffix(".0")
+
+
+def _check_own(name: str, value: object) -> Any:
     """Return the value of an argument that the server handles. Raises `InvalidOption`."""
     if name == ORDERS:
         return _order_lines(value)
@@ -234,9 +247,7 @@ def _check_text(name: str, text: str, limit: int) -> str:
 
 
 def _wrong_type(name: str, expected: str, value: object) -> InvalidOption:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    hint = f'numbers lose digits on the way: write it as text, "{value}"' if is_number else None
-    return InvalidOption(f"{name}: expected {expected}, not {_shown(value)}", hint=hint)
+    return InvalidOption(f"{name}: expected {expected}, not {_shown(value)}")
 
 
 def _shown(value: object) -> str:

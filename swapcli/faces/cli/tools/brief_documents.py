@@ -33,10 +33,11 @@ _COMPACT: Final = (",", ":")
 
 _UNUSED: Final = frozenset(
     {
-        "acyclicBound", "acyclicGapBps", "amountWithout", "bestQuotesByProtocols", "bound", "netOfGasBound", "scope", "calldata", "chainId", "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput",
-        "facts_date", "gasPriceWei", "gasUnits", "initial", "last_agreed", "liquidityEnds", "market", "meta",
-        "placeholderPools", "pools_source", "pinned", "router_address", "routeSwapType", "selector", "service",
-        "source", "success", "swap_parameters", "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
+        "acyclicBound", "acyclicGapBps", "amountWithout", "bestQuotesByProtocols", "bound", "calldata", "chainId",
+        "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput", "facts_date", "gasPriceWei", "gasUnits", "initial",
+        "last_agreed", "liquidityEnds", "market", "meta", "netOfGasBound", "placeholderPools", "pools_source", "pinned",
+        "router_address", "routeSwapType", "scope", "selector", "service", "source", "success", "swap_parameters",
+        "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
     }
 )  # fmt: skip
 """Fields that no brief document has: for programs, or repeated by other fields."""

@@ -54,12 +54,12 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "How much ETH do I need for 5,000 USDC?",
         (("quote", _ORDER | {"amount": "5000", "reverse": True}),),
-        "inputAmount is the amount to sell for that output. A payload for it may deliver less, as its warning says.",
+        "inputAmount is the amount to sell. A payload for this output may deliver less, as its warning says.",
     ),
     WorkedExample(
         "How much cBTC can I sell on Citrea before I lose 1%?",
         (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
-        "The entry of levels with levelPercent 1.0: within is the largest amount below it, beyond the next one above it.",
+        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next one above.",
     ),
     WorkedExample(
         "Sell $1000 of ETH for the dollar token on Base, to my wallet.",
@@ -67,7 +67,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
             ("tokens", {"network": "base", "pattern": "usdc"}),
             ("build_transaction", _ORDER | {"amount": "$1000", "destination": _WALLET}),
         ),
-        "Give the user the URI in payload, or the transactions that the resource has, with warnings, verdict and"
+        "Give the user the URI in payload, or the transactions in that resource, with warnings, verdict and"
         " minReceived. The error MODELLED_STATE means that no node returned live prices: tell the user, and build nothing"
         " on modelled ones unless the user requests it.",
     ),
@@ -105,7 +105,7 @@ def _skill_lines() -> Iterator[str]:
     yield from ("## Rules", "", *(f"* {each}" for each in INSTRUCTIONS), "", "## Tools", "")
     yield from ("| tool | use | required |", "|---|---|---|")
     for tool in TOOLS:
-        yield f"| `{tool.name}` | {tool.description()} | {', '.join(f'`{each}`' for each in tool.required) or '-'} |"
+        yield f"| `{tool.name}` | {tool.description} | {', '.join(f'`{each}`' for each in tool.required) or '-'} |"
     yield from ("", "The other arguments are in the schema of each tool: `swapcli schema mcp-quote-input`.", "")
     for heading in (_RESPONSES, _LIMITS):
         yield from (f"## {heading.capitalize()}", "", *_section(heading), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -145,13 +144,4 @@ def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJ
     return repaired if repaired != dict(arguments) else None
 
 
-def _write_as_text(tool: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
-    """Write the number as text that the tool takes as text only."""
-    name = error["message"].partition(": expected a string")[0]
-    value = arguments.get(name)
-    if name not in tool.parameters() or not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return {**arguments, name: format(Decimal(repr(value)), "f")}
-
-
-_REPAIRS: Final[tuple[Repair, ...]] = (_rename_argument, _replace_name, _write_as_text)
+_REPAIRS: Final[tuple[Repair, ...]] = (_rename_argument, _replace_name)

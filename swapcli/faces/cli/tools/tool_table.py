@@ -25,7 +25,7 @@ class ToolDefinition(NamedTuple):
     """A tool: its command, and the parameters of the command that an agent may set, by name.
 
     `required` are those without which the tool cannot be called. `document` is the name of the command's output in
-    `DOCUMENTS`; a list goes into the field `list_field` of an object. `summary` is for agents. `defaults` are values
+    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are values
     that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that limit and
     offset select from. With `takes_payload` the argument payload replaces the required ones.
     """
@@ -34,7 +34,7 @@ class ToolDefinition(NamedTuple):
     command: str
     title: str
     document: str
-    summary: str
+    description: str
     inputs: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     list_field: str = ""
@@ -44,10 +44,6 @@ class ToolDefinition(NamedTuple):
     takes_payload: bool = False
     reads_nodes: bool = True
     needs_node: bool = False
-
-    def description(self) -> str:
-        """Return what an agent reads of the tool."""
-        return self.summary
 
     def own_arguments(self) -> tuple[str, ...]:
         """Return the arguments that the server handles, and not the command."""
