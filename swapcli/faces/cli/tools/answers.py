@@ -11,7 +11,7 @@ from swapcli.core.errors import InvalidOption, SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.tools.arguments import CallArguments
-from swapcli.faces.cli.tools.brief_documents import name_units
+from swapcli.faces.cli.tools.brief_documents import name_units, page_field
 from swapcli.faces.cli.tools.swap_check import CHECK, blocked_check, without_payload
 from swapcli.faces.cli.tools.tool_table import FULL, ORDERS, ToolDefinition
 from swapcli.faces.cli.tools.whole_amounts import whole_amounts
@@ -94,8 +94,8 @@ def _select(tool: ToolDefinition, call: CallArguments, document: dict[str, Any])
     if call.offset >= max(total, 1):
         raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="give a smaller offset")
     shown = listed[call.offset : call.offset + page_size(call)]
-    rest = {name: each for name, each in document.items() if name not in (tool.paged, "count")}
-    return rest | {"page": {"offset": call.offset, "total": total}, tool.paged: shown}, notes
+    rest = {name: each for name, each in document.items() if name != tool.paged}
+    return rest | {"page": page_field(call.offset, len(shown), total), tool.paged: shown}, notes
 
 
 def page_size(call: CallArguments) -> int:
@@ -128,9 +128,9 @@ def _read_batch(lines: str) -> dict[str, Any]:
     for line in lines.splitlines():
         entry = json.loads(line)
         result = entry["result"]
-        for each in result.pop("warnings", ()):
+        for each in result.get("warnings", ()):
             warnings[each["code"], each["message"]] = each
-        quotes.append({"id": entry["id"], **result})
+        quotes.append(entry)
     return {"warnings": [*warnings.values()], "quotes": quotes}
 
 
@@ -143,7 +143,7 @@ def _amounts(
     return [
         amount | {"field": f"{tool.list_field}.{index}.{amount['field']}"}
         for index, each in enumerate(document[tool.list_field])
-        for amount in whole_amounts(each, _find(each.get("network"), find_network))
+        for amount in whole_amounts(each, _find(each.get("result", each).get("network"), find_network))
     ]
 
 

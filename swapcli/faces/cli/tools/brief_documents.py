@@ -45,7 +45,7 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "balance": frozenset({"amount"}),
         "price": frozenset({"pools", "path"}),
-        "pools": frozenset({"protocol", "tokens"}),
+        "pools": frozenset({"count", "protocol", "tokens"}),
         "protocols": frozenset({"contract", "confirmed", "dialects", "can_sync"}),
         "sync": frozenset({"path", "poolsPerSecond"}),
         "health": frozenset({"status"}),
@@ -89,8 +89,9 @@ def brief_document(
     network = networks.get(str(document.get("network")))
     brief = _without_unused(with_amounts, unused, network)
     if tool.document == "route-batch":
-        states = [each["state"] for each in brief["quotes"] if "state" in each][:1]
-        quotes = [{name: each[name] for name in _BATCH_FIELDS if name in each} for each in brief["quotes"]]
+        results = [{"id": each["id"], **each["result"]} for each in brief["quotes"]]
+        states = [each["state"] for each in results if "state" in each][:1]
+        quotes = [{name: each[name] for name in _BATCH_FIELDS if name in each} for each in results]
         brief = {**brief, **({"state": states[0]} if states else {}), "quotes": quotes}
     if isinstance(brief.get("transactions"), list):
         brief["transactions"] = [_brief_transaction(each) for each in document["transactions"]]
@@ -123,7 +124,7 @@ def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYT
             note = f'{path}: {len(kept)} of {counts[path]} shown; detail "full" has all'
             document["notes"] = [*document.get("notes", ()), note]
     if "page" in document:
-        document["page"] = _page(document["page"], len(document[paged]))
+        document["page"] = page_field(document["page"]["offset"], len(document[paged]), document["page"]["total"])
     text, limit = to_text(document), _MAX_MESSAGE
     while _size(text) > max_bytes and limit >= _MIN_TEXT:
         document = _with_short_texts(document, limit)
@@ -131,10 +132,11 @@ def fit(document: dict[str, Any], paged: str = "", max_bytes: int = MAX_TEXT_BYT
     return text
 
 
-def _page(page: Mapping[str, int], shown: int) -> dict[str, int]:
-    end = page["offset"] + shown
-    following = {"nextOffset": end} if end < page["total"] else {}
-    return {"offset": page["offset"], "total": page["total"], **following}
+def page_field(offset: int, shown: int, total: int) -> dict[str, int]:
+    """Return the field page of a list: `nextOffset` is where the rest begins, if there is any."""
+    end = offset + shown
+    following = {"nextOffset": end} if end < total else {}
+    return {"offset": offset, "total": total, **following}
 
 
 def to_text(document: object) -> str:

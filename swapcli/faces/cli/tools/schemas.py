@@ -124,7 +124,8 @@ def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
     from swapcli.interface.json_schemas import build_tool_schema
 
     types = TOOL_DOCUMENTS.get(tool.name) or DOCUMENTS[tool.document]
-    named: dict[str, Any] = name_units(build_tool_schema(f"swapcli {PREFIX}{tool.name}", types, tool.list_field))
+    title = f"swapcli {PREFIX}{tool.name}"
+    named: dict[str, Any] = name_units(build_tool_schema(title, types, tool.list_field, is_paged=bool(tool.paged)))
     return named
 
 

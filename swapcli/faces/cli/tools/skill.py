@@ -59,7 +59,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "How much cBTC can I sell on Citrea before I lose 1%?",
         (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
-        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next one above.",
+        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next one.",
     ),
     WorkedExample(
         "Sell $1000 of ETH for the dollar token on Base, to my wallet.",

@@ -25,9 +25,9 @@ class ToolDefinition(NamedTuple):
     """A tool: its command, and the parameters of the command that an agent may set, by name.
 
     `required` are those without which the tool cannot be called. `document` is the name of the command's output in
-    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are values
-    that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that limit and
-    offset select from. With `takes_payload` the argument payload replaces the required ones.
+    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
+    values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
+    limit and offset select from. With `takes_payload` the argument payload replaces the required ones.
     """
 
     name: str

@@ -75,13 +75,12 @@ def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
         brief, full = results[tool.name]
         assert size(brief) <= MAX_RESPONSE_BYTES, tool.name
         assert Draft202012Validator(tools[tool.name].input_schema).is_valid(CALLS[tool.name])
-        answer = document(full)
+        answer = json.loads(full.content[0].text)
         assert brief.is_error == full.is_error == (tool.name in NEED_NODE), answer
         if tool.name not in NEED_NODE:
             schema = build_answer_schema(tool)
             if tool.name == "build_transaction":
-                assert answer.pop("payload") == document(brief)["payload"]
-            answer.pop("page", None)
+                assert answer.pop("payload").startswith("swapcli://payload/")
             errors = [str(each) for each in Draft202012Validator(schema).iter_errors(answer)]
             assert not errors, (tool.name, errors[0][:500])
             assert next(iter(answer)) == "warnings"

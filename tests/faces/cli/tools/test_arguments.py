@@ -92,8 +92,8 @@ def test_lists_booleans_and_numbers_may_be_json_text(
 
 def test_orders_become_lines_of_a_batch() -> None:
     orders = [{"token_in": "ETH", "token_out": "USDC", "amount": 1}, {"id": "b", **ORDER_OF_BATCH}]
-    for given in (orders, json.dumps(orders)):
-        line = build_command_line(tool("quote_batch"), {"network": "base", "orders": given}, NONE)
+    for written in (orders, json.dumps(orders)):
+        line = build_command_line(tool("quote_batch"), {"network": "base", "orders": written}, NONE)
         assert line.words == ("route", "--batch=-", "--json", "base")
         assert [json.loads(each) for each in line.stdin.splitlines()] == [
             {"id": "1", "token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"},
@@ -103,7 +103,7 @@ def test_orders_become_lines_of_a_batch() -> None:
 
 @pytest.mark.parametrize("orders", [[], [{}], [5], "ETH", [ORDER_OF_BATCH] * 16, [ORDER_OF_BATCH | {"market": "/etc"}]])
 def test_malformed_orders_are_rejected(orders: object) -> None:
-    with pytest.raises(InvalidOption, match="^orders: "):
+    with pytest.raises(InvalidOption, match=r"^orders: "):
         split_arguments(tool("quote_batch"), {"network": "base", "orders": orders}, NONE)
 
 

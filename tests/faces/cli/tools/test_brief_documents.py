@@ -22,10 +22,10 @@ from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition
 
 TOOL = {each.name: each for each in TOOLS}
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=400)
-DOCUMENTS = st.dictionaries(
-    st.sampled_from(["a", "b", "c", "d"]),
-    st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=8), inner, max_size=4)),
-)  # fmt: skip
+NESTED = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+)
+DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), NESTED)
 
 
 def no_network(_: str) -> Any:

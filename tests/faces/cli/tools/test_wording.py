@@ -38,7 +38,7 @@ def test_no_text_of_the_program_has_an_option_in_a_tool(tool: object) -> None:
     [
         ("give --offline", "give offline"),
         ("add --from ADDRESS", "add sender ADDRESS"),
-        ("ask another node, or allow them with --allow-fees", "ask another node, or allow them with the user's option allow-fees"),
+        ("allow them with --allow-fees", "allow them with the user's option allow-fees"),
         ("name a node with --rpc-url", "name a node with the setting rpc_url"),
         ("swapcli tokens base lists what the market holds", "the tool tokens lists what the market holds"),
         ("swapcli sync NETWORK --store DIR makes it", "swapcli sync NETWORK with the option store DIR makes it"),
