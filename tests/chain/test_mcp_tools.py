@@ -136,3 +136,60 @@ def test_a_simulation_that_differs_is_an_error(agent: Agent, tmp_path: Path) -> 
     assert is_error
     assert answer["code"] == "INSUFFICIENT_BALANCE"
     assert not answer["retryable"]
+
+
+def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with mcp_client(env={"SWAPCLI_CONFIG": str(agent.settings)}) as opened:
+            order = agent.order("ETH", "USDC", "1.5", destination=BOB)
+            _, built = await _answer(opened, "build_transaction", order)
+            _, checked = await _answer(opened, "check", {"payload": built["payload"]})
+            return built, checked
+
+    built, checked = asyncio.run(run())
+    assert (checked["payload"], checked["verdict"]["status"], checked["dangers"]) == (built["payload"], "ok", [])
+    assert checked["outputAmount"] == built["outputAmount"]
+
+
+def test_a_token_that_no_store_has_is_looked_up(agent: Agent) -> None:
+    """The error of a quote leads to find_pools, and the same quote then succeeds; the user's store stays as it was."""
+    world = agent.client.trader.world
+    token = add_token(world, "Plain", symbol="NEW")
+    (stablecoin,) = (each.symbol for each in world.network.tokens if each.address == world.network.stablecoins[0])
+    open_pair(world, "NEW", stablecoin)
+    order = agent.order(token.address, stablecoin, "5")
+    store = next((agent.client.folder / "stores").glob("*.sqlite"))
+    before = store.read_bytes()
+
+    async def run() -> list[dict[str, Any]]:
+        async with mcp_client(env={"SWAPCLI_CONFIG": str(agent.settings)}) as opened:
+            _, failed = await _answer(opened, "quote", order)
+            _, found = await _answer(opened, failed["next"]["tool"], failed["next"]["arguments"])
+            return [failed, found, (await _answer(opened, "quote", order))[1]]
+
+    failed, found, quoted = asyncio.run(run())
+    assert failed["code"] == "UNKNOWN_TOKEN"
+    assert found["newPools"] > 0
+    assert (quoted["inputAmount"], quoted["state"]["kind"]) == ("5 NEW", "live")
+    assert store.read_bytes() == before
+
+
+def test_a_past_block_is_not_live(agent: Agent) -> None:
+    block = str(agent.client.block())
+    now, past = agent.call(
+        ("quote", agent.order("ETH", "USDC", "1")), ("quote", agent.order("ETH", "USDC", "1", block=block))
+    )
+    assert [each["state"]["kind"] for _, each in (now, past)] == ["live", "past"]
+
+
+def test_accounts_are_read(agent: Agent) -> None:
+    account = {"network": agent.client.name}
+    (_, held), (_, none), (_, allowed) = agent.call(
+        ("balance", account | {"account": USER, "tokens": ["ETH", "USDC"]}),
+        ("balance", account | {"account": "0x" + "90" * 20, "tokens": '["USDC"]'}),
+        ("allowance", account | {"owner": USER, "token": "USDC"}),
+    )
+    assert [each["symbol"] for each in held["balances"]] == ["ETH", "USDC"]
+    assert float(held["balances"][0]["balance"]) > 0
+    assert none["balances"][0]["balance"] == "0"
+    assert allowed["network"] == agent.client.name

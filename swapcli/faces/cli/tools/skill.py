@@ -59,7 +59,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "How much cBTC can I sell on Citrea before I lose 1%?",
         (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
-        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next one.",
+        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next.",
     ),
     WorkedExample(
         "Sell $1000 of ETH for the dollar token on Base, to my wallet.",
@@ -68,8 +68,8 @@ EXAMPLES: tuple[WorkedExample, ...] = (
             ("build_transaction", _ORDER | {"amount": "$1000", "destination": _WALLET}),
         ),
         "Give the user the URI in payload, or the transactions in that resource, with warnings, verdict and"
-        " minReceived. The error MODELLED_STATE means that no node returned live prices: tell the user, and build nothing"
-        " on modelled ones unless the user requests it.",
+        " minReceived. The error MODELLED_STATE means that no node returned live prices: tell the user, and build"
+        " nothing on modelled ones unless the user requests it.",
     ),
     WorkedExample(
         "A site wants me to sign this. Is it safe?",
