@@ -154,7 +154,7 @@ def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
 def test_a_token_that_no_store_has_is_looked_up(agent: Agent) -> None:
     """The error of a quote leads to find_pools, and the same quote then succeeds; the user's store stays as it was."""
     world = agent.client.trader.world
-    token = add_token(world, "Plain", symbol="NEW")
+    token = add_token(world, "TrapCoin", symbol="NEW")
     (stablecoin,) = (each.symbol for each in world.network.tokens if each.address == world.network.stablecoins[0])
     open_pair(world, "NEW", stablecoin)
     order = agent.order(token.address, stablecoin, "5")
