@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from mcp import Client as McpClient
 
+from swapcli.core.model.network import Deployment
 from swapcli.faces.cli.tools.tool_table import TOOLS
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.odd_tokens import add_token, open_pair
+from tests.chain.odd_tokens import add_token, forget_tokens, open_pair
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import write_settings
 from tests.chain.test_checks_commands import BOB, Client
@@ -151,27 +152,35 @@ def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
     assert checked["outputAmount"] == built["outputAmount"]
 
 
-def test_a_token_that_no_store_has_is_looked_up(agent: Agent) -> None:
+def test_a_token_that_no_store_has_is_looked_up(agent: Agent, tmp_path: Path) -> None:
     """The error of a quote leads to find_pools, and the same quote then succeeds; the user's store stays as it was."""
     world = agent.client.trader.world
     token = add_token(world, "TrapCoin", symbol="NEW")
     (stablecoin,) = (each.symbol for each in world.network.tokens if each.address == world.network.stablecoins[0])
     open_pair(world, "NEW", stablecoin)
+    forget_tokens(world, "NEW")
+    factory = Deployment(("uniswapV2",), "Uniswap V2", {"factory": world.factory.address}, fee_tiers={3_000: 0})
+    network = world.network._replace(deployments=(*world.network.deployments, factory))
+    stores = agent.client.folder / "stores"
+    settings = write_settings(tmp_path, network, agent.proxy.url, store_dir=str(stores))
     order = agent.order(token.address, stablecoin, "5")
-    store = next((agent.client.folder / "stores").glob("*.sqlite"))
-    before = store.read_bytes()
+    before = next(stores.glob("*.sqlite")).read_bytes()
+    unknown = "0x" + "12" * 20
 
     async def run() -> list[dict[str, Any]]:
-        async with mcp_client(env={"SWAPCLI_CONFIG": str(agent.settings)}) as opened:
+        async with mcp_client(env={"SWAPCLI_CONFIG": str(settings)}) as opened:
             _, failed = await _answer(opened, "quote", order)
             _, found = await _answer(opened, failed["next"]["tool"], failed["next"]["arguments"])
-            return [failed, found, (await _answer(opened, "quote", order))[1]]
+            _, quoted = await _answer(opened, "quote", order)
+            _, missing = await _answer(opened, "find_pools", {"network": network.name, "tokens": [unknown]})
+            return [failed, found, quoted, missing]
 
-    failed, found, quoted = asyncio.run(run())
+    failed, found, quoted, missing = asyncio.run(run())
     assert failed["code"] == "UNKNOWN_TOKEN"
-    assert found["newPools"] > 0
+    assert [each["symbol"] for each in found["found"]] == ["NEW"]
+    assert (missing["code"], missing["next"]["tool"]) == ("UNKNOWN_TOKEN", "tokens")
     assert (quoted["inputAmount"], quoted["state"]["kind"]) == ("5 NEW", "live")
-    assert store.read_bytes() == before
+    assert next(stores.glob("*.sqlite")).read_bytes() == before
 
 
 def test_a_past_block_is_not_live(agent: Agent) -> None:

@@ -151,7 +151,8 @@ def test_progress_reaches_the_client() -> None:
     async def run() -> list[tuple[float, str | None]]:
         reports: list[tuple[float, str | None]] = []
 
-        async def note(progress: float, _: float | None, message: str | None) -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            del total
             reports.append((progress, message))
 
         async with Client(server_of(call)) as client:
@@ -161,7 +162,7 @@ def test_progress_reaches_the_client() -> None:
     assert asyncio.run(run()) == [(2.0, "two seconds"), (4.0, "four seconds")]
 
 
-def test_resources_and_prompts_that_do_not_exist_are_errors_of_the_protocol() -> None:
+def test_unknown_resources_and_prompts_are_protocol_errors() -> None:
     async def call(*_: object) -> ToolResult:
         return ToolResult("{}")
 

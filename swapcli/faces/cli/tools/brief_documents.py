@@ -47,7 +47,7 @@ _UNUSED_BY_DOCUMENT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "price": frozenset({"pools", "path"}),
         "pools": frozenset({"count", "protocol", "tokens"}),
         "protocols": frozenset({"contract", "confirmed", "dialects", "can_sync"}),
-        "sync": frozenset({"path", "poolsPerSecond"}),
+        "sync": frozenset({"bytes", "gasPrice", "poolsPerSecond", "store", "undoableBlocks"}),
         "health": frozenset({"status"}),
     }
 )

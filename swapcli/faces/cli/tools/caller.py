@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import Cancelled, InvalidOption
+from swapcli.core.errors import Cancelled, InvalidOption, UnknownToken
 from swapcli.faces.cli.errors import error_document, report_of
 from swapcli.faces.cli.tools.answers import FailedCommand, networks_of, page_size, read_answer
 from swapcli.faces.cli.tools.arguments import (
@@ -135,9 +135,23 @@ class ToolCaller:
             options = self._found.options(options)
         line = build_command_line(tool, command, options)
         document = read_answer(tool, call, await self._run(tool, line), self._find_network)
-        if tool.name == _FIND:
-            self._found.add(call.command["network"], call.command["tokens"])
-        return document
+        return await self._with_found(document, call, options) if tool.name == _FIND else document
+
+    async def _with_found(
+        self, document: dict[str, Any], call: CallArguments, options: ServerOptions
+    ) -> dict[str, Any]:
+        """Return the document of a look-up with the tokens that it found. Raises `UnknownToken` if there are none."""
+        tokens = cast("ToolDefinition", find_tool("tokens"))
+        network, found = call.command["network"], []
+        for each in call.command["tokens"]:
+            line = build_command_line(tokens, {"network": network, "pattern": each}, options)
+            with suppress(FailedCommand):
+                found += read_answer(tokens, call, await self._run(tokens, line), self._find_network)["tokens"][:1]
+        if not found:
+            raise UnknownToken(f"no pool of {', '.join(call.command['tokens'])} was found on {network}")
+        # Not by symbol: any token may call itself USDC.
+        self._found.add(network, [token["address"] for token in found])
+        return {**document, "found": found}
 
     async def _run(self, tool: ToolDefinition, line: CommandLine) -> Any:
         try:

@@ -61,7 +61,7 @@ def test_pages_lead_to_every_entry_once(count: int, offset: int, limit: int | No
 
 
 @given(st.lists(st.tuples(st.sampled_from(["split", "protocol", "service"]), st.sampled_from([None, "5"])), min_size=1))
-def test_a_comparison_keeps_ways_with_a_route_and_services_that_fail(ways: list[tuple[str, str | None]]) -> None:
+def test_a_comparison_keeps_ways_that_pay_and_failed_services(ways: list[tuple[str, str | None]]) -> None:
     listed = [{"kind": kind, "outputAmount": amount} for kind, amount in ways]
     kept = [each for each in listed if each["outputAmount"] or each["kind"] == "service"]
     full = answer(TOOL["compare"], {"alternatives": listed}, detail="full")

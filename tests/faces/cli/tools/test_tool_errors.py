@@ -54,7 +54,7 @@ def test_no_step_is_the_call_that_failed(error: type[SwapcliError]) -> None:
         arguments = {"network": "base"} if "network" in tool.parameters() else {}
         raised = SwapcliError("message")
         document = error_document(report_of(raised)) | {"code": error.code}
-        step = tool_error(tool, arguments, document)["next"]  # type: ignore[arg-type]
+        step = tool_error(tool, arguments, document)["next"]
         assert (step["tool"], step["arguments"]) != (tool.name, arguments)
 
 
