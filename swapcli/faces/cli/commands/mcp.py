@@ -59,10 +59,10 @@ def mcp(
     \b
     Example: swapcli mcp --print-skill > SKILL.md
 
-    The server speaks over stdin and stdout, and ends with stdin. With --http it listens on this machine only, prints
-    one line of JSON, {"url", "pid"}, and ends with SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
-    commands do, in processes of their own; none can sign or send anything. An option given here holds for every tool,
-    and no agent can change it: with --offline no tool ever contacts a node.
+    The server uses stdin and stdout, and exits when stdin ends. With --http it listens on this machine only, prints
+    one line of JSON, {"url", "pid"}, and exits on SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
+    commands do, in separate processes; none can sign or send anything. An option given here holds for every tool, and
+    no agent can change it: with --offline no tool ever contacts a node.
     """
     if print_skill:
         from swapcli.faces.cli.tools.skill import skill
