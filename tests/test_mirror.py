@@ -155,10 +155,6 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "test_mcp.py and test_schema.py of the commands, and tests/chain/test_mcp_tools.py, over every tool",
         "answers caller command_process schemas swap_check tool_table",
     ),
-    "faces/mcp": (
-        "tests/faces/cli/commands/test_mcp.py: the SDK's client calls every tool",
-        "protocol_server",
-    ),
     "faces/service": (
         "the tests of the endpoints, which ask a running service",
         "access_policy app asgi_handlers endpoint_messages endpoint_table examples health_checks key_file "

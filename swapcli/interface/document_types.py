@@ -744,7 +744,7 @@ class ErrorJson(TypedDict):
 
 
 class NextStepJson(TypedDict):
-    """What to do after an error: the tool to call with these arguments, or, where `tool` is null, whom to ask."""
+    """The step after an error: the call to make, or with a null `tool` the reason why there is none."""
 
     tool: str | None
     arguments: dict[str, Any]
@@ -752,7 +752,7 @@ class NextStepJson(TypedDict):
 
 
 class ToolErrorJson(ErrorJson):
-    """The answer of a tool of `swapcli mcp` that failed."""
+    """The error of a tool of `swapcli mcp`."""
 
     next: NextStepJson
 
@@ -1134,6 +1134,6 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
 """The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""
 
 TOOL_DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
-    {"check": (SwapCheckJson,), "error": (ToolErrorJson,)}
+    {"check": (SwapCheckJson,), "quote_batch": (list[BatchLineJson],), "error": (ToolErrorJson,)}
 )
-"""The types of what only tools of `swapcli mcp` answer."""
+"""The types of documents that only tools of `swapcli mcp` return, by the names of the tools."""

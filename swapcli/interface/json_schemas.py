@@ -143,6 +143,14 @@ _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
 _SCHEMA_VERSION: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
+_PAGE: Final[Schema] = {
+    "type": "object",
+    "properties": {name: {"type": "integer", "minimum": 0} for name in ("offset", "total", "nextOffset")},
+    "required": ["offset", "total"],
+}
+"""The part of a list in a tool's response; `nextOffset` is where the rest begins."""
+
+
 class Felts(list[str]):
     """The arguments of a Starknet call, in the endpoint table: an array of decimal strings without a schema name."""
 
@@ -220,9 +228,9 @@ def build_stand_alone_schema(
     return moved
 
 
-def build_tool_schema(title: str, types: Sequence[object], list_field: str = "") -> Schema:
-    """Return the schema of a tool's answer: a value of any of `types`, or with `list_field` an object that has it
-    there, with warnings, notes and whole amounts."""
+def build_tool_schema(title: str, types: Sequence[object], list_field: str = "", *, is_paged: bool = False) -> Schema:
+    """Return the schema of a tool's full document: a value of any of `types`, or with `list_field` an object that has
+    it there, with warnings, notes, whole amounts, and the field page if one of its lists has pages."""
     shared = json_types.WarningJson, document_types.WholeAmountJson
     properties = {
         "warnings": {"type": "array", "items": any_of(shared[:1])},
@@ -231,6 +239,8 @@ def build_tool_schema(title: str, types: Sequence[object], list_field: str = "")
     }
     if list_field:
         properties[list_field] = any_of(types)
+    if is_paged:
+        properties["page"] = _PAGE
     body: Schema = {"type": "object", "properties": properties, "required": list(properties)}
     return build_stand_alone_schema(title, types, body if list_field else body | any_of(types), shared)
 

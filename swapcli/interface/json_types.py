@@ -76,10 +76,10 @@ class WarningJson(TypedDict):
 class StateJson(TypedDict):
     """The pool state behind a quote. What is unknown is null.
 
-    `kind` is live, synced, recorded, modelled or synthetic; only the first three are real prices. `timestamp` is the
-    Unix time of `block`, `ageS` its age in seconds. `pinned` says whether all answers of the node are proven to belong
-    to the block, `proposed` whether the network had not yet agreed on it, `tag` what the node called it, null also
-    for a past block that was asked for. `source`
+    `kind` is live, past (a block chosen by number or hash), synced, recorded, modelled or synthetic; modelled and
+    synthetic prices are not real. `timestamp` is the Unix time of `block`, `ageS` its age in seconds. `pinned` says
+    whether all answers of the node are proven to belong to the block, `proposed` whether the network had not yet agreed
+    on it, `tag` what the node called it, null also for a past block. `source`
     describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
     whose addresses are placeholders; `changingPools` those that can change without an event (with time, through a rate,
     by a hook), by address or pool id: the quote is for the time of `block`.

@@ -541,7 +541,7 @@ class Market:
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
-        from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+        from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings, exact_output_warnings
         from swapcli.state.clock import SYSTEM_CLOCK
 
         network = quote.network
@@ -579,7 +579,8 @@ class Market:
             swap = self.check_swap(quote, payload, terms, checker)
             verdict = self._judge(swap, checker)
         payload, checked = swap.payload, swap.checked
-        on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s()))
+        on_deadline = deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s())
+        on_quote = (*swap.quote.warnings, *exact_output_warnings(quote.answer.order, payload), *on_deadline)
         return PreparedSwap(
             swap.quote,
             [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from swapcli.core.encoding.text import printable
 from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
+from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.state_source import StateSource, chain_time_s
@@ -129,6 +131,18 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
         WarningCode.DEADLINE_NOT_ENFORCED,
         f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
     )
+
+
+def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterator[QuoteWarning]:
+    """Yield a warning if the amount to buy is not guaranteed: every router sells a fixed amount."""
+    least = payload.call.route.min_received
+    if order.reverse and least < order.amount:
+        wanted, guaranteed = (in_tokens(amount, order.token_out) for amount in (order.amount, least))
+        yield QuoteWarning(
+            WarningCode.OUTPUT_NOT_GUARANTEED,
+            f"the payload sells a fixed amount: it may deliver less than the {printable(wanted)} to buy, but at least"
+            f" {printable(guaranteed)}",
+        )
 
 
 def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:

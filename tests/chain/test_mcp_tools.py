@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from mcp import Client as McpClient
 
+from swapcli.core.model.network import Deployment
 from swapcli.faces.cli.tools.tool_table import TOOLS
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.odd_tokens import add_token, open_pair
+from tests.chain.odd_tokens import add_token, forget_tokens, open_pair
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import write_settings
 from tests.chain.test_checks_commands import BOB, Client
@@ -66,7 +67,7 @@ def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
     order = agent.order("ETH", "USDC", "1.5")
     paid = order | {"destination": BOB, "sender": USER}
     pair = {name: order[name] for name in ("network", "token_in", "token_out")}
-    (_, built), *_ = agent.call(("build_transaction", paid))
+    (_, built), *_ = agent.call(("build_transaction", paid | {"detail": "full"}))
     calls: dict[str, dict[str, Any]] = {
         "quote": order | {"certify": True, "reverse": True},
         "compare": order,
@@ -75,6 +76,14 @@ def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
         "price": {"network": order["network"], "tokens": ["USDC", "WBTC"]},
         "build_transaction": paid | {"simulate": True},
         "decode": {"calldata": built["transactions"], "sender": USER, "destination": BOB},
+        "quote_batch": {
+            "network": order["network"],
+            "orders": [{"token_in": "ETH", "token_out": "USDC", "amount": "1"}],
+        },
+        "find_pools": {"network": order["network"], "tokens": ["WBTC"]},
+        "balance": {"network": order["network"], "account": USER},
+        "allowance": {"network": order["network"], "owner": USER, "token": "USDC"},
+        "protocols": {"network": order["network"]},
         "check": paid,
         "health": {"networks": [order["network"]]},
         "networks": {},
@@ -91,9 +100,10 @@ def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
 
 
 def test_a_payload_comes_with_its_verdict_before_it(agent: Agent) -> None:
-    ((is_error, answer),) = agent.call(("build_transaction", agent.order("ETH", "USDC", "1.5", destination=BOB)))
+    order = agent.order("ETH", "USDC", "1.5", destination=BOB, detail="full")
+    ((is_error, answer),) = agent.call(("build_transaction", order))
     assert not is_error
-    assert list(answer)[:4] == ["warnings", "verdict", "notes", "amounts"]
+    assert list(answer)[:5] == ["warnings", "payload", "verdict", "notes", "amounts"]
     assert answer["verdict"]["status"] == "ok"
     amounts = {each["field"]: each for each in answer["amounts"]}
     assert amounts["verdict.facts.received"]["raw"] == answer["route"]["outputAmount"]
@@ -107,8 +117,8 @@ def test_a_check_answers_with_the_verdict_and_no_payload(agent: Agent) -> None:
         ("check", agent.order("ETH", "USDC", "1.5", **paid)), ("check", agent.order("DAI", "TRAP", "100", **paid))
     )
     assert (good["verdict"]["status"], is_error, bad["verdict"]["status"]) == ("ok", False, "block")
-    assert int(good["quote"]["outputAmount"]) > 0
-    assert bad["quote"] is None
+    assert good["outputAmount"].endswith(" USDC")
+    assert "outputAmount" not in bad
     assert [each["code"] for each in bad["warnings"]] == ["CANNOT_BE_SOLD"]
     assert "0x" + "0" * 24 not in str(good), "no calldata"
 
@@ -127,3 +137,68 @@ def test_a_simulation_that_differs_is_an_error(agent: Agent, tmp_path: Path) -> 
     assert is_error
     assert answer["code"] == "INSUFFICIENT_BALANCE"
     assert not answer["retryable"]
+
+
+def test_a_payload_is_checked_by_its_uri(agent: Agent) -> None:
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with mcp_client(env={"SWAPCLI_CONFIG": str(agent.settings)}) as opened:
+            order = agent.order("ETH", "USDC", "1.5", destination=BOB)
+            _, built = await _answer(opened, "build_transaction", order)
+            _, checked = await _answer(opened, "check", {"payload": built["payload"]})
+            return built, checked
+
+    built, checked = asyncio.run(run())
+    assert (checked["payload"], checked["verdict"]["status"], checked["dangers"]) == (built["payload"], "ok", [])
+    assert checked["outputAmount"] == built["outputAmount"]
+
+
+def test_a_token_that_no_store_has_is_looked_up(agent: Agent, tmp_path: Path) -> None:
+    """The error of a quote leads to find_pools, and the same quote then succeeds; the user's store stays as it was."""
+    world = agent.client.trader.world
+    token = add_token(world, "TrapCoin", symbol="NEW")
+    (stablecoin,) = (each.symbol for each in world.network.tokens if each.address == world.network.stablecoins[0])
+    open_pair(world, "NEW", stablecoin)
+    forget_tokens(world, "NEW")
+    factory = Deployment(("uniswapV2",), "Uniswap V2", {"factory": world.factory.address}, fee_tiers={3_000: 0})
+    network = world.network._replace(deployments=(*world.network.deployments, factory))
+    stores = agent.client.folder / "stores"
+    settings = write_settings(tmp_path, network, agent.proxy.url, store_dir=str(stores))
+    order = agent.order(token.address, stablecoin, "5")
+    before = next(stores.glob("*.sqlite")).read_bytes()
+    unknown = "0x" + "12" * 20
+
+    async def run() -> list[dict[str, Any]]:
+        async with mcp_client(env={"SWAPCLI_CONFIG": str(settings)}) as opened:
+            _, failed = await _answer(opened, "quote", order)
+            _, found = await _answer(opened, failed["next"]["tool"], failed["next"]["arguments"])
+            _, quoted = await _answer(opened, "quote", order)
+            _, missing = await _answer(opened, "find_pools", {"network": network.name, "tokens": [unknown]})
+            return [failed, found, quoted, missing]
+
+    failed, found, quoted, missing = asyncio.run(run())
+    assert failed["code"] == "UNKNOWN_TOKEN"
+    assert [each["symbol"] for each in found["found"]] == ["NEW"]
+    assert (missing["code"], missing["next"]["tool"]) == ("UNKNOWN_TOKEN", "tokens")
+    assert (quoted["inputAmount"], quoted["state"]["kind"]) == ("5 NEW", "live")
+    assert next(stores.glob("*.sqlite")).read_bytes() == before
+
+
+def test_a_past_block_is_not_live(agent: Agent) -> None:
+    block = str(agent.client.block())
+    now, past = agent.call(
+        ("quote", agent.order("ETH", "USDC", "1")), ("quote", agent.order("ETH", "USDC", "1", block=block))
+    )
+    assert [each["state"]["kind"] for _, each in (now, past)] == ["live", "past"]
+
+
+def test_accounts_are_read(agent: Agent) -> None:
+    account = {"network": agent.client.name}
+    (_, held), (_, none), (_, allowed) = agent.call(
+        ("balance", account | {"account": USER, "tokens": ["ETH", "USDC"]}),
+        ("balance", account | {"account": "0x" + "90" * 20, "tokens": '["USDC"]'}),
+        ("allowance", account | {"owner": USER, "token": "USDC"}),
+    )
+    assert [each["symbol"] for each in held["balances"]] == ["ETH", "USDC"]
+    assert float(held["balances"][0]["balance"]) > 0
+    assert none["balances"][0]["balance"] == "0"
+    assert allowed["network"] == agent.client.name

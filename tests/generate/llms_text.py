@@ -35,7 +35,7 @@ def llms_text(link: Callable[[str], str] = str) -> str:
     lines += ["", "## Commands", ""]
     lines += [f"- `swapcli {name}`: {text}" for panel in PANELS.values() for name, text in panel.items()]
     lines += ["", "## Tools for agents, by swapcli mcp", ""]
-    lines += [f"- `{tool.name}`: {tool.description()}" for tool in TOOLS]
+    lines += [f"- `{tool.name}`: {tool.description}" for tool in TOOLS]
     lines += ["", "## Rules for agents", "", *(f"- {each}" for each in INSTRUCTIONS)]
     return "\n".join(lines) + "\n"
 

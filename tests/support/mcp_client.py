@@ -1,4 +1,4 @@
-"""The SDK's own client of `swapcli mcp`, in a process of its own over stdio."""
+"""The Python SDK's client of `swapcli mcp`, which runs in a separate process over stdio."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ResourceLink, TextContent
 
 from swapcli.core.encoding.strict_json import parse_json
 from tests.support.command import clean_environment
@@ -38,9 +38,11 @@ def with_client(use: Callable[[Client], Awaitable[T]], *options: str, env: Mappi
 
 
 def document(result: CallToolResult) -> dict[str, Any]:
-    """Return the document of an answer, which is the same in its text and in its structured content."""
-    (text,) = result.content
+    """Return the document of a result, which is its text; resource links may follow."""
+    text, *links = result.content
     assert isinstance(text, TextContent)
-    assert parse_json(text.text.encode(), "answer") == result.structured_content
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+    assert all(isinstance(each, ResourceLink) for each in links)
+    assert result.structured_content is None
+    parsed = parse_json(text.text.encode(), "result")
+    assert isinstance(parsed, dict)
+    return parsed

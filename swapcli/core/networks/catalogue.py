@@ -100,5 +100,7 @@ def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Ne
     from swapcli.core.encoding.closest import closest_names, did_you_mean
 
     names = network_names(added)
-    hint = did_you_mean(closest_names(requested, names)) or f"known networks: {', '.join(names)}"
-    raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})
+    closest = closest_names(requested, names)
+    hint = did_you_mean(closest) or f"known networks: {', '.join(names)}"
+    details = {"network": name, "networks": list(names), "closest": closest}
+    raise UnknownNetwork(f'no network "{name}"', hint=hint, details=details)

@@ -1,7 +1,10 @@
 """The protocol's side of the tools, by the SDK of the protocol: the only module that imports it.
 
 The SDK answers the handshake, lists, pings and cancellations; a cancelled call cancels its handler. A tool that fails
-answers with an error that the agent can read, never with one of the protocol.
+returns an error that the agent can read, never one of the protocol.
+
+Results are text only. A client validates structured content against the output schema, also in errors, and models read
+both, so a document sent twice costs twice its size.
 """
 
 from __future__ import annotations
@@ -11,38 +14,105 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS as INVALID_PARAMETERS
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceLink,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     ToolAnnotations,
 )
+from mcp_types import Prompt as ListedPrompt
+from mcp_types import PromptArgument as ListedArgument
+from mcp_types import Resource as ListedResource
 from mcp_types import Tool as ListedTool
 
-from swapcli.core.encoding.json_text import to_json
-from swapcli.faces.mcp.tool import CallTool, Tool
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.faces.mcp.tool import CallTool, Prompt, Resource, Resources, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from starlette.types import ASGIApp
 
 HTTP_PATH = "/mcp"
+_SHOWN = 60
+"""Characters of a name in an error."""
 
 
-def build_server(tools: Sequence[Tool], call_tool: CallTool, *, version: str, instructions: str) -> Server[Any]:
-    """Return a server with these tools; `instructions` are for the agent."""
+def build_server(
+    tools: Sequence[Tool],
+    call_tool: CallTool,
+    resources: Resources,
+    prompts: Sequence[Prompt],
+    *,
+    version: str,
+    instructions: str,
+) -> Server[Any]:
+    """Return a server with these tools, resources and prompts; `instructions` are for the agent."""
     listed = ListToolsResult(tools=[_list_tool(each) for each in tools])
+    listed_resources = ListResourcesResult(resources=[_list_resource(each) for each in resources.listed])
+    listed_prompts = ListPromptsResult(prompts=[_list_prompt(each) for each in prompts])
+    made = resources.template
+    templates = ListResourceTemplatesResult(
+        resource_templates=[
+            ResourceTemplate(
+                uri_template=made.uri, name=made.name, description=made.description, mime_type=made.mime_type
+            )
+        ]
+    )
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return listed
 
-    async def answer(_: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
-        document, is_error = await call_tool(called.name, called.arguments or {})
-        # Clients of before the structured answers read the text.
-        text = TextContent(type="text", text=to_json(document))
-        return CallToolResult(content=[text], structured_content=dict(document), is_error=is_error)
+    async def list_resources(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListResourcesResult:
+        return listed_resources
+
+    async def list_templates(
+        _: ServerRequestContext[Any], __: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return templates
+
+    async def list_prompts(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListPromptsResult:
+        return listed_prompts
+
+    async def call(context: ServerRequestContext[Any], called: CallToolRequestParams) -> CallToolResult:
+        async def report(elapsed_s: float, sentence: str) -> None:
+            await context.session.report_progress(elapsed_s, message=sentence)
+
+        result = await call_tool(called.name, called.arguments or {}, report)
+        links = [ResourceLink(type="resource_link", **_fields(each)) for each in result.links]
+        return CallToolResult(content=[TextContent(type="text", text=result.text), *links], is_error=result.is_error)
+
+    async def read(_: ServerRequestContext[Any], wanted: ReadResourceRequestParams) -> ReadResourceResult:
+        found = resources.read(wanted.uri)
+        if found is None:
+            raise _invalid(f'no resource "{printable(truncate(wanted.uri, _SHOWN))}"')
+        text, mime_type = found
+        return ReadResourceResult(contents=[TextResourceContents(uri=wanted.uri, text=text, mime_type=mime_type)])
+
+    async def get_prompt(_: ServerRequestContext[Any], wanted: GetPromptRequestParams) -> GetPromptResult:
+        prompt = next((each for each in prompts if each.name == wanted.name), None)
+        if prompt is None:
+            raise _invalid(f'no prompt "{printable(truncate(wanted.name, _SHOWN))}"')
+        given = wanted.arguments or {}
+        missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
+        if missing:
+            raise _invalid(f"the prompt {prompt.name} needs {', '.join(missing)}")
+        content = TextContent(type="text", text=prompt.write(given))
+        return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
 
     return Server(
         "swapcli",
@@ -50,7 +120,12 @@ def build_server(tools: Sequence[Tool], call_tool: CallTool, *, version: str, in
         title="swapcli",
         instructions=instructions,
         on_list_tools=list_tools,
-        on_call_tool=answer,
+        on_call_tool=call,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
     )
 
 
@@ -63,22 +138,44 @@ async def serve_stdio(server: Server[Any]) -> None:
 def build_http_app(server: Server[Any]) -> ASGIApp:
     """Return the application that serves any number of clients at `HTTP_PATH` of an address on loopback.
 
-    Requests that name another host are refused: a page in a browser could send them by a name of its own that resolves
-    to loopback.
+    Requests that name another host are rejected: a page in a browser could send them under its own name, if that
+    resolves to loopback.
     """
     app: ASGIApp = server.streamable_http_app(streamable_http_path=HTTP_PATH, host="127.0.0.1")
     return app
 
 
+def _invalid(message: str) -> MCPError:
+    return MCPError(INVALID_PARAMETERS, message)
+
+
 def _list_tool(tool: Tool) -> ListedTool:
-    hints = ToolAnnotations(
-        title=tool.title, read_only_hint=True, destructive_hint=False, open_world_hint=tool.asks_nodes
-    )
+    hints = ToolAnnotations(title=tool.title, read_only_hint=True, open_world_hint=tool.reads_nodes)
     return ListedTool(
         name=tool.name,
-        title=tool.title,
         description=tool.description,
         input_schema=dict(tool.input_schema),
-        output_schema=dict(tool.output_schema),
         annotations=hints,
     )
+
+
+def _fields(resource: Resource) -> dict[str, Any]:
+    return {
+        "uri": resource.uri,
+        "name": resource.name,
+        "description": resource.description,
+        "mime_type": resource.mime_type,
+        "size": resource.size,
+    }
+
+
+def _list_resource(resource: Resource) -> ListedResource:
+    return ListedResource(**_fields(resource))
+
+
+def _list_prompt(prompt: Prompt) -> ListedPrompt:
+    arguments = [
+        ListedArgument(name=each.name, description=each.description, required=each.required)
+        for each in prompt.arguments
+    ]
+    return ListedPrompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)

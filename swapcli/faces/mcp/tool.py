@@ -1,4 +1,4 @@
-"""A tool as the protocol describes it, and its answer."""
+"""Tools, resources and prompts as the protocol describes them, and the result of a call."""
 
 from __future__ import annotations
 
@@ -9,25 +9,65 @@ from swapcli.core.records import NamedTuple
 
 
 class Tool(NamedTuple):
-    """A tool of the server: what an agent reads of it before the first call. The schemas are JSON schemas of objects.
+    """A tool of the server, as an agent reads it before the first call. The schema is a JSON schema of an object.
 
-    `asks_nodes` says whether it may reach beyond this machine.
+    `reads_nodes` says whether it may reach beyond this machine.
     """
 
     name: str
     title: str
     description: str
     input_schema: Mapping[str, Any]
-    output_schema: Mapping[str, Any]
-    asks_nodes: bool = True
+    reads_nodes: bool = True
 
 
-class ToolAnswer(NamedTuple):
-    """The answer of a tool: an object of its output schema, or an error."""
+class Resource(NamedTuple):
+    """A text that clients can read by its URI. `size` is in characters."""
 
-    document: Mapping[str, Any]
+    uri: str
+    name: str
+    description: str
+    mime_type: str
+    size: int | None = None
+
+
+class ToolResult(NamedTuple):
+    """The result of a call: JSON text, the resources that it refers to, and whether it is an error."""
+
+    text: str
+    links: tuple[Resource, ...] = ()
     is_error: bool = False
 
 
-CallTool = Callable[[str, Mapping[str, Any]], Awaitable[ToolAnswer]]
-"""Answers a call of a tool by its name and arguments. Raises nothing but cancellation."""
+class PromptArgument(NamedTuple):
+    """An argument of a prompt. All are text."""
+
+    name: str
+    description: str
+    required: bool = True
+
+
+class Prompt(NamedTuple):
+    """A prompt that people choose in their client, and the function that writes it from its arguments."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[PromptArgument, ...]
+    write: Callable[[Mapping[str, str]], str]
+
+
+ReportProgress = Callable[[float, str], Awaitable[None]]
+"""Report the seconds since the call began, with a sentence. Does nothing for clients that want no progress."""
+
+CallTool = Callable[[str, Mapping[str, Any], ReportProgress], Awaitable[ToolResult]]
+"""Call a tool by its name and arguments. Raises nothing but cancellation."""
+
+
+class Resources(NamedTuple):
+    """The resources of a server: those it always has, and a function that returns the text of any by its URI, or None
+    if there is none. `template` describes those that calls make."""
+
+    listed: tuple[Resource, ...]
+    read: Callable[[str], tuple[str, str] | None]
+    template: Resource

@@ -26,7 +26,8 @@ app = CommandApp()
 @app.command(formats=LIST_FORMATS)
 def balance(
     network: options.NetworkNameOrDefault = None,
-    account: Annotated[list[str] | None, argument("ADDRESS...", "Account, then tokens.  [default: all tokens]")] = None,
+    account: Annotated[str | None, argument("ADDRESS", "Account.")] = None,
+    tokens: Annotated[list[str] | None, argument("[TOKEN]...", "Tokens: symbols or addresses.  [default: all]")] = None,
     *,
     rpc_url: options.RpcUrl = None,
     timeout: options.Timeout = None,
@@ -43,7 +44,7 @@ def balance(
     that the account has.
     """
     session = open_session(output, settings_of(timeout=timeout), rpc_url=rpc_url, formats=LIST_FORMATS)
-    name, words = split_network(session, [network, *(account or [])])
+    name, words = split_network(session, [network, account, *(tokens or [])])
     if not words:
         example = "swapcli balance base 0x2222222222222222222222222222222222222222"
         raise missing_words(session, name, "no account given: name it", example)
@@ -56,9 +57,9 @@ def balance(
     where = market.network
     owner = parse_account_option(words[0], where, session, "ADDRESS")
     named = [market.token(word) for word in words[1:]]
-    tokens = named or [where.native, *(token for token in market.tokens.values() if token.address != ZERO_ADDRESS)]
+    listed = named or [where.native, *(token for token in market.tokens.values() if token.address != ZERO_ADDRESS)]
     with closing(session.nodes.require_node(where)) as node:
-        found = read_holdings(node, owner, tokens)
+        found = read_holdings(node, owner, listed)
     shown = [each for each in found.balances if named or each.amount]
     documents = [
         {

@@ -33,7 +33,7 @@ from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
-from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings, exact_output_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def calldata(
     built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
     verdict = judge_built(session.nodes, built, checker.requested.sender if checker else None)
     prepared = PreparedPayload(transaction, quote.network, checked, variants=variants, verdict=verdict)
-    warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
+    on_deadline = deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s())
+    warnings = (*quote.warnings, *exact_output_warnings(quote.answer.order, transaction), *on_deadline)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     figures = quote.figures._replace(warnings=prepared.warnings)
     _print(context, quote.answer, figures, prepared, payload)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swapcli.faces.mcp.tool import Tool
 
 INSTALL = ConfigError(
-    "swapcli mcp needs the Python package mcp, which is not installed", hint="pip install 'swapcli[mcp]'"
+    "swapcli mcp needs the Python package mcp, which is not installed", hint="pip install '.[mcp]' in a checkout"
 )
 
 SERVER = "Server"
@@ -59,10 +59,10 @@ def mcp(
     \b
     Example: swapcli mcp --print-skill > SKILL.md
 
-    The server speaks over stdin and stdout, and ends with stdin. With --http it listens on this machine only, prints
-    one line of JSON, {"url", "pid"}, and ends with SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
-    commands do, in processes of their own; none can sign or send anything. An option given here holds for every tool,
-    and no agent can change it: with --offline no tool ever contacts a node.
+    The server uses stdin and stdout, and exits when stdin ends. With --http it listens on this machine only, prints
+    one line of JSON, {"url", "pid"}, and exits on SIGTERM or Ctrl-C. Its tools quote, compare, check and build, as the
+    commands do, in separate processes; none can sign or send anything. An option given here holds for every tool, and
+    no agent can change it: with --offline no tool ever contacts a node.
     """
     if print_skill:
         from swapcli.faces.cli.tools.skill import skill
@@ -80,6 +80,7 @@ def mcp(
     from asyncio import run
 
     from swapcli.faces.cli.tools.caller import ToolCaller
+    from swapcli.faces.cli.tools.resources import PROMPTS, build_resources
     from swapcli.faces.cli.tools.skill import instructions
     from swapcli.faces.mcp.protocol_server import HTTP_PATH, build_http_app, build_server, serve_stdio
 
@@ -87,9 +88,19 @@ def mcp(
     server_options = ServerOptions(given if config is None else given | {"config": config})
     enable_garbage_collection()
     caller = ToolCaller(server_options, session.networks.find)
-    server = build_server(_tools(server_options), caller.call, version=__version__, instructions=instructions())
+    server = build_server(
+        _tools(server_options),
+        caller.call,
+        build_resources(caller.payloads),
+        PROMPTS,
+        version=__version__,
+        instructions=instructions(),
+    )
     if port is None:
-        run(_serve_stdio(serve_stdio(server), caller))
+        try:
+            run(_serve_stdio(serve_stdio(server), caller))
+        finally:
+            caller.stop()
         return exit_codes.OK
     from swapcli.faces.service.server import serve
 
@@ -132,7 +143,7 @@ def _end(caller: "ToolCaller") -> None:
 
 
 def _tools(server: ServerOptions) -> "list[Tool]":
-    from swapcli.faces.cli.tools.schemas import build_answer_schema, build_input_schema
+    from swapcli.faces.cli.tools.schemas import build_listed_schema
     from swapcli.faces.cli.tools.tool_table import TOOLS
     from swapcli.faces.mcp.tool import Tool
 
@@ -140,10 +151,10 @@ def _tools(server: ServerOptions) -> "list[Tool]":
         Tool(
             each.name,
             each.title,
-            each.description(),
-            build_input_schema(each, server),
-            build_answer_schema(each),
-            each.asks_nodes and "offline" not in server.values,
+            each.description,
+            build_listed_schema(each, server),
+            each.reads_nodes and "offline" not in server.values,
         )
         for each in TOOLS
+        if not (each.needs_node and "offline" in server.values)
     ]

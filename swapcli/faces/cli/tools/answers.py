@@ -1,22 +1,26 @@
-"""What a command has printed, as the answer of its tool: warnings and verdict first, then whole amounts."""
+"""The output of a command as the document of its tool: warnings and verdict first, then whole amounts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from swapcli.core.errors import SwapcliError
+from swapcli.core.errors import InvalidOption, SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.tools.shortening import shorten
+from swapcli.faces.cli.tools.arguments import CallArguments
+from swapcli.faces.cli.tools.brief_documents import name_units, page_field
 from swapcli.faces.cli.tools.swap_check import CHECK, blocked_check, without_payload
-from swapcli.faces.cli.tools.tool_table import ToolDefinition
+from swapcli.faces.cli.tools.tool_table import FULL, ORDERS, ToolDefinition
 from swapcli.faces.cli.tools.whole_amounts import whole_amounts
+from swapcli.faces.cli.tools.wording import in_words_of
 
 _FIRST = ("verdict", "dangers")
 _LABELS = ("warning: ", "note: ")
+MAX_LISTED, MAX_BRIEF_LISTED = 100, 25
+"""Entries of a list if the call gives no limit."""
 
 
 class CommandOutput(NamedTuple):
@@ -36,28 +40,67 @@ class FailedCommand(Exception):
 
 
 def read_answer(
-    tool: ToolDefinition, network: object, output: CommandOutput, find_network: Callable[[str], Network]
+    tool: ToolDefinition,
+    call: CallArguments,
+    output: CommandOutput,
+    find_network: Callable[[str], Network],
 ) -> dict[str, Any]:
-    """Return the answer of a tool that was called for `network`. A document counts even where the status is not 0.
+    """Return the full document of a tool from the output of its command. A document counts even if the status is not 0.
 
     Raises `FailedCommand` for an error instead of a document, and `ValueError` for neither.
     """
     lines = output.stderr.splitlines()
     error = next((each for each in map(_parse_error, reversed(lines)) if each is not None), None)
-    document, left_out = shorten(tool, _read_document(tool, network, output, error))
+    document, left_out = _select(tool, call, _read_document(tool, call.command.get("network"), output, error))
     warnings = [*document.get("warnings", ())]
     if error is not None and output.stdout.strip():
         warnings.append({"code": error["code"], "message": error["message"]})
     said = {each["message"] for each in warnings}
     notes = [text for line in lines if (text := _without_label(line)) and text not in said]
     first = {name: document[name] for name in _FIRST if name in document}
-    return {
+    answer = {
         "warnings": warnings,
         **first,
         "notes": [*notes, *left_out],
         "amounts": _amounts(tool, document, find_network),
         **{name: value for name, value in document.items() if name not in first and name != "warnings"},
     }
+    named: dict[str, Any] = in_words_of(tool, name_units(answer))
+    return named
+
+
+def networks_of(document: Mapping[str, Any], find_network: Callable[[str], Network]) -> dict[str, Network]:
+    """Return the networks that a document names, by name."""
+    named = [document, *(each for value in document.values() if isinstance(value, list) for each in value)]
+    names = {each["network"] for each in named if isinstance(each, dict) and isinstance(each.get("network"), str)}
+    return {name: found for name in names if (found := _find(name, find_network)) is not None}
+
+
+def _select(tool: ToolDefinition, call: CallArguments, document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a document with the page of its list that was called for, and notes on what is left out."""
+    notes = []
+    if tool.command == "compare":
+        # A network has dozens of protocols that do not trade a pair.
+        others = ("service", "aggregator")
+        listed = document["alternatives"]
+        found = [each for each in listed if each["outputAmount"] is not None or each["kind"] in others]
+        if len(found) < len(listed):
+            notes = [f"{len(listed) - len(found)} alternatives have no route and are left out"]
+        document = document | {"alternatives": found}
+    if not tool.paged:
+        return document, notes
+    listed = document[tool.paged]
+    total = document.get("count", len(listed))
+    if call.offset >= max(total, 1):
+        raise InvalidOption(f"offset: there are {total:,} {tool.paged}", hint="give a smaller offset")
+    shown = listed[call.offset : call.offset + page_size(call)]
+    rest = {name: each for name, each in document.items() if name != tool.paged}
+    return rest | {"page": page_field(call.offset, len(shown), total), tool.paged: shown}, notes
+
+
+def page_size(call: CallArguments) -> int:
+    """Return how many entries of a list a call is for."""
+    return call.limit or (MAX_LISTED if call.detail == FULL else MAX_BRIEF_LISTED)
 
 
 def _read_document(
@@ -65,6 +108,8 @@ def _read_document(
 ) -> dict[str, Any]:
     is_check = tool.document == CHECK
     if output.stdout.strip():
+        if tool.stdin == ORDERS:
+            return _read_batch(output.stdout)
         document = json.loads(output.stdout)
         if tool.list_field:
             return {tool.list_field: document}
@@ -77,6 +122,18 @@ def _read_document(
     return blocked
 
 
+def _read_batch(lines: str) -> dict[str, Any]:
+    """Return the document of a batch: each quote with the id of its order, and the warnings of any, once."""
+    quotes, warnings = [], {}
+    for line in lines.splitlines():
+        entry = json.loads(line)
+        result = entry["result"]
+        for each in result.get("warnings", ()):
+            warnings[each["code"], each["message"]] = each
+        quotes.append(entry)
+    return {"warnings": [*warnings.values()], "quotes": quotes}
+
+
 def _amounts(
     tool: ToolDefinition, document: dict[str, Any], find_network: Callable[[str], Network]
 ) -> list[dict[str, str]]:
@@ -86,7 +143,7 @@ def _amounts(
     return [
         amount | {"field": f"{tool.list_field}.{index}.{amount['field']}"}
         for index, each in enumerate(document[tool.list_field])
-        for amount in whole_amounts(each, _find(each.get("network"), find_network))
+        for amount in whole_amounts(each, _find(each.get("result", each).get("network"), find_network))
     ]
 
 

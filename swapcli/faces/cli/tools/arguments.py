@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -12,15 +15,41 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, OptionText
-from swapcli.faces.cli.tools.tool_table import ToolDefinition
+from swapcli.faces.cli.tools.tool_table import (
+    BRIEF,
+    DETAIL,
+    DETAILS,
+    LIMIT,
+    MAX_ORDERS,
+    OFFSET,
+    ORDER_FIELDS,
+    ORDERS,
+    PAYLOAD,
+    ToolDefinition,
+)
 
 MAX_TEXT = 10_000
 """Characters of an argument: the system limits the words of a command to 128 KiB each."""
 MAX_STDIN_TEXT = 1_000_000
 """Characters of an argument on stdin, which the command limits itself."""
+MAX_SHORT_TEXT = 200
+"""Characters of a part of an order."""
+MAX_DIGITS = 6
+"""Digits of an offset or a limit."""
+MAX_EXACT, EXACT_DIGITS = 2**53, 15
+"""Integers up to the first and decimals with the second number of digits survive as numbers in JSON."""
 _SHOWN = 60
-_WHOLE = frozenset({"N", "BPS", "PRICE"})
-_DECIMAL = frozenset({"PERCENT", "SECONDS"})
+_BOOLEANS = {"true": True, "false": False}
+_ORDER_EXAMPLE = 'as in [{"token_in": "ETH", "token_out": "USDC", "amount": "1.5"}]'
+_NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "N": ("integer",),
+        "SECONDS": ("number",),
+        "PERCENT": ("number", "string"),
+        "PRICE": ("integer", "string"),
+    }
+)
+"""The JSON types of numbers, by the metavars of their options."""
 
 
 class CommandLine(NamedTuple):
@@ -41,49 +70,74 @@ NO_SERVER_OPTIONS = ServerOptions()
 
 
 def json_types(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the JSON types of an argument; numbers are also taken as text, as on a command line."""
+    """Return the JSON types of an argument. Every number may be text; those with units have to be."""
     note, kind = parameter.annotation.__metadata__[0], parameter.annotation.__origin__
     if kind is bool:
         return ("boolean",)
     if kind in (list[str], list[str] | None):
         return ("array",)
     metavar = note.metavar if isinstance(note, OptionText) else None
-    if metavar in _WHOLE:
-        return ("integer", "string")
-    return ("number", "string") if metavar in _DECIMAL else ("string",)
+    return _NUMBERS.get(metavar or "", ("string",))
 
 
 def choices(parameter: CommandParameter) -> tuple[str, ...]:
-    """Return the values that an option takes if its metavar lists them, as in v1|v2."""
+    """Return the values that an option takes if its metavar lists them, as in v1|v2. Words in capitals, as in N|HASH,
+    are placeholders."""
     note = parameter.annotation.__metadata__[0]
     metavar = (note.metavar or "") if isinstance(note, OptionText) else ""
-    return tuple(metavar.strip("[]").split("|")) if "|" in metavar else ()
+    return tuple(metavar.strip("[]").split("|")) if "|" in metavar and metavar.islower() else ()
 
 
 def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CommandLine:
-    """Return the command line of a call. Raises `InvalidOption` for arguments that the tool does not take."""
-    allowed = allowed_parameters(tool, server)
-    given = {name: value for name, value in arguments.items() if value is not None}
-    for name in given:
-        if name not in allowed:
-            raise _unknown_argument(tool, name, allowed, server)
-    for name in tool.required:
-        if name not in given:
-            raise InvalidOption(f"the argument {name} is missing", hint=f"{tool.name} needs {', '.join(tool.required)}")
-    values = dict(tool.defaults) | {name: _check(allowed[name], value, tool) for name, value in given.items()}
-    stdin = str(values.pop(tool.stdin)) if tool.stdin else ""
+    """Return the command line of a call: the only place that writes one.
+
+    `arguments` are those of the command, checked by `split_arguments`; `stdin` of the tool is already text.
+    """
+    values = dict(tool.defaults) | dict(arguments)
+    stdin = str(values.pop(tool.stdin, "")) if tool.stdin else ""
     options: list[str] = []
-    words = ["-"] if tool.stdin else []
+    words: list[str] = []
     for parameter in tool.registered().parameters():
         value = server.values.get(parameter.name) or values.get(parameter.name)
         note = parameter.annotation.__metadata__[0]
         if isinstance(note, OptionText):
             options.extend(_option_words(note, value))
+        elif parameter.name == tool.stdin:
+            words.append("-")
         elif value is not None:
             words.extend(value if isinstance(value, list) else [str(value)])
-    # Behind -- no word is an option. Only Typer knows it, whose import takes long, so it stands where it is needed.
+    # Behind -- no word is an option. Only Typer knows it, and its import takes long, so it is added only if needed.
     guard = ["--"] if any(word.startswith("-") and word != "-" for word in words) else []
     return CommandLine((tool.command, *options, "--json", *guard, *words), stdin)
+
+
+class CallArguments(NamedTuple):
+    """The arguments of a call, checked: those of the command, and those that the server handles."""
+
+    command: dict[str, Any]
+    detail: str = BRIEF
+    offset: int = 0
+    limit: int | None = None
+    payload: str | None = None
+
+
+def split_arguments(tool: ToolDefinition, arguments: Mapping[str, Any], server: ServerOptions) -> CallArguments:
+    """Return the arguments of a call, checked. Raises `InvalidOption` for those that the tool does not take."""
+    allowed = allowed_parameters(tool, server)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for name in given:
+        if name not in allowed and name not in tool.own_arguments():
+            raise _unknown_argument(tool, name, [*allowed, *tool.own_arguments()], server)
+    alternative = PAYLOAD if PAYLOAD in given else None
+    for name in () if alternative else tool.required:
+        if name not in given:
+            needed = ", ".join(tool.required) + (f", or {PAYLOAD}" if tool.takes_payload else "")
+            raise InvalidOption(f"the argument {name} is missing", hint=f"{tool.name} needs {needed}")
+    own = {name: _check_own(name, given.pop(name)) for name in tool.own_arguments() if name in given}
+    command = {name: _check(allowed[name], value, tool) for name, value in given.items()}
+    if ORDERS in own:
+        command[ORDERS] = own.pop(ORDERS)
+    return CallArguments(command, **own)
 
 
 def allowed_parameters(tool: ToolDefinition, server: ServerOptions) -> dict[str, CommandParameter]:
@@ -101,25 +155,86 @@ def _option_words(option: OptionText, value: object) -> Iterator[str]:
 
 
 def _check(parameter: CommandParameter, value: object, tool: ToolDefinition) -> str | bool | list[str]:
-    """Return a value as the command takes it. Raises `InvalidOption`."""
+    """Return a value as the command takes it; models also write lists, booleans and numbers as JSON text.
+
+    Raises `InvalidOption`.
+    """
     name, types = parameter.name, json_types(parameter)
     if types == ("boolean",):
+        value = _BOOLEANS.get(value.strip().lower(), value) if isinstance(value, str) else value
         if not isinstance(value, bool):
             raise _wrong_type(name, "true or false", value)
         return value
     if types == ("array",):
-        if isinstance(value, str):
-            value = [value]
+        value = _read_list(value)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise _wrong_type(name, "an array of strings", value)
         return [_check_text(name, each, MAX_TEXT) for each in value]
-    if isinstance(value, int | float) and not isinstance(value, bool) and types[0] != "string":
-        return str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _exact_text(name, value)
     if name == tool.stdin and isinstance(value, dict | list):
         value = to_json(value)  # transactions come from wallets and nodes as objects
     if not isinstance(value, str):
         raise _wrong_type(name, "a string" if types == ("string",) else "a number", value)
     return _check_text(name, value, MAX_STDIN_TEXT if name == tool.stdin else MAX_TEXT)
+
+
+def _exact_text(name: str, number: float) -> str:
+    """Return a number as text. Raises `InvalidOption` for one that a client may have rounded."""
+    if abs(number) > MAX_EXACT or len(Decimal(repr(number)).as_tuple().digits) > EXACT_DIGITS:
+        raise InvalidOption(
+            f"{name}: {_shown(number)} has more digits than a number in JSON keeps", hint="write it as text"
+        )
+    text = format(Decimal(repr(number)), "f")
+    return text.removesuffix(".0")
+
+
+def _check_own(name: str, value: object) -> Any:
+    """Return the value of an argument that the server handles. Raises `InvalidOption`."""
+    if name == ORDERS:
+        return _order_lines(value)
+    if name in (LIMIT, OFFSET):
+        return _count(name, value, 1 if name == LIMIT else 0)
+    if not isinstance(value, str):
+        raise _wrong_type(name, "a string", value)
+    if name == DETAIL and value not in DETAILS:
+        raise InvalidOption(f"detail: expected {' or '.join(DETAILS)}, not {_shown(value)}")
+    return value
+
+
+def _count(name: str, value: object, least: int) -> int:
+    text = str(int(value)) if isinstance(value, float) and value == value // 1 else str(value)
+    is_count = not isinstance(value, bool) and text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+    if not is_count or int(text) < least:
+        raise InvalidOption(f"{name}: expected a whole number from {least}, not {_shown(value)}")
+    return int(text)
+
+
+def _order_lines(value: object) -> str:
+    """Return orders as a batch file. Raises `InvalidOption`."""
+    orders = _read_list(value)
+    if not isinstance(orders, list) or not 1 <= len(orders) <= MAX_ORDERS:
+        raise InvalidOption(f"orders: expected an array of 1 to {MAX_ORDERS} orders", hint=_ORDER_EXAMPLE)
+    lines = []
+    for number, order in enumerate(orders, start=1):
+        if not isinstance(order, dict) or set(order) - {"id"} != set(ORDER_FIELDS):
+            raise InvalidOption(f"orders: order {number} does not have {', '.join(ORDER_FIELDS)}", hint=_ORDER_EXAMPLE)
+        token_in, token_out, amount = (
+            _check_text(f"orders: {each}", str(order[each]), MAX_SHORT_TEXT) for each in ORDER_FIELDS
+        )
+        name = _check_text("orders: id", str(order.get("id", number)), MAX_SHORT_TEXT)
+        lines.append(to_json({"id": name, "token_in": token_in, "token_out": token_out, "amount_decimal": amount}))
+    return "\n".join(lines) + "\n"
+
+
+def _read_list(value: object) -> object:
+    """Return a list from its JSON text or from a single string; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return [value]
 
 
 def _check_text(name: str, text: str, limit: int) -> str:
@@ -132,16 +247,22 @@ def _check_text(name: str, text: str, limit: int) -> str:
 
 
 def _wrong_type(name: str, expected: str, value: object) -> InvalidOption:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    hint = f'numbers lose digits on the way: write it as text, "{value}"' if is_number else None
-    return InvalidOption(f"{name}: expected {expected}, not {printable(truncate(repr(value), _SHOWN))}", hint=hint)
+    return InvalidOption(f"{name}: expected {expected}, not {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    return printable(truncate(repr(value), _SHOWN))
 
 
 def _unknown_argument(
-    tool: ToolDefinition, name: str, allowed: Mapping[str, CommandParameter], server: ServerOptions
+    tool: ToolDefinition, name: str, allowed: Collection[str], server: ServerOptions
 ) -> InvalidOption:
     if name in server.values and name in tool.parameters():
         return InvalidOption(f"{name}: the command line of this server sets it", hint="leave it out")
-    closest = did_you_mean(closest_names(name, allowed))
-    known = f"arguments: {', '.join(allowed)}" if allowed else f"{tool.name} takes none"
-    return InvalidOption(f'{tool.name} has no argument "{printable(truncate(name, _SHOWN))}"', hint=closest or known)
+    names = closest_names(name, allowed)
+    closest = did_you_mean(names)
+    return InvalidOption(
+        f'{tool.name} has no argument "{printable(truncate(name, _SHOWN))}"',
+        hint=closest or f"arguments: {', '.join(allowed)}",
+        details={"argument": name, "closest": names},
+    )

@@ -1,4 +1,4 @@
-"""The JSON schemas of the tools: inputs from the types of the commands' options, answers from those of their JSON."""
+"""The JSON schemas of the tools: inputs from the types of the commands' options, documents from those of their JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,71 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandParameter
 from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, ServerOptions, allowed_parameters, choices, json_types
-from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
+from swapcli.faces.cli.tools.brief_documents import name_units
+from swapcli.faces.cli.tools.tool_table import (
+    DETAIL,
+    DETAILS,
+    LIMIT,
+    MAX_ORDERS,
+    OFFSET,
+    ORDER_FIELDS,
+    ORDERS,
+    PAYLOAD,
+    TOOLS,
+    ToolDefinition,
+    find_tool,
+)
+from swapcli.faces.cli.tools.wording import in_words_of
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
 
 PREFIX, INPUT = "mcp-", "-input"
 ERROR = f"{PREFIX}error"
+CALLDATA = "calldata"
 _STDIN_TYPES = {"type": ["string", "object", "array"]}
 _STDIN_TEXT = "Calldata in hex, felts, or transactions as JSON."
+_OWN: dict[str, dict[str, Any]] = {
+    DETAIL: {"enum": list(DETAILS)},
+    LIMIT: {"type": "integer"},
+    OFFSET: {"type": "integer"},
+    PAYLOAD: {"type": "string", "description": "URI from build_transaction; replaces the order or calldata."},
+    ORDERS: {
+        "type": "array",
+        "maxItems": MAX_ORDERS,
+        "items": {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in ("id", *ORDER_FIELDS)},
+            "required": list(ORDER_FIELDS),
+        },
+    },
+}
+"""The schemas of arguments that the server handles."""
+_DESCRIPTIONS: dict[str, str] = {
+    "network": "",
+    "token_in": "Symbol or address.",
+    "token_out": "Symbol or address.",
+    "amount": "Whole tokens, such as 1.5 or 2k; $1000; 50% or all of the sender's balance.",
+    "destination": "Recipient: address or ENS name.",
+    "sender": "Account that sends the swap.",
+    "raw": "amount is an integer in base units.",
+    "reverse": "amount is the amount to buy.",
+    "max_hops": "Per path. [8]",
+    "max_pools": "Maximum number of pools.",
+    "simple": "One path, one pool per hop.",
+    "exclude_protocols": "Ids or names.",
+    "extended_protocols": "Also protocols outside the Fibrous API.",
+    "gas_price": "In wei, or such as 0.01gwei; 0 ignores gas.",
+    "slippage": "Percent, such as 0.5; or 50bps. [0.5]",
+    "state": "latest, pending, safe or finalized.",
+    "live": "require fails if no node responds; never uses none.",
+    "offline": "Use no node: stored or modelled prices. Only at the user's request.",
+    "max_age": "Of stored state, in seconds.",
+    "block": "Number or hash of a past block.",
+    "aggregators": "Names, or all.",
+    "amounts": "Such as 1, 50 or 2k.",
+    "networks": "",
+    "tokens": "Symbols or addresses.",
+}
+"""Descriptions of arguments that are shorter than the help of their options, or say what only agents need."""
 _SCHEMA_VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -46,25 +104,29 @@ def build_schema(document: str) -> dict[str, Any]:
 
 def build_input_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
     """Return the schema of a tool's arguments on a server."""
-    properties = {name: _argument_schema(each) for name, each in allowed_parameters(tool, server).items()}
-    if tool.stdin:
-        properties[tool.stdin] = _STDIN_TYPES | {"description": _STDIN_TEXT}
-    return {
-        "$schema": _SCHEMA_VERSION,
-        "title": f"swapcli {PREFIX}{tool.name}{INPUT}",
-        "type": "object",
-        "properties": properties,
-        "required": list(tool.required),
-        "additionalProperties": False,
-    }
+    title = f"swapcli {PREFIX}{tool.name}{INPUT}"
+    return {"$schema": _SCHEMA_VERSION, "title": title, **build_listed_schema(tool, server)}
+
+
+def build_listed_schema(tool: ToolDefinition, server: ServerOptions = NO_SERVER_OPTIONS) -> dict[str, Any]:
+    """Return the same as the server lists it, for which models pay by the character."""
+    properties = {name: _argument_schema(tool, each) for name, each in allowed_parameters(tool, server).items()}
+    properties |= {name: _OWN[name] for name in tool.own_arguments()}
+    if tool.stdin == CALLDATA:
+        properties[CALLDATA] = _STDIN_TYPES | {"description": _STDIN_TEXT}
+    ordered = {name: properties[name] for name in dict.fromkeys((*tool.required, *properties)) if name in properties}
+    required = {} if tool.takes_payload or not tool.required else {"required": list(tool.required)}
+    return {"type": "object", "properties": ordered, **required, "additionalProperties": False}
 
 
 def build_answer_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the schema of a tool's answer: the document of its command, with its amounts in whole tokens."""
+    """Return the schema of a tool's full document: that of its command, with its amounts in whole tokens."""
     from swapcli.interface.json_schemas import build_tool_schema
 
-    types = DOCUMENTS.get(tool.document) or TOOL_DOCUMENTS[tool.document]
-    return build_tool_schema(f"swapcli {PREFIX}{tool.name}", types, tool.list_field)
+    types = TOOL_DOCUMENTS.get(tool.name) or DOCUMENTS[tool.document]
+    title = f"swapcli {PREFIX}{tool.name}"
+    named: dict[str, Any] = name_units(build_tool_schema(title, types, tool.list_field, is_paged=bool(tool.paged)))
+    return named
 
 
 def build_error_schema() -> dict[str, Any]:
@@ -74,10 +136,13 @@ def build_error_schema() -> dict[str, Any]:
     return build_stand_alone_schema(f"swapcli {ERROR}", TOOL_DOCUMENTS["error"])
 
 
-def _argument_schema(parameter: CommandParameter) -> dict[str, Any]:
-    text = parameter.annotation.__metadata__[0].text
+def _argument_schema(tool: ToolDefinition, parameter: CommandParameter) -> dict[str, Any]:
+    text = _DESCRIPTIONS.get(parameter.name)
+    if text is None:
+        text = in_words_of(tool, parameter.annotation.__metadata__[0].text)
+    described = {"description": text} if text else {}
     types = json_types(parameter)
     if types == ("array",):
-        return {"type": "array", "items": {"type": "string"}, "description": text}
-    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else list(types), "description": text}
+        return {"type": "array", "items": {"type": "string"}, **described}
+    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else list(types), **described}
     return schema | {"enum": list(values)} if (values := choices(parameter)) else schema

@@ -1,6 +1,6 @@
-"""What agents read before they call a tool: the server's instructions, and the skill with worked examples.
+"""The texts that agents read before they call a tool: the server's instructions, and the skill with worked examples.
 
-Both are made from what people read: the summaries of the commands, the topic `agents`, and the schemas of the tools.
+Both are made from the tool table and the topic `agents`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,27 @@ from swapcli.faces.cli.overview import PURPOSE
 from swapcli.faces.cli.tools.tool_table import TOOLS
 
 INSTRUCTIONS = (
-    "Amounts are text in whole tokens, such as 1.5, 2k or $1000. Tokens are symbols or addresses: where a symbol is"
-    " not certain, find its address with the tool tokens.",
-    "Read the warnings of each answer to the user, first of all whether prices are modelled, which are not live.",
+    "Amounts are text in whole tokens, such as 1.5, 2k or $1000. Tokens are symbols or addresses: if a symbol is not"
+    " certain, find its address with the tool tokens.",
+    "Read the warnings of each response to the user, first of all if prices are modelled: those are not live.",
     "Before the user signs: call check or build_transaction, and stop if the verdict is block. Call decode for"
     " payloads of others, and stop if dangers is not empty.",
+    "Never retype calldata: pass the URI of the payload.",
     "No tool signs or sends. Never ask for a private key: the user signs in a wallet.",
-    "After an error do what next says. Where next names no tool, the user decides.",
+    'Responses are brief; detail "full" returns everything. For more of a list, pass nextOffset as offset.',
+    "After an error, make the call in next. If next has no tool, its reason says what to do.",
 )
 """The rules for agents, in the order of their work."""
 _USES = (
     "Use it for prices, quotes and the depth of token pairs, for unsigned swap transactions, and to check a payload"
     " before it is signed."
 )
-_ANSWERS, _LIMITS = "THE ANSWERS", "WHAT NO TOOL DOES"
+SKILL_SUMMARY = "How to work with the tools: rules, tools and worked examples."
+_RESPONSES, _LIMITS = "THE RESPONSES", "WHAT NO TOOL DOES"
 
 
 class WorkedExample(NamedTuple):
-    """What a user asks, the calls that answer it, and what the answer to the user is made of."""
+    """A user's question, the calls that answer it, and how to answer the user from their responses."""
 
     question: str
     calls: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -46,18 +49,17 @@ EXAMPLES: tuple[WorkedExample, ...] = (
     WorkedExample(
         "What do I get for 1.5 ETH in USDC on Base?",
         (("quote", _ORDER),),
-        "From amounts: outputAmount, minReceived (the least after slippage) and outputNetOfGas; priceImpact in percent;"
-        " and the warnings.",
+        "outputAmount, minReceived (the least after slippage), outputNetOfGas, priceImpactPercent, and the warnings.",
     ),
     WorkedExample(
         "How much ETH do I need for 5,000 USDC?",
         (("quote", _ORDER | {"amount": "5000", "reverse": True}),),
-        "inputAmount is what is sold at most for that output.",
+        "inputAmount is the amount to sell. A payload for this output may deliver less, as its warning says.",
     ),
     WorkedExample(
         "How much cBTC can I sell on Citrea before I lose 1%?",
         (("depth", {"network": "citrea", "token_in": "cBTC", "token_out": "USDC.e"}),),
-        "The entry of levels with level 1.0: within is the largest amount below it, beyond the next one above it.",
+        "In levels, the entry with levelPercent 1.0: within is the largest amount below it, beyond the next.",
     ),
     WorkedExample(
         "Sell $1000 of ETH for the dollar token on Base, to my wallet.",
@@ -65,8 +67,9 @@ EXAMPLES: tuple[WorkedExample, ...] = (
             ("tokens", {"network": "base", "pattern": "usdc"}),
             ("build_transaction", _ORDER | {"amount": "$1000", "destination": _WALLET}),
         ),
-        "Give the user transactions as they are, in their order, with warnings, verdict and minReceived. If there is"
-        " the error MODELLED_STATE, no node has given live prices: say so, and build nothing on modelled ones unasked.",
+        "Give the user the URI in payload, or the transactions in that resource, with warnings, verdict and"
+        " minReceived. The error MODELLED_STATE means that no node returned live prices: tell the user, and build"
+        " nothing on modelled ones unless the user requests it.",
     ),
     WorkedExample(
         "A site wants me to sign this. Is it safe?",
@@ -86,7 +89,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
 
 
 def instructions() -> str:
-    """Return what the server tells an agent when it connects."""
+    """Return the text that an agent gets when it connects."""
     return " ".join((PURPOSE, *INSTRUCTIONS))
 
 
@@ -100,11 +103,11 @@ def _skill_lines() -> Iterator[str]:
     yield from ("---", "name: swapcli", "description: >-", f"  {PURPOSE}", f"  {_USES}", "---", "")
     yield from ("# swapcli", "", PURPOSE, "", f"The server `swapcli mcp` has the tools {tools}.", "")
     yield from ("## Rules", "", *(f"* {each}" for each in INSTRUCTIONS), "", "## Tools", "")
-    yield from ("| tool | what it does | required |", "|---|---|---|")
+    yield from ("| tool | use | required |", "|---|---|---|")
     for tool in TOOLS:
-        yield f"| `{tool.name}` | {tool.description()} | {', '.join(f'`{each}`' for each in tool.required) or '-'} |"
+        yield f"| `{tool.name}` | {tool.description} | {', '.join(f'`{each}`' for each in tool.required) or '-'} |"
     yield from ("", "The other arguments are in the schema of each tool: `swapcli schema mcp-quote-input`.", "")
-    for heading in (_ANSWERS, _LIMITS):
+    for heading in (_RESPONSES, _LIMITS):
         yield from (f"## {heading.capitalize()}", "", *_section(heading), "")
     yield from ("## Worked examples",)
     for example in EXAMPLES:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.command_app import OptionText
 from swapcli.faces.cli.tools.tool_table import ToolDefinition
+from swapcli.faces.cli.tools.wording import in_words_of
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import ErrorJson, NextStepJson, ToolErrorJson
 
 
 class NextStep(NamedTuple):
-    """What follows an error of some code: a tool, those of the call's arguments that it takes too, and why.
+    """The step after an error with some code: a tool, the arguments of the call that it takes too, and the reason.
 
-    Without a tool a person has to decide, and an agent must not.
+    `renamed` are arguments of the call by the names that the tool has for them. Without a tool a person has to decide,
+    and an agent must not.
     """
 
     reason: str
     tool: str | None = None
     arguments: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = MappingProxyType({})
 
 
 _AMOUNT_PAIR = ("network", "token_in", "token_out")
@@ -33,61 +34,114 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         "UNKNOWN_NETWORK": NextStep("networks lists the names", "networks"),
         "UNKNOWN_TOKEN": NextStep("tokens finds symbols and addresses by a part of them", "tokens", ("network",)),
         "AMBIGUOUS_TOKEN": NextStep("tokens shows which address has the most pools", "tokens", ("network",)),
-        "NO_ROUTE": NextStep("pools shows which pools trade a token", "pools", ("network",)),
+        "UNKNOWN_PROTOCOL": NextStep("protocols lists the names", "protocols", ("network",)),
+        "NO_ROUTE": NextStep(
+            "pools shows which pools trade a token", "pools", ("network",), MappingProxyType({"token_in": "token"})
+        ),
         "INSUFFICIENT_LIQUIDITY": NextStep("depth shows the largest amounts", "depth", _AMOUNT_PAIR),
         "PRICE_IMPACT_TOO_HIGH": NextStep("depth shows up to which amount the impact is low", "depth", _AMOUNT_PAIR),
         "MODELLED_STATE": NextStep(
-            "there are no live prices; offline=true builds on modelled ones, which only the user may ask for, and which"
-            " must not be signed"
+            "there are no live prices: tell the user, who alone may request modelled ones, by offline true; never sign"
+            " a payload that was built on them"
         ),
-        "LIVE_UNAVAILABLE": NextStep("no node answers: health says what is known, and a node can be set", "health"),
+        "LIVE_UNAVAILABLE": NextStep(
+            "no node responds: health shows the known state; the user can set a node", "health"
+        ),
         "UNSAFE_RECIPIENT": NextStep(_ASK),
         "SLIPPAGE_TOO_HIGH": NextStep(_ASK),
         "UNSAFE_SWAP": NextStep(_ASK),
         "FEES_UNUSUAL": NextStep(_ASK),
-        "VERDICT_BLOCKS": NextStep("do not sign it: details.verdict says why; tell the user"),
+        "VERDICT_BLOCKS": NextStep("do not sign it: details.verdict has the reasons; tell the user"),
         "SIMULATION_FAILED": NextStep("do not sign it; tell the user"),
         "INSUFFICIENT_BALANCE": NextStep("tell the user, or use a smaller amount if the user agrees"),
-        "TOKEN_BLOCKED": NextStep("tell the user, whose settings block the token"),
-        "CONFIG_ERROR": NextStep("tell the user, whose settings have to be mended"),
+        "TOKEN_BLOCKED": NextStep("tell the user that the settings block this token"),
+        "CONFIG_ERROR": NextStep("tell the user that the settings need a correction"),
         "INTERNAL": NextStep("tell the user: this is a defect of swapcli"),
     }
 )
 """The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
 _USAGE_STATUS = 2
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+_TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
+_CORRECT = "correct the call as message and hint say"
+
+Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, Any] | None"]
 
 
 def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> ToolErrorJson:
-    """Return the answer of a tool that failed with an error of the command line; None is a tool that does not exist."""
-    message, hint = error["message"], error["hint"]
-    if tool is not None:
-        message, hint = _in_words_of(tool, message), None if hint is None else _in_words_of(tool, hint)
-    worded: ErrorJson = {**error, "message": message, "hint": hint}
-    return {**worded, "next": _next_step(tool, arguments, worded)}
+    """Return the error of a tool from that of the command line; None is a tool that does not exist."""
+    worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "details": error["details"]})
+    step = _next_step(tool, arguments, worded)
+    if tool is not None and (step["tool"], step["arguments"]) == (tool.name, dict(arguments)):
+        step = {"tool": None, "arguments": {}, "reason": step["reason"]}
+    return {**worded, "next": step}
 
 
 def _next_step(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson:
-    name = tool.name if tool else None
+    """Return the repaired call, the call of a tool that helps, or none. Never the call that failed."""
     if error["retryable"]:
         wait_s = error["details"].get("retry_after_s", 5)
-        return {"tool": name, "arguments": dict(arguments), "reason": f"this may pass: retry in {wait_s} seconds"}
+        return _without_call(f"this may pass: retry the same call in {wait_s} seconds, at most twice")
+    if tool is None:
+        return _same_call_of_another(arguments, error)
+    for repair in _REPAIRS:
+        repaired = repair(tool, arguments, error)
+        if repaired is not None:
+            return {"tool": tool.name, "arguments": repaired, "reason": "this is the corrected call"}
     step = NEXT_STEPS.get(error["code"])
     # An argument that is also a setting is judged as one, and named in front.
     is_argument = any(error["message"].startswith(f"{each}: ") for each in arguments)
     if step is not None and not (is_argument and error["code"] == "CONFIG_ERROR"):
+        if error["code"] == "UNKNOWN_TOKEN" and (found := _look_up(arguments, error)):
+            return found
         kept = {each: arguments[each] for each in step.arguments if each in arguments}
-        return {"tool": step.tool, "arguments": kept, "reason": step.reason}
+        renamed = {name: arguments[each] for each, name in step.renamed.items() if each in arguments}
+        return {"tool": step.tool, "arguments": kept | renamed, "reason": step.reason}
     if error["exit_code"] == _USAGE_STATUS:
-        return {"tool": name, "arguments": dict(arguments), "reason": "correct the arguments as message and hint say"}
-    return {"tool": None, "arguments": {}, "reason": "tell the user what message and hint say"}
+        return _without_call(_CORRECT)
+    return _without_call("tell the user what message and hint say")
 
 
-def _in_words_of(tool: ToolDefinition, sentence: str) -> str:
-    """Return a sentence with the names of arguments in the place of options; other options are for people."""
-    names = {
-        note.name: parameter.name
-        for parameter in tool.parameters().values()
-        if isinstance(note := parameter.annotation.__metadata__[0], OptionText)
-    }
-    return _OPTION.sub(lambda found: names.get(found[0], found[0]), sentence)
+def _without_call(reason: str) -> NextStepJson:
+    return {"tool": None, "arguments": {}, "reason": reason}
+
+
+def _same_call_of_another(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson:
+    closest = _closest(error)
+    if len(closest) == 1:
+        return {"tool": closest[0], "arguments": dict(arguments), "reason": "this tool has the nearest name"}
+    return _without_call(_CORRECT)
+
+
+def _look_up(arguments: Mapping[str, Any], error: ErrorJson) -> NextStepJson | None:
+    token = str(error["details"].get("token", ""))
+    if token[:2].lower() != "0x" or "network" not in arguments:
+        return None
+    reason = "no store has this token: find_pools looks up its pools on a node; then repeat the call"
+    return {"tool": "find_pools", "arguments": {"network": arguments["network"], "tokens": [token]}, "reason": reason}
+
+
+def _closest(error: ErrorJson) -> list[str]:
+    closest = error["details"].get("closest")
+    return [str(each) for each in closest] if isinstance(closest, list | tuple) else []
+
+
+def _rename_argument(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
+    wrong, closest = error["details"].get("argument"), _closest(error)
+    if wrong not in arguments or len(closest) != 1 or closest[0] in arguments:
+        return None
+    return {closest[0] if name == wrong else name: value for name, value in arguments.items()}
+
+
+def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJson) -> dict[str, Any] | None:
+    """Replace a misspelled network or token if exactly one name is near."""
+    details = error["details"]
+    closest = _closest(error)
+    names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": _TOKEN_ARGUMENTS}.get(error["code"], ())
+    wrong = details.get("network" if error["code"] == "UNKNOWN_NETWORK" else "token")
+    if len(closest) != 1 or closest[0] == wrong:
+        return None
+    repaired = {name: closest[0] if name in names and value == wrong else value for name, value in arguments.items()}
+    return repaired if repaired != dict(arguments) else None
+
+
+_REPAIRS: Final[tuple[Repair, ...]] = (_rename_argument, _replace_name)

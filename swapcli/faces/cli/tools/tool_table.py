@@ -12,34 +12,44 @@ from types import MappingProxyType
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, RegisteredCommand, load_app
 from swapcli.faces.cli.overview import command_module
-from swapcli.interface.document_types import TOOL_DOCUMENTS
+
+BRIEF, FULL = "brief", "full"
+DETAILS = (BRIEF, FULL)
+DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS = "detail", "limit", "offset", "payload", "orders"
+ORDER_FIELDS = ("token_in", "token_out", "amount")
+MAX_ORDERS = 15
+"""Orders of a batch: the most that fit in one response."""
 
 
 class ToolDefinition(NamedTuple):
     """A tool: its command, and the parameters of the command that an agent may set, by name.
 
-    `required` are those without which the tool is not called. `document` is the name of what the command prints, in
-    `DOCUMENTS`; a list is put into the field `list_field` of an object. `notes` say to agents what the summary of the
-    command does not. `defaults` are values where the agent gives none, and `stdin` is the parameter that is passed on
-    stdin.
+    `required` are those without which the tool cannot be called. `document` is the name of the command's output in
+    `DOCUMENTS`; a list goes into the field `list_field` of an object. `description` is for agents. `defaults` are
+    values that the agent cannot set, and `stdin` is the argument that is passed on stdin. `paged` is the list that
+    limit and offset select from. With `takes_payload` the argument payload replaces the required ones.
     """
 
     name: str
     command: str
     title: str
     document: str
+    description: str
     inputs: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    notes: str = ""
     list_field: str = ""
     defaults: Mapping[str, str] = MappingProxyType({})
     stdin: str = ""
-    asks_nodes: bool = True
+    paged: str = ""
+    takes_payload: bool = False
+    reads_nodes: bool = True
+    needs_node: bool = False
 
-    def description(self) -> str:
-        """Return the summary of the command, as its help has it, with the notes. Imports its module."""
-        summary = (self.registered().function.__doc__ or "").partition("\n")[0]
-        return self.notes if self.document in TOOL_DOCUMENTS else f"{summary} {self.notes}".strip()
+    def own_arguments(self) -> tuple[str, ...]:
+        """Return the arguments that the server handles, and not the command."""
+        pages = (LIMIT, OFFSET) if self.paged else ()
+        orders = (ORDERS,) if ORDERS in self.required else ()
+        return (*orders, *((PAYLOAD,) if self.takes_payload else ()), *pages, DETAIL)
 
     def registered(self) -> RegisteredCommand:
         """Return the command's record. Imports its module."""
@@ -50,7 +60,8 @@ class ToolDefinition(NamedTuple):
     def parameters(self) -> dict[str, CommandParameter]:
         """Return the parameters that an agent may set, by name, the required ones first."""
         known = {each.name: each for each in self.registered().parameters()}
-        return {name: known[name] for name in dict.fromkeys((*self.required, *self.inputs))}
+        names = (each for each in dict.fromkeys((*self.required, *self.inputs)) if each != ORDERS)
+        return {name: known[name] for name in names}
 
 
 _ORDER = ("network", "token_in", "token_out", "amount")
@@ -62,103 +73,101 @@ _ANY_STATE = (*_STATE, "block")
 TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         "quote", "route", "Quote a swap", "route",
+        "Find the best route for a swap: output, minimum after slippage, price impact, gas and route. Builds nothing.",
         (
             *_ROUTING, "reverse", "direct", "max_pools", "simple", "shares", "certify", "slippage", "sender",
             *_ANY_STATE,
         ),
         _ORDER,
-        "The answer has the output, the minimum after slippage, the price impact, the gas and the route. It builds"
-        " nothing to sign.",
     ),
     ToolDefinition(
-        "compare",
-        "compare",
-        "Compare ways to fill an order",
-        "compare",
-        (*_ROUTING, "aggregators", "sender", *_ANY_STATE),
-        _ORDER,
-        "The split route, the best single path, the best direct swap and each protocol alone, on one state. With"
-        " aggregators, names or all, public aggregators are asked too: tokens, amount and sender then leave this"
-        " machine, so only where the user wants that. With a node, offers rank by what their payloads pay in a"
-        " simulation.",
+        "quote_batch", "route", "Quote several swaps", "route-batch",
+        f"Quote up to {MAX_ORDERS} orders of one network on the same state.",
+        ("max_hops", "exclude_protocols", "reverse", "slippage", *_ANY_STATE),
+        ("network", ORDERS),
+        list_field="quotes", defaults=MappingProxyType({"batch": "-"}), stdin=ORDERS,
     ),
     ToolDefinition(
-        "depth",
-        "depth",
-        "Show price impact by amount",
-        "depth",
-        ("amounts", *_ROUTING, *_ANY_STATE),
-        _ORDER[:3],
-        "Its levels are the largest amounts that stay below 0.1%, 0.5%, 1% and 5%. It quotes many amounts, which takes"
+        "compare", "compare", "Compare ways to fill an order", "compare",
+        "Compare the split route, the best single path, the best direct swap and each protocol alone, on one state."
+        " aggregators (names, or all) also queries public aggregators: tokens, amount and sender then leave this"
+        " machine, so use it only if the user wants that.",
+        (*_ROUTING, "aggregators", "sender", *_ANY_STATE), _ORDER, paged="alternatives",
+    ),
+    ToolDefinition(
+        "depth", "depth", "Show price impact by amount", "depth",
+        "Show the price impact of growing amounts. levels has the largest amounts below 0.1%, 0.5%, 1% and 5%. Takes"
         " some seconds.",
+        ("amounts", *_ROUTING, *_ANY_STATE), _ORDER[:3],
     ),
     ToolDefinition(
-        "pools",
-        "pools",
-        "List pools",
-        "pools",
-        ("token", "other", "limit", *_ANY_STATE),
-        ("network",),
-        "With one token or two, those that trade them.",
+        "pools", "pools", "List pools", "pools",
+        "List the pools of a network, of a token or of a pair, the deepest first.",
+        ("token", "other", *_ANY_STATE), ("network",), paged="pools",
     ),
     ToolDefinition(
-        "price",
-        "price",
-        "Price tokens",
-        "price",
-        ("unit", *_ANY_STATE),
-        ("network", "tokens"),
-        "These are mid prices; an order gets less, and the tool quote says how much.",
+        "find_pools", "sync", "Look up the pools of a token", "sync",
+        "Look up the pools of a token that no other tool knows, by its address, on a node. Later calls that name this"
+        " address use these pools. Takes up to a minute.",
+        (), ("network", "tokens"), needs_node=True,
     ),
     ToolDefinition(
-        "build_transaction",
-        "calldata",
-        "Build an unsigned transaction",
-        "calldata",
+        "price", "price", "Price tokens", "price",
+        "Show mid prices of tokens. An order gets less; quote returns how much.",
+        ("unit", *_ANY_STATE), ("network", "tokens"),
+    ),
+    ToolDefinition(
+        "build_transaction", "calldata", "Build an unsigned transaction", "calldata",
+        "Find the best route and build the transactions to sign, an approval first if one is needed, with the verdict"
+        " of a simulation if a node can run one. Returns the URI of the payload, which decode and check take and a"
+        " wallet can read. Signs and sends nothing.",
         (*_ROUTING, "reverse", "direct", "max_pools", "simple", "slippage", "router_dialect", "sender", "deadline",
          "simulate", *_STATE),
         _PAID,
-        "The answer has the transactions to sign, an approval first where one is needed, and the verdict of a rehearsal"
-        " where a node can do one. Nothing is signed or sent: the user does that, after reading the warnings.",
     ),
     ToolDefinition(
-        "decode",
-        "decode",
-        "Say what a payload does",
-        "decode",
-        ("network", "to", "value", "sender", "destination", "slippage", *_STATE),
-        ("calldata",),
-        "It reads calls, approvals and permits of any origin, and compares them with a fresh quote. Do not sign a"
-        " payload whose field dangers is not empty.",
-        stdin="calldata",
+        "decode", "decode", "Explain a payload", "decode",
+        "Explain calls, approvals and permits of any origin, and compare them with a fresh quote. Do not sign a payload"
+        " if dangers is not empty.",
+        ("network", "to", "value", "sender", "destination", "slippage", *_STATE), ("calldata",),
+        stdin="calldata", takes_payload=True,
     ),
     ToolDefinition(
-        "check",
-        "calldata",
-        "Check a swap on a node",
-        "check",
-        (*_ROUTING, "slippage", "sender", "router_dialect", "state", "live", "max_age"),
-        _PAID,
-        "A node rehearses the swap of an order and a sale of what it buys, without sending anything. The verdict is ok,"
-        " warn or block: a token that cannot be sold again is blocked. No payload is in the answer.",
-        defaults=MappingProxyType({"check": "always"}),
+        "check", "calldata", "Check a swap on a node", "check",
+        "Simulate the swap of an order and a sale of the tokens it bought, on a node. The verdict is ok, warn or block;"
+        " a token that cannot be sold again is blocked. With payload: decode that payload and check its order.",
+        (*_ROUTING, "slippage", "sender", "router_dialect", "state", "live", "max_age"), _PAID,
+        defaults=MappingProxyType({"check": "always"}), takes_payload=True,
     ),
     ToolDefinition(
-        "health",
-        "health",
-        "Check networks",
-        "health",
-        ("networks", "state", "offline", "max_age"),
-        notes="It quotes a sample order on each network. Without networks it checks all.",
-        list_field="health",
+        "balance", "balance", "Show the balances of an account", "balance",
+        "Show the tokens of an account at the newest block.", ("tokens",), ("network", "account"),
+        paged="balances", needs_node=True,
     ),
     ToolDefinition(
-        "networks", "networks", "List the networks", "networks", list_field="networks", asks_nodes=False,
-        notes="Their names are the argument network of the other tools.",
+        "allowance", "allowance", "Show an allowance", "allowance",
+        "Show how much of an account's token a spender may take. The default spender is the network's router.",
+        ("spender",), ("network", "owner", "token"), needs_node=True,
     ),
     ToolDefinition(
-        "tokens", "tokens", "Find tokens", "tokens", ("pattern",), ("network",), list_field="tokens", asks_nodes=False,
-        notes="With a pattern only those that match it. Symbols are not unique on a chain: compare addresses.",
+        "health", "health", "Check networks", "health",
+        "Quote a sample order on each network, or on those named.",
+        ("networks", "state", "offline", "max_age"), list_field="health",
+    ),
+    ToolDefinition(
+        "networks", "networks", "List networks", "networks", "List the networks that the other tools take.",
+        list_field="networks", reads_nodes=False,
+    ),
+    ToolDefinition(
+        "tokens", "tokens", "Find tokens", "tokens",
+        "List the tokens of a network, or those that match a pattern. Several tokens may share a symbol: compare"
+        " addresses.",
+        ("pattern",), ("network",), list_field="tokens", paged="tokens", reads_nodes=False,
+    ),
+    ToolDefinition(
+        "protocols", "protocols", "List protocols", "protocols",
+        "List the protocols of a network, which exclude_protocols takes.",
+        (), ("network",), list_field="protocols", paged="protocols", reads_nodes=False,
     ),
 )  # fmt: skip
 

@@ -94,13 +94,13 @@ def _with_own(tokens: _Tokens, node: Mapping[str, Any], find: FindToken, network
         )
     if "token" in node:
         single = find(node["token"])
-    # The interface names the wrapped token where the native one is sold or bought.
-    native = None if network is None else network.native
-    kind = node.get("routeSwapType")
-    if native and sold and kind == SwapType.NATIVE_TO_TOKEN:
-        sold = sold._replace(symbol=native.symbol)
-    if native and bought and kind == SwapType.TOKEN_TO_NATIVE:
-        bought = bought._replace(symbol=native.symbol)
+    # V2, which alone has `meta`, names the wrapped token if the native one is sold or bought. V1 has real addresses.
+    wrapped = None if network is None else network.wrapped_native
+    kind = node.get("routeSwapType") if "meta" in node else None
+    if network and wrapped and sold and sold.address == wrapped.address and kind == SwapType.NATIVE_TO_TOKEN:
+        sold = sold._replace(symbol=network.native.symbol)
+    if network and wrapped and bought and bought.address == wrapped.address and kind == SwapType.TOKEN_TO_NATIVE:
+        bought = bought._replace(symbol=network.native.symbol)
     return _Tokens(sold, bought, single)
 
 

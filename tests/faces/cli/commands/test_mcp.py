@@ -32,10 +32,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "decode": {"calldata": {"to": USDC, "data": APPROVAL}, "network": "base"},
     "check": ORDER | {"destination": WALLET},
     "health": {"networks": ["base", "monad"]},
+    "quote_batch": {"network": "base", "orders": [{"token_in": "ETH", "token_out": "USDC", "amount": "1"}]},
+    "protocols": {"network": "base"},
+    "find_pools": {"network": "base", "tokens": ["0x" + "12" * 20]},
+    "balance": {"network": "base", "account": WALLET},
+    "allowance": {"network": "base", "owner": WALLET, "token": "USDC"},
     "networks": {},
     "tokens": {"network": "base", "pattern": "usd"},
 }
-"""A call of each tool that succeeds without a node, but for the check."""
+"""A call of each tool that succeeds without a node, but for `NEED_NODE`."""
+NEED_NODE = ("check", "find_pools", "balance", "allowance")
+MAX_LIST_BYTES, MAX_RESPONSE_BYTES = 20_000, 4_000
 
 
 async def call(client: Client, name: str, arguments: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
@@ -43,35 +50,56 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> tuple[bo
     return result.is_error, document(result)
 
 
-def test_every_tool_answers_as_its_schema_says() -> None:
-    async def call_all(client: Client) -> dict[str, tuple[Any, Any, Any]]:
-        listed = {each.name: each for each in (await client.list_tools()).tools}
-        assert list(listed) == [each.name for each in TOOLS]
-        return {
-            name: (listed[name].input_schema, listed[name].output_schema, await call(client, name, arguments))
-            for name, arguments in CALLS.items()
-        }
-
-    answers = with_client(call_all)
-    assert set(answers) == {each.name for each in TOOLS}
-    is_refused, refusal = answers.pop("check")[2]
-    assert is_refused
-    assert refusal["message"] == "--check asks a node of an EVM network, but the setting live excludes it (never)"
-    for name, (input_schema, output_schema, (is_error, answer)) in answers.items():
-        assert not is_error, answer
-        assert Draft202012Validator(input_schema).is_valid(CALLS[name])
-        errors = [str(each) for each in Draft202012Validator(output_schema).iter_errors(answer)]
-        assert not errors, errors[0][:500]
-        assert next(iter(answer)) == "warnings"
+def size(result: Any) -> int:
+    """Return the size of a result or a list as clients without a compact writer count it."""
+    return len(json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
-def test_a_quote_is_that_of_the_command_line_with_whole_amounts() -> None:
-    is_error, answer = with_client(lambda client: call(client, "quote", ORDER))
+def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
+    async def call_all(client: Client) -> tuple[Any, dict[str, tuple[Any, Any]]]:
+        listed = await client.list_tools()
+
+        async def both(name: str, arguments: dict[str, Any]) -> tuple[Any, Any]:
+            brief = client.call_tool(name, arguments)
+            full = client.call_tool(name, arguments | {"detail": "full"})
+            return (await brief, await full)
+
+        results = await asyncio.gather(*(both(name, arguments) for name, arguments in CALLS.items()))
+        return listed, dict(zip(CALLS, results, strict=True))
+
+    listed, results = with_client(call_all)
+    assert size(listed) <= MAX_LIST_BYTES
+    tools = {each.name: each for each in listed.tools}
+    assert list(tools) == [each.name for each in TOOLS]
+    for tool in TOOLS:
+        brief, full = results[tool.name]
+        assert size(brief) <= MAX_RESPONSE_BYTES, tool.name
+        assert Draft202012Validator(tools[tool.name].input_schema).is_valid(CALLS[tool.name])
+        answer = json.loads(full.content[0].text)
+        assert brief.is_error == full.is_error == (tool.name in NEED_NODE), answer
+        if tool.name not in NEED_NODE:
+            schema = build_answer_schema(tool)
+            if tool.name == "build_transaction":
+                assert answer.pop("payload").startswith("swapcli://payload/")
+            errors = [str(each) for each in Draft202012Validator(schema).iter_errors(answer)]
+            assert not errors, (tool.name, errors[0][:500])
+            assert next(iter(answer)) == "warnings"
+    refusal = document(results["check"][0])
+    assert (
+        refusal["message"] == "the tool check asks a node of an EVM network, but the setting live excludes it (never)"
+    )
+
+
+def test_a_full_quote_is_that_of_the_command_line_with_whole_amounts() -> None:
+    async def quote(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
+        (_, brief), (_, full) = [await call(client, "quote", ORDER | each) for each in ({}, {"detail": "full"})]
+        return brief, full
+
+    brief, answer = with_client(quote)
     printed = run_swapcli("route", *ORDER.values(), "--json").json
-    assert not is_error
-    own = {"notes", "amounts"}
+    printed |= {"priceImpactPercent": printed.pop("priceImpact"), "slippagePercent": printed.pop("slippage")}
     changing = {"time", "meta", "expiresAt"}
-    assert answer.keys() - own == printed.keys()
+    assert answer.keys() - {"notes", "amounts"} == printed.keys()
     assert {name: answer[name] for name in printed.keys() - changing} == {
         name: printed[name] for name in printed.keys() - changing
     }
@@ -80,6 +108,57 @@ def test_a_quote_is_that_of_the_command_line_with_whole_amounts() -> None:
     assert amounts["inputAmount"] == ("1.5", "ETH", "1500000000000000000")
     assert amounts["outputAmount"][1:] == ("USDC", printed["outputAmount"])
     assert float(amounts["minReceived"][0]) * 1e6 == pytest.approx(int(printed["minReceived"]))
+    assert brief["inputAmount"] == "1.5 ETH"
+    assert brief["outputAmount"] == f"{amounts['outputAmount'][0]} USDC"
+    assert brief["priceImpactPercent"] == printed["priceImpactPercent"]
+    assert "ETH > USDC" in brief["route"][0]
+
+
+def test_a_payload_is_passed_by_its_uri() -> None:
+    order = ORDER | {"destination": WALLET, "amount": "50"}
+
+    async def use(client: Client) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+        built = await client.call_tool("build_transaction", order)
+        uri = document(built)["payload"]
+        read = await client.read_resource(uri)
+        _, decoded = await call(client, "decode", {"payload": uri})
+        _, checked = await call(client, "check", {"payload": uri})
+        return built, read, decoded, checked
+
+    built, read, decoded, checked = with_client(use)
+    text, link = built.content
+    assert "0x8619b04e" not in text.text, "no calldata"
+    assert (link.type, link.uri) == ("resource_link", document(built)["payload"])
+    payload = json.loads(read.contents[0].text)
+    assert payload["transactions"][0]["data"].startswith("0x8619b04e")
+    assert (decoded["network"], decoded["dangers"]) == ("base", [])
+    assert (decoded["order"]["amountIn"], decoded["order"]["recipient"]) == ("50 ETH", WALLET)
+    assert decoded["order"]["minReceived"] == document(built)["minReceived"]
+    assert (
+        checked["message"] == "the tool check asks a node of an EVM network, but the setting live excludes it (never)"
+    )
+
+
+def test_long_input_is_not_repeated() -> None:
+    long = "x" * 100_000
+    calls = (
+        ("quote", ORDER | {"token_in": long}),
+        ("quote", ORDER | {"token_in": long[:9_000]}),
+        ("quote", ORDER | {"amount": "9" * 9_000}),
+        ("quote", ORDER | {long: "1"}),
+        (long, ORDER),
+        ("decode", {"calldata": "0x" + "ab" * 50_000}),
+        ("decode", {"calldata": [{"to": long}]}),
+        ("quote_batch", {"network": "base", "orders": [{"token_in": "y" * 200, "token_out": "ETH", "amount": "1"}]}),
+    )
+
+    async def use(client: Client) -> list[Any]:
+        return await asyncio.gather(*(client.call_tool(*each) for each in calls))
+
+    for result in with_client(use):
+        text = result.content[0].text
+        assert size(result) <= MAX_RESPONSE_BYTES
+        assert not [run for run in ("x" * 201, "9" * 201, "ab" * 101) if run in text], text[:500]
 
 
 def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> None:
@@ -91,19 +170,18 @@ def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> N
             async with mcp_client(env={"SWAPCLI_CONFIG": str(settings)}) as client:
                 plain = await call(client, "compare", ORDER)
                 assert fake.server.exchanges == []
-                return [plain, await call(client, "compare", ORDER | {"aggregators": ["mine"], "sender": WALLET})]
+                asked = ORDER | {"aggregators": ["mine"], "sender": WALLET, "detail": "full"}
+                return [plain, await call(client, "compare", asked)]
 
         (_, plain), (is_error, asked) = asyncio.run(compare())
     assert not is_error, asked
     (exchange,) = fake.server.exchanges
     assert WALLET in exchange.target
-    assert (plain["hostsAsked"], plain["sender"]) == ([], None)
+    assert not {"hostsAsked", "sender"} & plain.keys()
     assert asked["sender"] == WALLET
     rows = [each for each in asked["alternatives"] if each["kind"] == "aggregator"]
     assert [(each["name"], each["outputAmount"]) for each in rows] == [("Mine", "4700000000")]
     assert rows[0]["simulation"]["outcome"] == "notSimulated"
-    schema = build_answer_schema(next(each for each in TOOLS if each.name == "compare"))
-    assert Draft202012Validator(schema).is_valid(asked)
 
 
 def test_an_unknown_tool_is_an_error_with_near_ones() -> None:
@@ -140,7 +218,7 @@ def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytes
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.splitlines() == [
         "error: swapcli mcp needs the Python package mcp, which is not installed",
-        "hint:  pip install 'swapcli[mcp]'",
+        "hint:  pip install '.[mcp]' in a checkout",
     ]
 
 

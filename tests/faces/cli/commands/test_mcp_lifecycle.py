@@ -19,6 +19,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.tools.arguments import ServerOptions
 from swapcli.faces.cli.tools.caller import ToolCaller
 from tests.support.command import clean_environment, run_swapcli
@@ -28,6 +29,10 @@ from tests.support.waiting import until
 
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
 SILENT_S = 60.0
+
+
+async def no_progress(_: float, __: str) -> None:
+    """Report progress to nobody."""
 
 
 def processes(marker: str) -> list[str]:
@@ -118,14 +123,14 @@ def test_a_server_ends_with_its_commands(number: signal.Signals | None) -> None:
 def test_a_command_that_takes_too_long_is_a_plain_error() -> None:
     async def call() -> tuple[dict[str, Any], bool]:
         caller = ToolCaller(ServerOptions(), lambda _: pytest.fail("there is no document"), timeout_s=0.05)
-        answer = await caller.call("quote", ORDER)
-        return dict(answer.document), answer.is_error
+        result = await caller.call("quote", ORDER, no_progress)
+        return json.loads(result.text), result.is_error
 
     answer, is_error = asyncio.run(call())
     assert is_error
     assert (answer["code"], answer["retryable"]) == ("CANCELLED", True)
     assert answer["message"] == "quote took longer than 0.05 seconds"
-    assert answer["next"]["tool"] == "quote"
+    assert answer["next"]["tool"] is None
 
 
 def test_clients_over_http_have_the_same_answers_side_by_side() -> None:
@@ -140,7 +145,8 @@ def test_clients_over_http_have_the_same_answers_side_by_side() -> None:
         process.terminate()
         assert process.wait(timeout=20) == 0
     printed = run_swapcli("route", *ORDER.values(), "--json").json
-    assert {each["outputAmount"] for each in answers} == {printed["outputAmount"]}
+    whole = whole_tokens(int(printed["outputAmount"]), 6).replace(",", "")
+    assert {each["outputAmount"] for each in answers} == {f"{whole} USDC"}
 
 
 @pytest.mark.parametrize("header", [{"Host": "evil.example:80"}, {"Origin": "https://evil.example"}])
@@ -180,10 +186,11 @@ def test_modelled_prices_become_no_transaction_unasked() -> None:
 
     quoted, refused, built = with_client(use, env=no_network)
     assert quoted["state"]["kind"] == "modelled"
+    assert "payload" not in quoted
     assert "STATE_MODELLED" in {each["code"] for each in quoted["warnings"]}
     assert (refused["code"], refused["next"]["tool"]) == ("MODELLED_STATE", None)
-    assert "calldata" not in refused
-    assert built["calldata"].startswith("0x")
+    assert "payload" not in refused
+    assert built["payload"].startswith("swapcli://payload/")
     assert "do not sign the payload" in built["warnings"][0]["message"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 from typing import Any
 
@@ -26,7 +27,7 @@ PAIR = {name: ORDER[name] for name in ("network", "token_in", "token_out")}
 _WRONG: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("quote", ORDER, {"network": "bass"}),
     ("quote", ORDER, {"network": ""}),
-    ("quote", ORDER, {"network": 8453}),
+    ("quote", ORDER, {"network": 84530}),
     ("quote", ORDER, {"network": "999999"}),
     ("quote", ORDER, {"token_in": "ETHH"}),
     ("quote", ORDER, {"token_in": ""}),
@@ -50,8 +51,9 @@ _WRONG: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("quote", ORDER, {"amount": "one"}),
     ("quote", ORDER, {"amount": "1e99"}),
     ("quote", ORDER, {"amount": "1.0000000000000000001"}),
-    ("quote", ORDER, {"amount": 1}),
-    ("quote", ORDER, {"amount": 0.1}),
+    ("quote", ORDER, {"amount": 10**30}),
+    ("quote", ORDER, {"amount": 0.1234567890123456}),
+    ("quote", ORDER, {"detail": "everything"}),
     ("quote", ORDER, {"amount": True}),
     ("quote", ORDER, {"amount": "all"}),
     ("quote", ORDER, {"amount": "50%"}),
@@ -105,6 +107,17 @@ _WRONG: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("depth", PAIR, {"amounts": ["50%"]}),
     ("depth", PAIR, {"amount": "1"}),
     ("depth", PAIR, {"token_out": "ETH"}),
+    ("quote_batch", {"network": "base"}, {}),
+    ("quote_batch", {"network": "base"}, {"orders": [{"token_in": "ETH"}]}),
+    ("find_pools", {"network": "base"}, {"tokens": ["@/etc/passwd"]}),
+    ("find_pools", {"network": "base"}, {"tokens": [" @/etc/passwd"]}),
+    ("find_pools", {"network": "base"}, {"tokens": ["ETH,@/etc/passwd"]}),
+    ("balance", {"network": "base"}, {"account": "me"}),
+    ("allowance", {"network": "base"}, {"owner": WALLET}),
+    ("protocols", {"network": "bass"}, {}),
+    ("tokens", {"network": "base"}, {"offset": 1000}),
+    ("decode", {}, {"payload": "swapcli://payload/0"}),
+    ("check", {}, {"payload": 5}),
     ("pools", {"network": "base"}, {"limit": -1}),
     ("pools", {"network": "base"}, {"limit": 10**9}),
     ("pools", {"network": "base"}, {"token": "ETH", "other": "WETH"}),
@@ -181,6 +194,9 @@ def test_each_mistake_is_a_plain_error_and_the_server_goes_on() -> None:
         assert answer["message"], mistake
         assert answer["next"]["tool"] in {*tools, None}
         assert answer["next"]["reason"]
+        assert (answer["next"]["tool"], answer["next"]["arguments"]) != mistake
+        texts = f"{answer['message']} {answer['hint']} {answer['next']['reason']}"
+        assert not re.search(r"(?<![\w-])--[a-z]", re.sub(r'"[^"]*"', "", texts)), (mistake, answer)
 
 
 def test_lines_that_are_no_messages_do_not_end_the_server() -> None:
@@ -218,7 +234,8 @@ def test_lines_that_are_no_messages_do_not_end_the_server() -> None:
         assert process.wait(timeout=20) == 0
         assert b"Traceback" not in process.stderr.read()
     assert all("error" in answers[number] for number in wrong)
-    assert answers[6]["result"]["structuredContent"]["message"] == "a number is too large"
+    assert "structuredContent" not in answers[6]["result"]
+    assert json.loads(answers[6]["result"]["content"][0]["text"])["message"] == "a number is too large"
     assert not answers[8]["result"]["isError"]
 
 

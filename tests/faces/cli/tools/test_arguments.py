@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from typer.main import get_command
 
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import OptionText, parse_plain
-from swapcli.faces.cli.tools.arguments import MAX_TEXT, ServerOptions, build_command_line
+from swapcli.faces.cli.tools.arguments import MAX_TEXT, CommandLine, ServerOptions, split_arguments
+from swapcli.faces.cli.tools.arguments import build_command_line as build
+from swapcli.faces.cli.tools.schemas import build_listed_schema
 from swapcli.faces.cli.tools.tool_table import TOOLS, ToolDefinition, find_tool
 from swapcli.faces.cli.typer_root import app
 
 NONE = ServerOptions()
 ORDER = {"network": "base", "token_in": "ETH", "token_out": "USDC", "amount": "1.5"}
+ORDER_OF_BATCH = {"token_in": "USDC", "token_out": "ETH", "amount": "100"}
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
 DANGEROUS = ("svg", "run", "notify", "batch", "results", "config", "market", "store", "api_key_file", "rpc_url",
              "api_url", "keys_file", "output", "mermaid", "watch")  # fmt: skip
@@ -27,6 +31,10 @@ def tool(name: str) -> ToolDefinition:
     found = find_tool(name)
     assert found is not None
     return found
+
+
+def build_command_line(tool: ToolDefinition, arguments: dict[str, Any], server: ServerOptions) -> CommandLine:
+    return build(tool, split_arguments(tool, arguments, server).command, server)
 
 
 def parsed(words: tuple[str, ...]) -> dict[str, Any]:
@@ -54,8 +62,74 @@ def test_no_value_is_taken_for_an_option(
 
 
 def test_numbers_are_taken_where_the_option_is_a_number() -> None:
-    line = build_command_line(tool("quote"), ORDER | {"max_hops": 3, "slippage": 0.5, "direct": None}, NONE)
+    given = {"max_hops": 3.0, "slippage": 0.5, "direct": None, "amount": 1.5}
+    line = build_command_line(tool("quote"), ORDER | given, NONE)
     assert line.words == ("route", "--max-hops=3", "--slippage=0.5", "--json", "base", "ETH", "USDC", "1.5")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("price", {"network": "base", "tokens": '["ETH", "AERO"]'}, ("price", "--json", "base", "ETH", "AERO")),
+        ("price", {"network": "base", "tokens": "ETH"}, ("price", "--json", "base", "ETH")),
+        (
+            "quote",
+            ORDER | {"direct": "true", "reverse": "False", "max_hops": "3"},
+            ("route", "--direct", "--max-hops=3", "--json", *ORDER.values()),
+        ),
+        (
+            "quote",
+            ORDER | {"exclude_protocols": '["uniswapV4", "5"]'},
+            ("route", "--exclude-protocols=uniswapV4", "--exclude-protocols=5", "--json", *ORDER.values()),
+        ),
+    ],
+)
+def test_lists_booleans_and_numbers_may_be_json_text(
+    name: str, arguments: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    assert build_command_line(tool(name), arguments, NONE).words == words
+
+
+def test_orders_become_lines_of_a_batch() -> None:
+    orders = [{"token_in": "ETH", "token_out": "USDC", "amount": 1}, {"id": "b", **ORDER_OF_BATCH}]
+    for written in (orders, json.dumps(orders)):
+        line = build_command_line(tool("quote_batch"), {"network": "base", "orders": written}, NONE)
+        assert line.words == ("route", "--batch=-", "--json", "base")
+        assert [json.loads(each) for each in line.stdin.splitlines()] == [
+            {"id": "1", "token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"},
+            {"id": "b", "token_in": "USDC", "token_out": "ETH", "amount_decimal": "100"},
+        ]
+
+
+@pytest.mark.parametrize("orders", [[], [{}], [5], "ETH", [ORDER_OF_BATCH] * 16, [ORDER_OF_BATCH | {"market": "/etc"}]])
+def test_malformed_orders_are_rejected(orders: object) -> None:
+    with pytest.raises(InvalidOption, match=r"^orders: "):
+        split_arguments(tool("quote_batch"), {"network": "base", "orders": orders}, NONE)
+
+
+def test_every_choice_is_a_value_of_its_option() -> None:
+    """A metavar with placeholders, such as N|HASH, lists no choices."""
+    choices = {
+        (name, tuple(schema["enum"]))
+        for each in TOOLS
+        for name, schema in build_listed_schema(each)["properties"].items()
+        if "enum" in schema
+    }
+    assert choices == {
+        ("live", ("auto", "require", "never")), ("shares", ("fine", "whole")), ("detail", ("brief", "full")),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("offset", [0, 3.0, "7"])
+def test_pages_are_counted_in_whole_numbers(offset: object) -> None:
+    call = split_arguments(tool("pools"), {"network": "base", "offset": offset, "limit": "2"}, NONE)
+    assert (call.offset, call.limit, call.command) == (int(float(str(offset))), 2, {"network": "base"})
+
+
+@pytest.mark.parametrize("page", [{"offset": -1}, {"limit": 0}, {"limit": 1.5}, {"offset": "x"}, {"offset": True}])
+def test_pages_that_do_not_exist_are_rejected(page: dict[str, Any]) -> None:
+    with pytest.raises(InvalidOption, match="expected a whole number"):
+        split_arguments(tool("pools"), {"network": "base"} | page, NONE)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +138,18 @@ def test_numbers_are_taken_where_the_option_is_a_number() -> None:
         ({}, "the argument network is missing", "quote needs network, token_in, token_out, amount"),
         (ORDER | {"tokn_in": "ETH"}, 'quote has no argument "tokn_in"', "did you mean token_in?"),
         (ORDER | {"svg": "/tmp/x"}, 'quote has no argument "svg"', None),
-        (ORDER | {"amount": 1.5}, "amount: expected a string, not 1.5", None),
+        (ORDER | {"amount": [1.5]}, "amount: expected a string, not [1.5]", None),
+        (
+            ORDER | {"amount": 10**21},
+            f"amount: {10**21} has more digits than a number in JSON keeps",
+            "write it as text",
+        ),
+        (
+            ORDER | {"amount": 0.1234567890123456},
+            "amount: 0.1234567890123456 has more digits than a number in JSON keeps",
+            "write it as text",
+        ),
+        (ORDER | {"detail": "all"}, "detail: expected brief or full, not 'all'", None),
         (ORDER | {"slippage": True}, "slippage: expected a number, not True", None),
         (ORDER | {"reverse": "yes"}, "reverse: expected true or false, not 'yes'", None),
         (ORDER | {"exclude_protocols": [9]}, "exclude_protocols: expected an array of strings, not [9]", None),

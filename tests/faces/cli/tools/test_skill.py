@@ -33,11 +33,14 @@ def test_each_worked_example_works_as_it_is_shown() -> None:
     answers = with_client(use)
     assert [answer for is_error, answer in answers if is_error] == []
     quoted, reverse, depth, _, built, decoded = (answer for _, answer in answers)
-    assert {"outputAmount", "minReceived", "outputNetOfGas"} <= {each["field"] for each in quoted["amounts"]}
-    assert {each["field"]: each["whole"] for each in reverse["amounts"]}["outputAmount"].startswith("5000")
-    (level,) = (each for each in depth["levels"] if each["level"] == 1.0)
-    assert int(level["within"]["inputAmount"]) < int(level["beyond"]["inputAmount"])
+    assert all(quoted[name].endswith(" USDC") for name in ("outputAmount", "minReceived", "outputNetOfGas"))
+    assert quoted["priceImpactPercent"] < 1
+    assert reverse["outputAmount"].startswith("5000")
+    (level,) = (each for each in depth["levels"] if each["levelPercent"] == 1.0)
+    within, beyond = (float(level[each]["inputAmount"].split()[0]) for each in ("within", "beyond"))
+    assert within < beyond
     assert built["transactions"][-1]["what"] == "swap"
+    assert built["payload"].startswith("swapcli://payload/")
     assert decoded["dangers"]
 
 
@@ -48,7 +51,7 @@ def test_the_skill_is_printed_with_every_tool() -> None:
     assert re.search(r"^name: swapcli$", front, re.MULTILINE)
     assert "description:" in front
     assert all(f"| `{tool.name}` |" in printed for tool in TOOLS)
-    assert "## The answers" in printed
+    assert "## The responses" in printed
     assert "## What no tool does" in printed
 
 

@@ -38,11 +38,41 @@ def test_an_unknown_token_leads_to_the_tokens() -> None:
     assert answer["next"]["arguments"] == {"network": "base"}
 
 
-def test_what_passes_is_called_again_with_the_same_arguments() -> None:
+def test_a_passing_error_names_the_time_to_wait() -> None:
     answer = document_of(RateLimited("too many requests", retry_after_s=7))
     assert answer["retryable"]
-    assert (answer["next"]["tool"], answer["next"]["arguments"]) == ("quote", ORDER)
+    assert (answer["next"]["tool"], answer["next"]["arguments"]) == (None, {})
     assert "7 seconds" in answer["next"]["reason"]
+
+
+@pytest.mark.parametrize("error", classes(), ids=lambda each: each.__name__)
+def test_no_step_is_the_call_that_failed(error: type[SwapcliError]) -> None:
+    """For each tool, as for health, which is also the step after some errors."""
+    if error.__module__ != errors.__name__:
+        return
+    for tool in TOOLS:
+        arguments = {"network": "base"} if "network" in tool.parameters() else {}
+        raised = SwapcliError("message")
+        document = error_document(report_of(raised)) | {"code": error.code}
+        step = tool_error(tool, arguments, document)["next"]
+        assert (step["tool"], step["arguments"]) != (tool.name, arguments)
+
+
+def test_a_misspelling_is_corrected_if_one_name_is_near() -> None:
+    details = {"token": "USDCC", "network": "base", "closest": ["USDC"]}
+    error = error_document(report_of(UnknownToken("none", details=details)))
+    step = tool_error(find_tool("quote"), ORDER | {"token_out": "USDCC"}, error)["next"]
+    assert (step["tool"], step["arguments"]) == ("quote", ORDER)
+    error["details"] = details | {"closest": ["USDC", "USDT"]}
+    step = tool_error(find_tool("quote"), ORDER | {"token_out": "USDCC"}, error)["next"]
+    assert step["tool"] == "tokens"
+
+
+def test_an_unknown_address_is_looked_up() -> None:
+    address = "0x" + "12" * 20
+    error = error_document(report_of(UnknownToken("none", details={"token": address, "network": "base"})))
+    step = tool_error(find_tool("quote"), ORDER | {"token_in": address}, error)["next"]
+    assert (step["tool"], step["arguments"]) == ("find_pools", {"network": "base", "tokens": [address]})
 
 
 @pytest.mark.parametrize("code", ["MODELLED_STATE", "UNSAFE_RECIPIENT", "VERDICT_BLOCKS", "SLIPPAGE_TOO_HIGH"])
@@ -52,6 +82,6 @@ def test_what_only_a_person_decides_leads_to_no_tool(code: str) -> None:
 
 
 def test_options_are_named_as_arguments() -> None:
-    answer = document_of(errors.InvalidOption("--max-hops: no", hint="give --exclude-protocols, not --no-such-option"))
+    answer = document_of(errors.InvalidOption("--max-hops: no", hint="give --exclude-protocols"))
     assert answer["message"] == "max_hops: no"
-    assert answer["hint"] == "give exclude_protocols, not --no-such-option"
+    assert answer["hint"] == "give exclude_protocols"

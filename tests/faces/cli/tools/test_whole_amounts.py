@@ -39,9 +39,24 @@ def test_amounts_in_lists_have_the_tokens_of_the_document() -> None:
 
 
 def test_native_swaps_are_in_the_native_token() -> None:
-    route = {"routeSwapType": 0, "inputToken": WETH, "outputToken": USDC, "inputAmount": "1500000000000000000"}
+    route = {
+        "meta": {},
+        "routeSwapType": 0,
+        "inputToken": WETH,
+        "outputToken": USDC,
+        "inputAmount": "1500000000000000000",
+    }
     assert by_field(route) == {"inputAmount": ("1.5", "ETH")}
     assert by_field(route | {"routeSwapType": 2}) == {"inputAmount": ("1.5", "WETH")}
+
+
+def test_a_token_of_starknet_keeps_its_name() -> None:
+    """V1 has routeSwapType 0 for every swap."""
+    starknet = find_network("starknet")
+    ether = {"symbol": "ETH", "address": starknet.tokens[0].address, "decimals": 18}
+    route = {"routeSwapType": 0, "inputToken": ether, "inputAmount": "1000000000000000000"}
+    (amount,) = whole_amounts(route, starknet)
+    assert (amount["whole"], amount["symbol"]) == ("1", "ETH")
 
 
 def test_tokens_are_found_by_address_and_symbol() -> None:

@@ -1,0 +1,57 @@
+"""Texts of commands are in the words of a tool, and no text has an option of the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import swapcli
+from swapcli.faces.cli.tools.skill import EXAMPLES, INSTRUCTIONS
+from swapcli.faces.cli.tools.tool_table import TOOLS, find_tool
+from swapcli.faces.cli.tools.wording import in_words_of
+
+SOURCES = Path(swapcli.__file__).parent
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def texts() -> Iterator[str]:
+    """Yield each text of the program that names an option, as errors, hints and warnings do."""
+    for file in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPTION.search(node.value):
+                yield node.value
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda each: each.name)
+def test_no_text_of_the_program_has_an_option_in_a_tool(tool: object) -> None:
+    found = [text for text in dict.fromkeys(texts()) if '"' not in text]
+    assert len(found) > 100
+    assert [text for text in found if OPTION.search(in_words_of(tool, text))] == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "worded"),
+    [
+        ("give --offline", "give offline"),
+        ("add --from ADDRESS", "add sender ADDRESS"),
+        ("allow them with --allow-fees", "allow them with the user's option allow-fees"),
+        ("name a node with --rpc-url", "name a node with the setting rpc_url"),
+        ("swapcli tokens base lists what the market holds", "the tool tokens lists what the market holds"),
+        ("swapcli sync NETWORK --store DIR makes it", "swapcli sync NETWORK with the option store DIR makes it"),
+        ('no token "--json" on base', 'no token "--json" on base'),
+    ],
+)  # fmt: skip
+def test_options_are_arguments_settings_or_the_users(text: str, worded: str) -> None:
+    quote = find_tool("quote")
+    assert quote is not None
+    assert in_words_of(quote, text) == worded
+    assert in_words_of(quote, {"notes": [text, 5]}) == {"notes": [worded, 5]}
+
+
+def test_no_text_for_agents_has_an_option() -> None:
+    written = [*INSTRUCTIONS, *(each.description for each in TOOLS), *(each.conclusion for each in EXAMPLES)]
+    assert [text for text in written if OPTION.search(text)] == []
