@@ -15,6 +15,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, OptionText
+from swapcli.faces.cli.json_field import WHOLE
 from swapcli.faces.cli.tools.tool_table import (
     BRIEF,
     DETAIL,
@@ -39,6 +40,8 @@ MAX_DIGITS = 6
 MAX_EXACT, EXACT_DIGITS = 2**53, 15
 """Integers up to the first and decimals with the second number of digits survive as numbers in JSON."""
 _SHOWN = 60
+_WHOLE_DOCUMENT = ("--json", f"--get={WHOLE}")
+"""An agent's tool is a program: by --get, it gets no prices that are not real unless the user requested them."""
 _BOOLEANS = {"true": True, "false": False}
 _ORDER_EXAMPLE = 'as in [{"token_in": "ETH", "token_out": "USDC", "amount": "1.5"}]'
 _NUMBERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -108,7 +111,7 @@ def build_command_line(tool: ToolDefinition, arguments: Mapping[str, Any], serve
             words.extend(value if isinstance(value, list) else [str(value)])
     # Behind -- no word is an option. Only Typer knows it, and its import takes long, so it is added only if needed.
     guard = ["--"] if any(word.startswith("-") and word != "-" for word in words) else []
-    return CommandLine((tool.command, *options, "--json", *guard, *words), stdin)
+    return CommandLine((tool.command, *options, *_WHOLE_DOCUMENT, *guard, *words), stdin)
 
 
 class CallArguments(NamedTuple):

@@ -64,23 +64,27 @@ def test_no_value_is_taken_for_an_option(
 def test_numbers_are_taken_where_the_option_is_a_number() -> None:
     given = {"max_hops": 3.0, "slippage": 0.5, "direct": None, "amount": 1.5}
     line = build_command_line(tool("quote"), ORDER | given, NONE)
-    assert line.words == ("route", "--max-hops=3", "--slippage=0.5", "--json", "base", "ETH", "USDC", "1.5")
+    assert line.words == ("route", "--max-hops=3", "--slippage=0.5", "--json", "--get=.", "base", "ETH", "USDC", "1.5")
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
-        ("price", {"network": "base", "tokens": '["ETH", "AERO"]'}, ("price", "--json", "base", "ETH", "AERO")),
-        ("price", {"network": "base", "tokens": "ETH"}, ("price", "--json", "base", "ETH")),
+        (
+            "price",
+            {"network": "base", "tokens": '["ETH", "AERO"]'},
+            ("price", "--json", "--get=.", "base", "ETH", "AERO"),
+        ),
+        ("price", {"network": "base", "tokens": "ETH"}, ("price", "--json", "--get=.", "base", "ETH")),
         (
             "quote",
             ORDER | {"direct": "true", "reverse": "False", "max_hops": "3"},
-            ("route", "--direct", "--max-hops=3", "--json", *ORDER.values()),
+            ("route", "--direct", "--max-hops=3", "--json", "--get=.", *ORDER.values()),
         ),
         (
             "quote",
             ORDER | {"exclude_protocols": '["uniswapV4", "5"]'},
-            ("route", "--exclude-protocols=uniswapV4", "--exclude-protocols=5", "--json", *ORDER.values()),
+            ("route", "--exclude-protocols=uniswapV4", "--exclude-protocols=5", "--json", "--get=.", *ORDER.values()),
         ),
     ],
 )
@@ -94,7 +98,7 @@ def test_orders_become_lines_of_a_batch() -> None:
     orders = [{"token_in": "ETH", "token_out": "USDC", "amount": 1}, {"id": "b", **ORDER_OF_BATCH}]
     for written in (orders, json.dumps(orders)):
         line = build_command_line(tool("quote_batch"), {"network": "base", "orders": written}, NONE)
-        assert line.words == ("route", "--batch=-", "--json", "base")
+        assert line.words == ("route", "--batch=-", "--json", "--get=.", "base")
         assert [json.loads(each) for each in line.stdin.splitlines()] == [
             {"id": "1", "token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"},
             {"id": "b", "token_in": "USDC", "token_out": "ETH", "amount_decimal": "100"},
@@ -167,10 +171,15 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str, hint
 
 def test_options_of_the_server_hold_for_the_tools_that_have_them() -> None:
     server = ServerOptions({"offline": True, "store": "/pools", "config": "my.yaml"})
-    assert build_command_line(tool("quote"), ORDER, server).words[1:5] == (
-        "--store=/pools", "--offline", "--config=my.yaml", "--json",
+    assert build_command_line(tool("quote"), ORDER, server).words[1:6] == (
+        "--store=/pools", "--offline", "--config=my.yaml", "--json", "--get=.",
     )  # fmt: skip
-    assert build_command_line(tool("networks"), {}, server).words == ("networks", "--config=my.yaml", "--json")
+    assert build_command_line(tool("networks"), {}, server).words == (
+        "networks",
+        "--config=my.yaml",
+        "--json",
+        "--get=.",
+    )
     with pytest.raises(InvalidOption, match="the command line of this server sets it"):
         build_command_line(tool("quote"), ORDER | {"offline": False}, server)
 
