@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.errors import InvalidInput, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.files import STDIN, read_lines, write_atomically
+from swapcli.faces.cli.files import STDIN, read_lines, shown_name, write_atomically
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
@@ -24,6 +24,7 @@ PUBLIC = ()
 
 app = CommandApp()
 
+_SPACES = str.maketrans(",;", "  ")
 _is_like_hash = re.compile(r"0[xX].*|[0-9a-fA-F]{20,}").fullmatch
 
 
@@ -100,9 +101,9 @@ def hindsight(
 
 
 def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
-    """Yield the hashes among words, and those of files: the first word of each line that is no comment.
+    """Yield the hashes among words, and those of files: the first word of each line that is not a comment.
 
-    Raises `InvalidInput` for what is no hash, with the number of its line.
+    Raises `InvalidInput` for a malformed hash, with the number of its line.
     """
     from swapcli.quoting.verification.transaction_verification import check_transaction_hash
 
@@ -112,15 +113,15 @@ def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
             yield word.lower()
             continue
         for number, line in enumerate(read_lines(word), start=1):
-            text = line.decode(errors="replace").partition("#")[0].replace(",", " ").strip()
-            if not text:
+            words_of_line = line.decode(errors="replace").partition("#")[0].translate(_SPACES).split()
+            if not words_of_line:
                 continue
             try:
-                check_transaction_hash(text.split()[0])
+                check_transaction_hash(words_of_line[0])
             except InvalidInput as error:
-                where = f"line {number} of {'stdin' if word == STDIN else word}"
-                raise InvalidInput(f"{where}: {error.message}", hint=error.hint, details=error.details) from None
-            yield text.split()[0].lower()
+                error.place = f"line {number} of {shown_name(word)}"
+                raise
+            yield words_of_line[0].lower()
 
 
 def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":
