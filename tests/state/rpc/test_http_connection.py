@@ -104,6 +104,19 @@ def test_gzip_responses_are_decoded(server: Server) -> None:
         assert node.call_many(echo_calls(3), NUMBER) == ECHOED
 
 
+@pytest.mark.parametrize("statuses", [(100,), (102,), (103,), (100, 102, 103, 103, 199)])
+def test_interim_responses_are_skipped(server: Server, statuses: tuple[int, ...]) -> None:
+    def interim(handler: Handler) -> bool:
+        for status in statuses:
+            handler.wfile.write(b"HTTP/1.1 %d Wait\r\nLink: </style.css>; rel=preload\r\n\r\n" % status)
+        return False
+
+    server.always = interim
+    with closing(node_at(server, attempts=1)) as node:
+        assert node.read_head().block.number == NUMBER
+        assert node.call_many(echo_calls(3), NUMBER) == ECHOED
+
+
 def bomb() -> bytes:
     """Unpacks to 65 MiB."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
