@@ -86,7 +86,7 @@ def test_no_error_repeats_a_header(server: Server) -> None:
         pytest.raises(UpstreamRejected) as caught,
     ):
         node.read_head()
-    assert caught.value.message == "first refused: no credit for …, that is …"
+    assert caught.value.message == "first rejected eth_chainId: no credit for …, that is …"
 
 
 def packed(handler: Handler) -> bool:
@@ -286,6 +286,6 @@ def test_a_refusal_is_not_retried_on_a_spare(server: Server, spare: Server) -> N
         return answer(request)
 
     server.answering = refusing
-    with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first refused"):
+    with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first rejected eth_getLogs"):
         node.read_logs(LogFilter((), (TOPIC,), 1, NUMBER))
     assert spare.exchanges == []
