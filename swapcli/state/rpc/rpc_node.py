@@ -47,7 +47,7 @@ from swapcli.state.rpc.node import (
 )
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
-from swapcli.state.rpc.receipt import Receipt
+from swapcli.state.rpc.receipt import Receipt, not_mined
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
@@ -66,6 +66,7 @@ _MEDIAN: Final = 50
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
 _RECEIPT: Final = "eth_getTransactionReceipt"
+_TRANSACTION: Final = "eth_getTransactionByHash"
 _NO_HASH: Final = "0x" + "00" * 32
 _ANY_BALANCE_WEI: Final = 1 << 128
 """Pays for the gas of any call at any gas price."""
@@ -159,7 +160,9 @@ class JsonRpcNode:
         return int(value, 16)
 
     def _fail(self, method: str, problem: str) -> NoReturn:
-        raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
+        raise InvalidUpstreamResponse(
+            f"{self.redacted_url} answered {method} with {problem}", details={"method": method}
+        )
 
 
 class SingleRpcNode(JsonRpcNode):
@@ -349,15 +352,25 @@ class SingleRpcNode(JsonRpcNode):
         """As `ReceiptNode.read_receipt`."""
         (found,) = self._send([RpcRequest(_RECEIPT, (transaction,), may_be_null=True)])
         if found is None:
+            (pending,) = self.send_optional([RpcRequest(_TRANSACTION, (transaction,))])
+            if isinstance(pending, dict):
+                raise not_mined(transaction, "is pending")
             return None
-        if not isinstance(found, dict) or not isinstance(found.get("logs"), list):
+        if not isinstance(found, dict):
             self._fail(_RECEIPT, "no receipt")
         if self._word(found.get("transactionHash"), _RECEIPT) != transaction.lower():
             self._fail(_RECEIPT, "the receipt of another transaction")
+        number, block_hash = found.get("blockNumber"), found.get("blockHash")
+        if number is None or block_hash is None:
+            raise not_mined(transaction, "is pending")
+        if block_hash == _NO_HASH:
+            raise not_mined(transaction, "is only preconfirmed")
+        if not isinstance(found.get("logs"), list):
+            self._fail(_RECEIPT, "a receipt without events")
         logs = [self._log(entry) for entry in found["logs"]]
         return Receipt(
-            block_number=self._number(found.get("blockNumber"), _RECEIPT),
-            block_hash=self._word(found.get("blockHash"), _RECEIPT),
+            block_number=self._number(number, _RECEIPT),
+            block_hash=self._word(block_hash, _RECEIPT),
             succeeded=self._number(found.get("status"), _RECEIPT) == 1,
             gas_used=self._number(found.get("gasUsed"), _RECEIPT),
             gas_price_wei=self._number(found.get("effectiveGasPrice") or "0x0", _RECEIPT),

@@ -52,10 +52,10 @@ def hindsight(
       swapcli hindsight base transactions.txt
       swapcli hindsight base transactions.txt -o hindsight.svg
 
-    For each transaction: what it sold and got, what the best route would have paid at the parent block, and the
-    difference in basis points before and after the gas of each, in total and by protocol. A transaction that is no
-    single swap, or whose pools are unknown, is listed with the reason. Blocks older than some minutes need an archive
-    node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help history).
+    For each transaction: the amounts sold and bought, what the best route would have paid at the parent block, and the
+    difference in basis points before and after the gas of each, in total and by protocol. A transaction that cannot be
+    compared is listed with the reason; if that is true of all, the exit status is 5. Blocks older than some minutes
+    need an archive node. Data of final blocks is cached, so a second run needs no node (swapcli help history).
     """
     width = parse_width("--svg-width", svg_width)
     if svg is None and output.output_file is not None:
@@ -72,7 +72,7 @@ def hindsight(
     if not hashes:
         raise UsageError("no transaction given: name hashes, or a file with one on each line")
     found = _look_back(session, network, hashes, uses_cache=not no_cache)
-    from swapcli.quoting.verification.hindsight import summarize
+    from swapcli.quoting.verification.hindsight import check_any_explained, summarize
 
     summary = summarize(found)
     where = session.networks.find(network)
@@ -97,6 +97,7 @@ def hindsight(
         from swapcli.faces.cli.commands.hindsight.view import build_hindsight_view
 
         session.output.print_details(build_hindsight_view(summary, found, where))
+    check_any_explained(found)
     return exit_codes.OK
 
 
