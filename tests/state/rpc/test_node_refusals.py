@@ -16,8 +16,7 @@ from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import CHAIN_ID, Failure, Handler, Pauses, Refused, Server, hangs_up, says, serving
 from tests.examples import few
-from tests.quoting.remote.test_client import server_tls
-from tests.support.loopback_server import http_response, loopback_server, respond_with
+from tests.support.loopback_server import http_response, loopback_server, respond_with, server_tls
 
 ECHOED = [call.calldata for call in echo_calls(9)]
 MAX_EXCHANGES = 12
