@@ -33,6 +33,7 @@ SwapcliError
 │   │   └── RequestBudgetSpent  the requests that a quote may send to public nodes are spent
 │   ├── InvalidUpstreamResponse     its response is malformed
 │   ├── ChainReorganized    a block that was read is no longer part of the chain
+│   ├── NotMined            a transaction is not in a block of the chain yet
 │   ├── BlockMismatch       a node answered for another block than requested
 │   ├── StaleNode           its state of the chain is older than ours
 │   └── ModelledState       nothing has given real prices, which a transaction needs
@@ -346,6 +347,12 @@ class ChainReorganized(UpstreamError):
     code = "REORGANISED"
 
 
+class NotMined(UpstreamError):
+    """A transaction is not in a block of the chain yet: it is pending, or only preconfirmed."""
+
+    code = "NOT_MINED"
+
+
 class BlockMismatch(UpstreamError):
     """A node answered for another block than requested."""
 
@@ -477,8 +484,8 @@ class Interrupted(Cancelled):
 
 
 PASSING_ERRORS = (
-    Unreachable, LiveUnavailable, UpstreamTimeout, RequestBudgetSpent, ChainReorganized, BlockMismatch, StaleNode,
-    MarketUnavailable, RateLimited, Cancelled,
+    Unreachable, LiveUnavailable, UpstreamTimeout, RequestBudgetSpent, ChainReorganized, NotMined, BlockMismatch,
+    StaleNode, MarketUnavailable, RateLimited, Cancelled,
 )  # fmt: skip
 """The errors that are worth a second attempt. The others need another request, other settings, or a decision."""
 _PASSING_REFUSALS = frozenset({"transient", "rate", "timeout", "edge"})

@@ -981,7 +981,7 @@ class HindsightSwapJson(TypedDict):
     where gas has no price. `differenceBps` and `netDifferenceBps` are how much more the best route would have paid, in
     basis points. `venues` and `bestVenues` are the protocols that the two use. `poolsEqual`, `poolsDifferent` and
     `poolsNotExplained` count the swaps in pools as `swapcli verify` does. `reason` says why there is no comparison, and
-    is null if there is one.
+    is null if there is one. `retryable` is true if there may be one later, as for a transaction that is not mined yet.
     """
 
     transaction: str
@@ -1006,6 +1006,7 @@ class HindsightSwapJson(TypedDict):
     poolsDifferent: int | None
     poolsNotExplained: int | None
     reason: str | None
+    retryable: bool
 
 
 class HindsightJson(TypedDict):

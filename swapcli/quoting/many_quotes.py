@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import describe
 from swapcli.quoting.amounts import parse_raw_amount
 from swapcli.quoting.ordered_answers import Executors, answer_in_order
 from swapcli.quoting.quote_figures import compute_figures
@@ -57,19 +58,35 @@ class PreparedOrder(NamedTuple):
     error: SwapcliError | None = None
 
 
-def read_order(order: Sequence[Any] | Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def read_order(order: object) -> tuple[Any, Any, Any]:
     """Return the tokens and the amount of an order as `Market.quote_many` takes it. Raises `InvalidInput`."""
     if not isinstance(order, Mapping):
-        if len(order) != 3:
-            raise InvalidInput("an order has three parts: token_in, token_out and amount")
-        return order[0], order[1], order[2]
+        parts = list(order) if _is_sequence(order) else None
+        if parts is None:
+            raise InvalidInput(f"an order is (token_in, token_out, amount) or a mapping, not {describe(order)}")
+        if len(parts) != 3:
+            raise InvalidInput(f"an order has three parts, token_in, token_out and amount, not {len(parts)}")
+        return parts[0], parts[1], parts[2]
     amounts = [name for name in ("amount", "amount_in") if name in order]
     if "token_in" not in order or "token_out" not in order or len(amounts) != 1:
         raise InvalidInput("an order has token_in, token_out, and one of amount and amount_in")
     amount = order[amounts[0]]
-    if amounts[0] == "amount_in":
+    if amounts[0] == "amount_in" and not (isinstance(amount, int) and not isinstance(amount, bool)):
         amount = parse_raw_amount(str(amount))
     return order["token_in"], order["token_out"], amount
+
+
+def is_answered(order_id: object, answered: Container[object]) -> bool:
+    """Return whether an id is among those answered. Raises `InvalidInput` for one that cannot be in a set."""
+    try:
+        return order_id in answered
+    except TypeError:
+        raise InvalidInput(f"an id is a string or an integer, not {describe(order_id)}") from None
+
+
+def _is_sequence(order: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether an object has parts in order, as tuples, lists and arrays have; text and sets do not."""
+    return hasattr(order, "__getitem__") and hasattr(order, "__iter__") and not isinstance(order, str | bytes)
 
 
 class _SentQuote(NamedTuple):

@@ -8,7 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
-from swapcli.core.errors import InvalidAmount, InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.core.errors import InvalidAmount, InvalidInput, InvalidOption, MarketUnavailable, SwapcliError
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
 
@@ -384,14 +384,23 @@ class Market:
         """Yield the quotes of many orders, in order, each as soon as it is ready; errors are answers too.
 
         An order is (token_in, token_out, amount), or a line of `swapcli route --batch`: token_in, token_out, amount_in
-        in base units, and perhaps an id; an amount as `quote` takes it is called amount. The id is else its number from
-        0. Orders whose id is in `answered` are left out.
+        in base units, and perhaps an id; an amount as `quote` takes it is called amount. The default id is the order's
+        number from 0. Orders with an id in `answered` are skipped. An item that is not an order gets an error.
 
-        `executor` is any of the standard library's, or a client's of Dask: it quotes on the state of this
-        market, which each worker is sent once. Orders of a worker that dies are asked again; where the executor itself
-        is broken by that, as one of processes is, the rest is quoted here. A class or function that makes executors is
-        called for another one instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory,
-        embedded or from a file: otherwise raises `InvalidOption`.
+        `executor` is any executor of the standard library, or of a Dask client. It quotes on the state of this market,
+        which each worker is sent once. Orders of a crashed worker are retried. If that breaks the executor itself, as
+        with processes, the remaining orders are quoted here. A class or function that makes executors is called for a
+        new one instead: `quote_many(orders, ProcessPoolExecutor)`. An executor needs a market in memory, embedded or
+        from a file: otherwise raises `InvalidOption`.
+
+        Processes that are not forked (on macOS and Windows, and by default since Python 3.14) import the main module
+        again. A script that starts them needs a guard:
+
+            if __name__ == "__main__":
+                for answer in market.quote_many(orders, ProcessPoolExecutor):
+                    print(answer.id, answer.quote or answer.error)
+
+        Without it, raises `InputOutputError` because workers end before their first order.
         """
         from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
         from swapcli.quoting.sources.in_memory import InMemorySource
@@ -421,15 +430,15 @@ class Market:
         self, orders: Iterable[Any], answered: Container[object], options: QuoteKeywords
     ) -> Iterator[PreparedOrder]:
         """Yield the orders whose ids are not among those answered."""
-        from swapcli.quoting.many_quotes import PreparedOrder, read_order
+        from swapcli.quoting.many_quotes import PreparedOrder, is_answered, read_order
 
         with self._lock:
             resolved = self._resolve(False, **options)
         for number, each in enumerate(orders):
             order_id = each.get("id", number) if isinstance(each, Mapping) else number
-            if order_id in answered:
-                continue
             try:
+                if is_answered(order_id, answered):
+                    continue
                 token_in, token_out, amount = read_order(each)
                 with self._lock:
                     order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
@@ -707,7 +716,15 @@ class Market:
         return f"<Market {self.network.name}: {shown}>"
 
     def _find(self, token: str | Token) -> Token:
-        return self.source.token(token) if isinstance(token, str) else token
+        if isinstance(token, str):
+            return self.source.token(token)
+        from swapcli.core.model.token import Token
+
+        if not isinstance(token, Token):
+            from swapcli.core.validation.values import describe
+
+            raise InvalidInput(f"a token is a symbol, an address or a Token, not {describe(token)}")
+        return token
 
     def _known_market(self) -> MarketState:
         from swapcli.quoting.sources.quote_source import known_market

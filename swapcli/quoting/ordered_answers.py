@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
+from multiprocessing import current_process
 from queue import SimpleQueue
 from threading import Semaphore, Thread
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from swapcli.core.errors import InputOutputError
 
@@ -29,6 +30,9 @@ _LAST_WINDOW: Final = 512
 answer."""
 _MAX_LOSSES: Final = 8
 """Losses in a row, without an answer between them, that end the work: their reason is in a chunk, or in the machine."""
+_MAX_FIRST_LOSSES: Final = 2
+"""New executors whose workers end before any response: each of them starts processes in vain for a second."""
+_GUARD: Final = "if __name__ == '__main__':"
 
 
 class AnswersChunks(Protocol[T_contra, R]):
@@ -51,7 +55,8 @@ def answer_in_order(
     is replaced by a new one, or else its items are answered in this process.
 
     Raises what `items` raises, after the answers of the items before it; and `InputOutputError` if workers die again
-    and again.
+    and again, or end before their first response. In a worker that is still importing the main module, which has no
+    guard, it raises Python's `RuntimeError` with the idiom.
     """
     crew = _Crew(how, executors)
     reader = _Reader(items, 1 if arrive_one_by_one else _CHUNK_SIZE)
@@ -143,6 +148,7 @@ class _Crew(Generic[T, R]):
         self._executor: Executor | None = executors if isinstance(executors, Executor) else executors()
         self._sent: dict[Future[Sequence[R] | None], _Chunk[T, R]] = {}
         self._losses = 0
+        self._has_responded, self._first_losses = False, 0
         self.events: SimpleQueue[Future[Sequence[R] | None] | Sequence[T]] = SimpleQueue()
 
     @property
@@ -163,8 +169,10 @@ class _Crew(Generic[T, R]):
             return
         try:
             future = self._how.submit(self._executor, chunk.items, has_asked=has_asked)
-        except (BrokenExecutor, RuntimeError):
-            self._replace([chunk])
+        except (RuntimeError, OSError, EOFError) as error:  # of the last two, a fork server that has ended
+            if _is_importing_main():
+                raise
+            self._replace([chunk], error)
         else:
             self._sent[future] = chunk
             future.add_done_callback(self.events.put)
@@ -176,17 +184,20 @@ class _Crew(Generic[T, R]):
             return 0
         failure = CancelledError() if future.cancelled() else future.exception()
         if isinstance(failure, BrokenExecutor):
-            self._replace([chunk])
-        elif failure is not None:
-            self._count_loss()
+            self._replace([chunk], failure)
+            return 0
+        if failure is not None:
+            self._count_loss(failure)
             self.send(chunk)
-        elif (answers := future.result()) is None:
+            return 0
+        self._has_responded = True
+        answers = future.result()
+        if answers is None:
             self.send(chunk, has_asked=True)
-        else:
-            chunk.answers = answers
-            self._losses = 0
-            return 1
-        return 0
+            return 0
+        chunk.answers = answers
+        self._losses = 0
+        return 1
 
     def close(self) -> None:
         """End the workers that were started here, and wait for them unless one still has work."""
@@ -195,18 +206,40 @@ class _Crew(Generic[T, R]):
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=not self._sent, cancel_futures=True)
 
-    def _replace(self, lost: Sequence[_Chunk[T, R]]) -> None:
+    def _replace(self, lost: Sequence[_Chunk[T, R]], failure: BaseException) -> None:
         """Send these and all chunks under way to new workers, or answer them here: all workers have gone."""
+        self._has_responded = self._has_responded or any(map(_has_result, self._sent))
         lost = [*lost, *self._sent.values()]
         self._sent.clear()
-        self._count_loss()
+        self._count_loss(failure)
+        self._first_losses += not self._has_responded
+        if self._make is not None and self._first_losses >= _MAX_FIRST_LOSSES:
+            raise InputOutputError(
+                f"a worker ended before its first order: is `{_GUARD}` there?",
+                hint=f"new processes import the main module again: put its calls under {_GUARD}",
+            ) from failure
         self._executor = None if self._make is None else self._make()
         for chunk in lost:
             self.send(chunk)
 
-    def _count_loss(self) -> None:
+    def _count_loss(self, failure: BaseException) -> None:
         self._losses += 1
         if self._losses >= _MAX_LOSSES:
+            reason = "perhaps because memory is short"
+            if not isinstance(failure, BrokenExecutor | CancelledError):
+                reason = f"the last one with {type(failure).__name__}: {failure}"
             raise InputOutputError(
-                "worker processes have died again and again, perhaps for want of memory", hint="use fewer workers"
-            )
+                f"workers have failed {self._losses} times in a row, {reason}", hint="use fewer workers"
+            ) from failure
+
+
+def _has_result(future: Future[Any]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _is_importing_main() -> bool:
+    """Return whether this process is a worker that has not yet imported the main module of its parent.
+
+    Python itself decides by this attribute whether a process may start others.
+    """
+    return getattr(current_process(), "_inheriting", False)

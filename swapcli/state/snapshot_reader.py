@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent
+from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
@@ -132,8 +132,12 @@ class BlockSnapshot:
 
     @property
     def _call_context(self) -> CallContext:
-        """The sender and the gas price of the transaction: the router calls the pools."""
-        return CallContext(self.network.router or ZERO_ADDRESS, self.head.gas_price_wei)
+        """The sender and the gas price of the transaction: the router calls the pools.
+
+        Nodes reject a price below the base fee, which a user may have given to rank routes.
+        """
+        price_wei = max(self.head.gas_price_wei, self.head.block.base_fee_wei or 0)
+        return CallContext(self.network.router or ZERO_ADDRESS, price_wei)
 
     def _update(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
         """Record the pools that were read, and why others were not."""
@@ -170,8 +174,12 @@ class BlockSnapshot:
             self.is_pinned = False
         return results
 
-    def market(self, known: MarketState, keys: Collection[str]) -> MarketState:
-        """Return `known` with only the pools of these keys, and the router, as they are at the block."""
+    def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
+        """Return `known` with only the pools of these keys, and the router, as they are at the block.
+
+        If the order `has_gas_price`, that of `known` stays where the node does not serve it. Raise `UpstreamError`.
+        """
+        is_unknown = has_gas_price and isinstance(self.head.gas_price, UpstreamError)
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         network = self.with_router(known.network) if self.registered_router else known.network
         network = network._replace(router_has_deadlines=self.network.router_has_deadlines)
@@ -184,7 +192,7 @@ class BlockSnapshot:
             pools=pools,
             provenance=Provenance.LIVE,
             source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}",
-            gas_price_wei=self.head.gas_price_wei,
+            gas_price_wei=known.gas_price_wei if is_unknown else self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,
             placeholder_pools=frozenset(),

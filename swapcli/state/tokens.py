@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 from unicodedata import category
 
+from swapcli.core.encoding.text import shorten_id
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.token import Token
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_word
 from swapcli.state.rpc.call_encoding import read_text as read_abi_text
 from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall
+from swapcli.state.rpc.node import ContractCall, ReturnData
 from swapcli.state.rpc.starknet_calls import read_felt_text, starknet_call
 
 MAX_DECIMALS: Final = 36
@@ -25,6 +26,8 @@ _STARKNET_ADDRESS_LENGTH: Final = 66
 _MAX_SYMBOL: Final = 32
 _MAX_NAME: Final = 64
 _BATCH_SIZE: Final = 500
+_NOT_UTF8: Final = "\ufffd"
+"""Stands for bytes that are not UTF-8."""
 
 
 def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
@@ -35,7 +38,8 @@ def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token
 
 
 def _token(address: str) -> BatchRead[Token]:
-    """Read a token in one round. The name is optional; decimals and symbol are needed to show an amount."""
+    """Read a token in one round. Only the decimals are needed: a token without a readable symbol has its short address
+    as symbol, and is named by its address."""
     is_starknet = len(address) == _STARKNET_ADDRESS_LENGTH
     read_text = read_felt_text if is_starknet else read_abi_text
     calls = [ContractCall(address, each) for each in _CALLDATA]
@@ -47,14 +51,17 @@ def _token(address: str) -> BatchRead[Token]:
         raise invalid_response(
             _DECIMALS, f"{decimal_places} of them" if decimal_places < 1 << 64 else "an absurd number of them"
         )
-    clean_symbol = sanitize_text(read_text(symbol, _SYMBOL), _MAX_SYMBOL)
-    if not clean_symbol:
-        raise invalid_response(_SYMBOL, "nothing that can be shown")
+    clean_symbol = _clean_text(read_text, symbol, _SYMBOL, _MAX_SYMBOL) or shorten_id(address)
+    clean_name = _clean_text(read_text, name, _NAME, _MAX_NAME) or clean_symbol
+    return Token(address, clean_symbol, clean_name, decimal_places)
+
+
+def _clean_text(read_text: Callable[[ReturnData, str], str], found: ReturnData, name: str, max_characters: int) -> str:
+    """Return the text that a call returned; empty if it has none that can be shown."""
     try:
-        clean_name = sanitize_text(read_text(name, _NAME), _MAX_NAME)
+        return sanitize_text(read_text(found, name).replace(_NOT_UTF8, ""), max_characters)
     except InvalidUpstreamResponse:
-        clean_name = ""
-    return Token(address, clean_symbol, clean_name or clean_symbol, decimal_places)
+        return ""
 
 
 def sanitize_text(text: str, max_characters: int) -> str:

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from decimal import Decimal
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
@@ -73,6 +74,40 @@ def test_lines_of_a_batch_are_orders_answered_once(market: Market) -> None:
     assert "one of amount and amount_in" in str(refused.error)
 
 
+NOT_ORDERS: tuple[tuple[Any, str], ...] = (
+    (None, "not null"),
+    (7, "not 7"),
+    ("ETH", 'not "ETH"'),
+    (b"ETH", "an order is (token_in, token_out, amount) or a mapping"),
+    ({"ETH", "USDC", "1"}, "an order is (token_in, token_out, amount) or a mapping"),
+    (("ETH", "USDC"), "not 2"),
+    (("ETH", "USDC", "1", "2"), "not 4"),
+    ({}, "an order has token_in"),
+    ({"token_in": "ETH", "token_out": "USDC"}, "one of amount and amount_in"),
+    ({"token_in": None, "token_out": "USDC", "amount": "1"}, "a token is a symbol, an address or a Token, not null"),
+    ((1, "USDC", "1"), "not 1"),
+    (("ETH", ["USDC"], "1"), "not a list"),
+    (("ETH", "USDC", None), "an amount is text"),
+    (("ETH", "USDC", 1.5), "an amount is text"),
+    (("ETH", "USDC", Decimal("NaN")), "an amount is text"),
+    (("ETH", "USDC", 10**5000), "2^256"),
+    ({"token_in": "ETH", "token_out": "USDC", "amount_in": 10**5000}, "2^256"),
+    ({"token_in": "ETH", "token_out": "USDC", "amount_in": None}, "is not an amount"),
+    ({"id": [1], "token_in": "ETH", "token_out": "USDC", "amount_in": "1"}, "an id is a string or an integer"),
+)
+
+
+@pytest.mark.parametrize("uses_executor", [False, True])
+def test_an_item_that_is_not_an_order_has_an_error(market: Market, uses_executor: bool) -> None:
+    items = [item for item, _ in NOT_ORDERS]
+    with ThreadPoolExecutor(1) as executor:
+        found = market.quote_many([*items, ("ETH", "USDC", "1")], executor if uses_executor else None, answered={99})
+        *refused, good = found
+    for each, (item, problem) in zip(refused, NOT_ORDERS, strict=True):
+        assert problem in str(each.error), type(item)
+    assert good.quote is not None
+
+
 def test_threads_answer_as_the_market_does(market: Market) -> None:
     orders = build_orders(20)
     with ThreadPoolExecutor(2) as executor:
@@ -82,8 +117,15 @@ def test_threads_answer_as_the_market_does(market: Market) -> None:
     assert answers[0].quote.transaction(destination="0x" + "11" * 20)["chainId"] == 8453
 
 
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_processes_answer_as_the_market_does(market: Market, method: str) -> None:
+    orders = build_orders(4)
+    start = partial(ProcessPoolExecutor, 1, get_context(method))
+    assert figures(market.quote_many(orders, start)) == figures(market.quote_many(orders))
+
+
 @pytest.mark.slow
-def test_processes_answer_as_the_market_does(market: Market) -> None:
+def test_two_processes_answer_as_the_market_does(market: Market) -> None:
     orders = build_orders(60)
     assert figures(market.quote_many(orders, processes)) == figures(market.quote_many(orders))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 from random import Random
 from threading import Semaphore
 from typing import Any
@@ -31,21 +34,23 @@ class Doubles:
 
 class UnreliableThreads(ThreadPoolExecutor):
     """Threads that answer in any order, cancel chunks, fail, and break as a pool of processes does: so many `faults`
-    in all."""
+    in all. They do not break before their first response unless they `break_at_once`."""
 
-    def __init__(self, random: Random, chance: float, faults: list[int]) -> None:
+    def __init__(self, random: Random, chance: float, faults: list[int], *, break_at_once: bool = False) -> None:
         super().__init__(3)
         self._random, self._chance, self._faults = random, chance, faults
-        self._is_broken = False
+        self._is_broken, self._can_break = False, break_at_once
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         if self._is_broken:
             raise BrokenExecutor("a worker has died")
         if not self._faults or self._random.random() >= self._chance:
-            return super().submit(fn, *args, **kwargs)
+            found = super().submit(fn, *args, **kwargs)
+            self._can_break = self._can_break or found.result() is not None
+            return found
         self._faults.pop()
         future: Future[Any] = Future()
-        match self._random.randrange(3):
+        match self._random.randrange(2 + self._can_break):
             case 0:
                 future.cancel()
                 future.set_running_or_notify_cancel()
@@ -95,9 +100,58 @@ def test_without_another_executor_the_rest_is_answered_here() -> None:
     assert [*first, *answers] == list(range(0, 1000, 2))
 
 
-def test_executors_that_break_again_and_again_end_it() -> None:
-    with pytest.raises(InputOutputError, match="died again and again"):
-        list(answer_in_order(range(9), lambda: UnreliableThreads(Random(0), 1.0, [0] * 99), Doubles()))
+class Failing(Doubles):
+    """Items that no worker can answer because a module is missing there."""
+
+    def submit(self, executor: Executor, items: Sequence[int], *, has_asked: bool) -> Future[Sequence[int] | None]:
+        del items, has_asked
+        return executor.submit(__import__, "no_such_module")  # type: ignore[arg-type]
+
+
+def test_failures_in_a_row_name_the_last_one() -> None:
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(InputOutputError, match=r"8 times in a row, .* ModuleNotFoundError: .*no_such_module"),
+    ):
+        list(answer_in_order(range(1), executor, Failing()))
+
+
+def test_early_losses_hint_at_the_guard() -> None:
+    def start() -> Executor:
+        return UnreliableThreads(Random(2), 1.0, [0] * 99, break_at_once=True)
+
+    with pytest.raises(InputOutputError, match="first order: is `if __name__ == '__main__':` there") as caught:
+        list(answer_in_order(range(9), start, Doubles()))
+    assert "__main__" in str(caught.value.hint)
+
+
+UNGUARDED = """
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from swapcli.quoting.ordered_answers import answer_in_order
+class Doubles:
+    def submit(self, executor, items, *, has_asked):
+        return executor.submit(sorted, items)
+    def answer(self, items):
+        return items
+pool = partial(ProcessPoolExecutor, 1, get_context({method!r}))
+print(*answer_in_order([2, 1], pool if {makes} else pool(), Doubles()))
+"""
+
+
+@pytest.mark.parametrize("makes_executors", [True, False])
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_a_script_without_a_guard(method: str, makes_executors: bool, tmp_path: Path) -> None:
+    """Its workers print nothing: they end with Python's error, and the script with ours, or it answers by itself."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.format(method=method, makes=makes_executors))
+    done = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=60)
+    if method == "fork" or not makes_executors:
+        assert (done.returncode, done.stdout) == (0, "2 1\n")
+    else:
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "InputOutputError: a worker ended before its first order: is `if __name__ == '__main__':`" in done.stderr
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])

@@ -70,10 +70,6 @@ def test_a_token_without_a_usable_name_goes_by_its_symbol(chain: Chain, name: by
         (text("A"), b"", "decimals(): returned 0 bytes, expected at least 32"),
         (text("A"), number(37), "decimals(): 37 of them"),
         (text("A"), number(2**255), "decimals(): an absurd number of them"),
-        (None, number(18), "symbol(): the contract reverts"),
-        (text(" \u202e\x00 "), number(18), "symbol(): nothing that can be shown"),
-        (number(32) + number(2**200), number(18), "symbol(): returned 64 bytes, expected at least "),
-        (bytes(32), number(18), "symbol(): nothing that can be shown"),
     ],
 )
 def test_an_unusable_token_is_skipped_with_the_reason(
@@ -85,6 +81,18 @@ def test_an_unusable_token_is_skipped_with_the_reason(
     assert skipped.key == address
     assert skipped.reason.startswith(reason)
     assert loaded_token == Token(fine, "OK", "Ok", 0)
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [None, b"", text(""), text(" \u202e\x00 "), number(32) + number(2**200), bytes(32), b"\xff" * 32, text("\ufffd")],
+)
+def test_a_token_without_a_usable_symbol_has_its_short_address(chain: Chain, symbol: bytes | None) -> None:
+    named, unnamed = odd(chain, symbol, text("A token"), number(18)), odd(chain, symbol, symbol, number(6))
+    assert loaded(chain, named, unnamed) == [
+        Token(named, f"{named[:6]}…{named[-4:]}", "A token", 18),
+        Token(unnamed, f"{unnamed[:6]}…{unnamed[-4:]}", f"{unnamed[:6]}…{unnamed[-4:]}", 6),
+    ]
 
 
 def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:

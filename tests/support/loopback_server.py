@@ -8,11 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from swapcli.quoting.remote.client import RevealKey, ServiceClient
 from swapcli.quoting.remote.retry import RetryPolicy
 from swapcli.quoting.remote.service_url import ServiceUrl
 
+CERTIFICATES = Path(__file__).parents[1] / "quoting" / "remote" / "certificates"
 HOST = "127.0.0.1"
 TIMEOUT_S = 5.0
 
@@ -53,6 +55,13 @@ class LoopbackServer:
 
     url: str
     exchanges: list[FakeExchange] = field(default_factory=list)
+
+
+def server_tls(certificate: str) -> ssl.SSLContext:
+    """Return the context of a server with a self-signed certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / certificate)
+    return context
 
 
 def http_response(status: int, body: bytes | str = b"", *headers: str, reason: str = "Status") -> bytes:

@@ -44,16 +44,41 @@ def read_bounded_file(name: str, max_bytes: int) -> bytes:
 
 
 def read_lines(name: str) -> Iterator[bytes]:
-    """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line. Raises `InvalidInput`."""
-    with _read_errors(name):
-        lines = _open_stdin() if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
-    with lines:
+    """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line.
+
+    A line ends with LF, CR LF or CR, and keeps its end. Raises `InvalidInput`.
+    """
+    with _read_errors(name), _open_stdin() if name == STDIN else Path(name).open("rb") as lines:
         first = lines.readline()
         if is_utf16(first):  # its line ends are no single bytes
-            yield from to_plain_utf8(first + lines.read()).split(b"\n")
+            yield from to_plain_utf8(first + lines.read()).splitlines(keepends=True)
             return
-        yield to_plain_utf8(first)
-        yield from lines
+        yield from to_plain_utf8(first).splitlines(keepends=True)
+        for line in lines:
+            yield from line.splitlines(keepends=True)
+
+
+def read_text_lines(name: str) -> Iterator[str]:
+    """Yield the lines of a text in UTF-8 as `read_lines`. Raises `InvalidInput` with the number of a line in another
+    encoding."""
+    for number, line in enumerate(read_lines(name), start=1):
+        try:
+            text = line.decode()
+            problem = "has a NUL character" if "\0" in text else ""
+        except UnicodeDecodeError as error:
+            text, problem = "", f"is not UTF-8: byte {error.start + 1} is 0x{line[error.start]:02x}"
+        if problem:
+            raise InvalidInput(
+                f"line {number} of {shown_name(name)} {problem}",
+                hint="save the file as UTF-8",
+                details={"line": number},
+            )
+        yield text
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a file as messages show it."""
+    return "stdin" if name == STDIN else printable(name)
 
 
 def _open_stdin() -> BinaryIO:

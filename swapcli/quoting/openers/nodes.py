@@ -65,6 +65,7 @@ class NodeOpener:
             timeout_s=settings.timeout_s,
             live_timeout_s=settings.live_timeout_s,
             is_required=self.rules.requires_node,
+            gas_price_wei=settings.gas_price_wei,
         )
 
     def node(self, network: Network) -> RpcNode | None:

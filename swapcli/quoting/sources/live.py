@@ -150,7 +150,7 @@ class LiveSource:
         if self._is_fresh(known):
             self._last = known
             return known, quote_locally(known, request)
-        reader = self._reader(known)
+        reader = self._reader(known, has_gas_price=request.gas_price_wei is not None)
         if self.network.wraps(request.order):
             read = self._use(known.with_market(reader.read(pricing_pools(known, request))))
             return read, quote_locally(read, request)
@@ -178,8 +178,8 @@ class LiveSource:
         answer = build_local_quote(searched, request, outcome, started_s)
         return self._use(searched), answer._replace(contradictions=(*self._contradictions.values(), *refusals))
 
-    def _reader(self, known: SearchableMarket) -> LivePoolReader:
-        return LivePoolReader(self._block, known.market, self._transfers)
+    def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
+        return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
 
     def _with_listed_pools(self, known: SearchableMarket) -> SearchableMarket:
         """Return the market with the sampled pools that the network's definition lists, between tokens that it has."""

@@ -98,10 +98,15 @@ class LiveBlock:
 
 
 class LivePoolReader:
-    """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again."""
+    """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again.
 
-    def __init__(self, block: LiveBlock, known: MarketState, transfers: ProbedTransfers) -> None:
-        self._block, self._known, self._transfers = block, known, transfers
+    An order that `has_gas_price` does not need the node's.
+    """
+
+    def __init__(
+        self, block: LiveBlock, known: MarketState, transfers: ProbedTransfers, *, has_gas_price: bool = False
+    ) -> None:
+        self._block, self._known, self._transfers, self._has_gas_price = block, known, transfers, has_gas_price
         self._snapshot: BlockSnapshot | None = None
         self._requested: dict[str, None] = {}
 
@@ -115,7 +120,8 @@ class LivePoolReader:
             self._snapshot = self._snapshot or self._block.newest_snapshot()
             try:
                 self._snapshot.read(real)
-                market = self._snapshot.market(self._known, [pool.key for pool in real])
+                keys = [pool.key for pool in real]
+                market = self._snapshot.market(self._known, keys, has_gas_price=self._has_gas_price)
                 return self._transfers.probe(self._block.node, self._snapshot.head.block, market)
             except BlockMismatch as error:
                 self._discard_snapshot()

@@ -111,6 +111,12 @@ class StoreSource:
         except UnknownToken:
             # Reading all tokens is slow, and needed only for the hint of the error.
             tokens, inventory = self.store.read_tokens(), self.store.inventory
+            if reason := inventory.skip_reason(name.lower()):
+                raise UnknownToken(
+                    f"the token {name} was skipped by swapcli sync: {reason}",
+                    hint="use another token",
+                    details={"token": name, "network": self.network.name},
+                ) from None
             return find_token(
                 name,
                 self.network,

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from swapcli.core.errors import InvalidInput, SwapcliError, UpstreamRejected
+from swapcli.core.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidInput,
+    InvalidUpstreamResponse,
+    NotMined,
+    SwapcliError,
+    UpstreamError,
+    UpstreamRejected,
+)
 from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
 from swapcli.core.model.units import BPS
@@ -34,7 +43,7 @@ class SwapHindsight(NamedTuple):
     """A mined transaction and the best route at its parent block. Amounts are in base units of the output token.
 
     `verification` is None if the transaction could not be read. `reason` says why it cannot be compared, empty if it
-    can. Amounts net of gas are None where gas has no price.
+    can; `is_retryable` is whether it may be comparable later. Amounts net of gas are None where gas has no price.
     """
 
     transaction: str
@@ -44,6 +53,7 @@ class SwapHindsight(NamedTuple):
     net_of_gas: int | None = None
     best_amount_out: int | None = None
     best_net_of_gas: int | None = None
+    is_retryable: bool = False
 
     @property
     def is_explained(self) -> bool:
@@ -120,16 +130,18 @@ class HindsightSummary(NamedTuple):
 def look_back(node: ReceiptNode, known: PoolSource, transactions: Iterable[str]) -> Iterator[SwapHindsight]:
     """Yield the hindsight on each transaction, in order; one that cannot be read says why.
 
-    `known` are the pools of the best routes. Raises `InvalidInput` for what is no hash, and the errors of a node that
-    does not answer.
+    `known` are the pools of the best routes. Raises `InvalidInput` for a malformed hash, and the errors of a node that
+    does not respond.
     """
     open_at_block = quote_at_block(known, node)
     for transaction in transactions:
         check_transaction_hash(transaction)
         try:
             found = verify_transaction(node, known, transaction, open_at_block)
-        except (InvalidInput, UpstreamRejected) as error:
-            yield SwapHindsight(transaction.lower(), None, _sentence(error))
+        except (InvalidInput, UpstreamError) as error:
+            if isinstance(error, UpstreamError) and not _is_of_one_transaction(error):
+                raise
+            yield SwapHindsight(transaction.lower(), None, _sentence(error), is_retryable=error.is_retryable)
         else:
             yield compare_with_best(found)
 
@@ -187,6 +199,23 @@ def _venue(name: str, explained: Sequence[SwapHindsight]) -> VenueHindsight:
     values = [bps for swap in through if (bps := swap.compared_bps) is not None]
     would_use = sum(name in swap.best_venues for swap in explained)
     return VenueHindsight(name, len(through), would_use, distribution_of(values))
+
+
+def check_any_explained(swaps: Sequence[SwapHindsight]) -> None:
+    """Raise `UpstreamError` with a reason if no transaction could be compared, `NotMined` if one may be later."""
+    if any(swap.is_explained for swap in swaps):
+        return
+    first = next((swap for swap in swaps if swap.is_retryable), swaps[0])
+    subject = f"none of {len(swaps)} transactions could" if len(swaps) > 1 else "the transaction could not"
+    kind = NotMined if first.is_retryable else UpstreamError
+    raise kind(f"{subject} be explained: {first.reason}", details={"transaction": first.transaction})
+
+
+def _is_of_one_transaction(error: UpstreamError) -> bool:
+    """Return whether an error is about one transaction, so that the node may still serve the others."""
+    if isinstance(error, UpstreamRejected | NotMined | ChainReorganized | BlockMismatch):
+        return True
+    return isinstance(error, InvalidUpstreamResponse) and ("method" in error.details or error.refusal == "transient")
 
 
 def _sentence(error: SwapcliError) -> str:

@@ -40,7 +40,7 @@ from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tok
 from swapcli.state.rpc.block_view import view_block
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter
-from swapcli.state.rpc.receipt import Receipt, ReceiptNode
+from swapcli.state.rpc.receipt import Receipt, ReceiptNode, not_mined
 
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 
@@ -123,7 +123,7 @@ def verify_transaction(
     """Quote every swap of a mined transaction on the state just before it.
 
     `known` are pools that need not be found by their contracts. Raises `InvalidInput` for a transaction that the chain
-    does not have or that has no swaps, and `UpstreamError`, also if the node no longer has the state.
+    does not have or that has no swaps, `NotMined`, and `UpstreamError`, also if the node no longer has the state.
     """
     network = known.network
     check_transaction_hash(transaction)
@@ -131,7 +131,7 @@ def verify_transaction(
     events = [event for event in find_swaps(receipt.logs) if not _is_other_vault(event, known)]
     if not events:
         raise InvalidInput(f"{transaction} has no swap in a pool of a known kind", details={"transaction": transaction})
-    block, parent = _read_blocks(node, receipt)
+    block, parent = _read_blocks(node, transaction, receipt)
     reader = BlockReader(node, parent, network.multicall)
     with _needs_archive_node(parent):
         keys = {event.key for event in events}
@@ -166,10 +166,13 @@ def _read_receipt(node: ReceiptNode, transaction: str) -> Receipt:
     return receipt
 
 
-def _read_blocks(node: ReceiptNode, receipt: Receipt) -> tuple[BlockHeader, BlockHeader]:
-    """Return the block of a transaction and its parent. Raises `ChainReorganized` if the node has others."""
+def _read_blocks(node: ReceiptNode, transaction: str, receipt: Receipt) -> tuple[BlockHeader, BlockHeader]:
+    """Return the block of a transaction and its parent. Raises `NotMined` if it is newer than the node's newest block,
+    and `ChainReorganized` if the node has others."""
     number = receipt.block_number
     block, parent = node.read_block(number), node.read_block(number - 1)
+    if block is None and number > node.read_head().block.number:
+        raise not_mined(transaction, f"is only preconfirmed, in block {number:,}")
     if block is None or parent is None:
         raise InvalidUpstreamResponse(f"{node.redacted_url} does not have block {number}, or the one before it")
     if (block.hash, block.parent_hash) != (receipt.block_hash, parent.hash):

@@ -37,7 +37,7 @@ class NodeConnector(NamedTuple):
     """Connects to nodes.
 
     `data_dir` has a file of what is known of their limits, and `environ` names HTTP proxies. A public node has
-    `live_timeout_s` to answer in, unless a node `is_required`.
+    `live_timeout_s` to respond, unless a node `is_required`. `gas_price_wei` replaces the gas price of EVM nodes.
     """
 
     data_dir: Path
@@ -46,6 +46,7 @@ class NodeConnector(NamedTuple):
     timeout_s: float
     live_timeout_s: float
     is_required: bool
+    gas_price_wei: int | None = None
 
     def connect(
         self,
@@ -99,6 +100,7 @@ class NodeConnector(NamedTuple):
             records=NodeRecords(path),
             limits_file=NodeLimitsFile(path),
             burst=_QUOTE_REQUESTS,
+            gas_price_wei=self.gas_price_wei,
         )
 
     def _node_arguments(
@@ -140,6 +142,7 @@ class NodeConnector(NamedTuple):
             "limits_file": NodeLimitsFile(self.data_dir / _LIMITS_FILE),
             "burst": 0 if shares_load else _QUOTE_REQUESTS,
             "shares_load": shares_load,
+            "gas_price_wei": self.gas_price_wei,
         }
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:

@@ -12,6 +12,7 @@ import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
 from urllib.parse import SplitResult, unquote
@@ -29,6 +30,7 @@ from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, fi
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
+_INTERIM = range(100, 200)
 _REDIRECTS = range(300, 400)
 _READ_BYTES = 4_096
 """Of a body that is no JSON, for its words."""
@@ -191,7 +193,7 @@ class HttpConnection:
 
     def _open_connection(self, timeout_s: float) -> HTTPConnection:
         host, port, proxy = self._address.host, self._address.port, self._proxy
-        connection_class = HTTPSConnection if self._address.is_secure else HTTPConnection
+        connection_class = _TlsConnection if self._address.is_secure else _PlainConnection
         if proxy is None:
             connection = connection_class(host, port, timeout=timeout_s)
         else:
@@ -201,6 +203,27 @@ class HttpConnection:
         self._connection = connection
         self._finalizer = finalize(self, connection.close)
         return connection
+
+
+class _FinalResponse(HTTPResponse):
+    """The final response to a request: interim ones before it are skipped (RFC 9110, 15.2).
+
+    The standard library skips only 100. To it, 102 and 103 are responses without a body.
+    """
+
+    def begin(self) -> None:
+        super().begin()
+        while self.status in _INTERIM and self.status != HTTPStatus.SWITCHING_PROTOCOLS:
+            self.headers = None  # type: ignore[assignment]  # else the next call would read nothing
+            super().begin()
+
+
+class _PlainConnection(HTTPConnection):
+    response_class = _FinalResponse
+
+
+class _TlsConnection(HTTPSConnection):
+    response_class = _FinalResponse
 
 
 class _Address(NamedTuple):

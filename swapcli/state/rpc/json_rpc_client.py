@@ -319,7 +319,7 @@ class JsonRpcClient:
                 hint="check the address of the node" if is_lasting else hint,
             )
         elif isinstance(reply.content, dict) and shown:
-            failure = UpstreamRejected(f"{url} refused: {shown}", hint="set another node")
+            failure = UpstreamRejected(f"{url} rejected the request: {shown}", hint="set another node")
         else:
             failure = self._not_rpc(shown)
         is_suspect = count > 1 and reply.status >= 500
@@ -358,7 +358,7 @@ class JsonRpcClient:
     def _rejection(self, refusal: RpcError, method: str = "") -> UpstreamRejected:
         details: dict[str, object] = {"code": refusal.code}
         return UpstreamRejected(
-            f"{self._connection.redacted_url} refused: {self._reason(refusal)}",
+            f"{self._connection.redacted_url} rejected {method or 'the requests'}: {self._reason(refusal)}",
             details=details | {"method": method} if method else details,
         )
 

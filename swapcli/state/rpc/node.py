@@ -66,13 +66,21 @@ def block_number(at: BlockId) -> int:
 class ChainHead(NamedTuple):
     """A recent block, which the node calls `tag`, and the present gas price; or a past block without a tag.
 
-    `code` is that of the requested contract, None if none was requested or the node did not return it.
+    `gas_price` is in wei, or the error of a node that does not serve it. `code` is that of the requested contract, None
+    if none was requested or the node did not return it.
     """
 
     block: BlockHeader
-    gas_price_wei: int
+    gas_price: int | UpstreamError
     tag: BlockTag | None = BlockTag.LATEST
     code: bytes | None = None
+
+    @property
+    def gas_price_wei(self) -> int:
+        """The gas price. Raises `UpstreamError` if the node does not serve it."""
+        if isinstance(self.gas_price, UpstreamError):
+            raise self.gas_price
+        return self.gas_price
 
 
 class Log(NamedTuple):

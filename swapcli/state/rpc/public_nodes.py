@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
 
-from swapcli.core.errors import LiveUnavailable, StaleNode
+from swapcli.core.errors import LiveUnavailable, StaleNode, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Kind, PublicNode
 from swapcli.core.records import NamedTuple
@@ -136,6 +136,7 @@ class _PublicNode(FailoverNode):
         limits_file: NodeLimitsFile | None,
         burst: int,
         resolve_name: Resolve,
+        gas_price_wei: int | None,
     ) -> None:
         budgets = [each.node.quote_requests for each in endpoints if each.node.quote_requests is not None]
         self.budget = RequestBudget(min(budgets, default=UNLIMITED), _BUDGET_WINDOW_S)
@@ -157,6 +158,7 @@ class _PublicNode(FailoverNode):
             limits_file=limits_file,
             burst=burst,
             documented=[each.node for each in endpoints],
+            gas_price_wei=gas_price_wei,
         )
         self._winner: int | None = None
 
@@ -236,7 +238,10 @@ class _PublicNode(FailoverNode):
             self._limits[endpoint.node.url],
         )
         node = self._contestant_class(client, self._chain_id, has_next=not is_alone)
+        node.gas_price_wei = self.gas_price_wei
         head = read(node)
+        if not is_alone and isinstance(head.gas_price, UpstreamError):
+            raise head.gas_price
         newest = node.newest
         assert newest
         age_s = self._records.now_s() - newest.timestamp
@@ -349,6 +354,7 @@ def open_public_node(
     limits_file: NodeLimitsFile | None = None,
     burst: int = 0,
     resolve_name: Resolve = resolve,
+    gas_price_wei: int | None = None,
 ) -> AnyPublicNode:
     """Return the public nodes of one network as one node, which is a `RpcNode` or a `StarknetNode`.
 
@@ -360,8 +366,8 @@ def open_public_node(
     All requests until the next `read_head` share one budget, the least of the nodes' `quote_requests`; past it, reads
     raise `RequestBudgetSpent`. `requests_left` is what is left of it, `host` which node is read, and `report` takes a
     sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown; `burst` is as
-    in `NodeLimits`. Blocks are compared with the clock of `records`. Raises `ConfigError` for an invalid URL
-    or proxy. Not thread-safe.
+    in `NodeLimits`. Blocks are compared with the clock of `records`. `gas_price_wei` replaces the gas price of EVM
+    nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
     """
     return _CLASSES[kind](
         endpoints,
@@ -374,6 +380,7 @@ def open_public_node(
         limits_file=limits_file,
         burst=burst,
         resolve_name=resolve_name,
+        gas_price_wei=gas_price_wei,
     )
 
 

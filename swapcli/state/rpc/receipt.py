@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from swapcli.core.errors import NotMined
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node import Log, Node
 
@@ -23,4 +24,16 @@ class ReceiptNode(Node, Protocol):
     """A node that also knows mined transactions."""
 
     def read_receipt(self, transaction: str) -> Receipt | None:
-        """Return the receipt of a transaction by its hash, 32 bytes in hex; None if the chain does not have it."""
+        """Return the receipt of a transaction by its hash, 32 bytes in hex; None if the chain does not have it.
+
+        Raises `NotMined` for a transaction that is pending or preconfirmed, and `UpstreamError`.
+        """
+
+
+def not_mined(transaction: str, state: str) -> NotMined:
+    """Return the error of a transaction that is not mined; `state` follows its hash in a sentence."""
+    return NotMined(
+        f"{transaction} {state}: it is not mined yet",
+        hint="try again in a few seconds",
+        details={"transaction": transaction},
+    )

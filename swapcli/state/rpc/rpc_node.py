@@ -47,7 +47,8 @@ from swapcli.state.rpc.node import (
 )
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
-from swapcli.state.rpc.receipt import Receipt
+from swapcli.state.rpc.receipt import Receipt, not_mined
+from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
 TIMEOUT_S: Final = 20.0
@@ -58,11 +59,14 @@ _MIN_SAVE_INTERVAL_S: Final = 10.0
 
 _BLOCK: Final = "eth_getBlockByNumber"
 _BLOCK_BY_HASH: Final = "eth_getBlockByHash"
+_GAS_PRICE: Final = "eth_gasPrice"
+_HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_price, or set another node"
 _FEES: Final = "eth_feeHistory"
 _MEDIAN: Final = 50
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
 _RECEIPT: Final = "eth_getTransactionReceipt"
+_TRANSACTION: Final = "eth_getTransactionByHash"
 _NO_HASH: Final = "0x" + "00" * 32
 _ANY_BALANCE_WEI: Final = 1 << 128
 """Pays for the gas of any call at any gas price."""
@@ -101,6 +105,8 @@ class JsonRpcNode:
     """
 
     chain_id_method: ClassVar[str] = "eth_chainId"
+    gas_price_wei: int | None = None
+    """A gas price that heads of EVM networks have instead of the node's own, which is then not requested."""
 
     def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
         self._rpc: JsonRpcClient | FailoverClient = rpc
@@ -154,7 +160,9 @@ class JsonRpcNode:
         return int(value, 16)
 
     def _fail(self, method: str, problem: str) -> NoReturn:
-        raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
+        raise InvalidUpstreamResponse(
+            f"{self.redacted_url} answered {method} with {problem}", details={"method": method}
+        )
 
 
 class SingleRpcNode(JsonRpcNode):
@@ -165,20 +173,39 @@ class SingleRpcNode(JsonRpcNode):
         self._newest_bloom = 0
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
-        requests = [RpcRequest("eth_chainId", ()), _tagged_request(BlockTag.LATEST), RpcRequest("eth_gasPrice", ())]
+        """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain.
+
+        A node that does not serve the gas price costs a second one: its other results do not depend on that.
+        """
+        try:
+            return self._read_head(tag, code_of, self.gas_price_wei)
+        except UpstreamRejected as error:
+            is_lasting = refusal_of(error) in (Refusal.NOT_SERVED, Refusal.OTHER)
+            if error.details.get("method") != _GAS_PRICE or not is_lasting:
+                raise
+            error.hint = _HINT_GAS_PRICE
+            return self._read_head(tag, code_of, error)
+
+    def _read_head(self, tag: BlockTag, code_of: str | None, gas_price: int | UpstreamError | None) -> ChainHead:
+        """Return the head with this gas price, or with the node's own."""
+        requests = [RpcRequest("eth_chainId", ()), _tagged_request(BlockTag.LATEST)]
+        if gas_price is None:
+            requests.append(RpcRequest(_GAS_PRICE, ()))
         if tag is not BlockTag.LATEST:
             requests.append(_tagged_request(tag))
         if code_of is not None:
             requests.append(RpcRequest("eth_getCode", (code_of, tag), is_optional=True))
         results = self._send(requests)
         found_code = results.pop() if code_of is not None else None
-        chain, block, gas_price, *tagged = results
+        tagged = results.pop() if tag is not BlockTag.LATEST else None
+        chain, block, *price = results
         self._check_chain(self._number(chain, "eth_chainId"))
         code = _read_hex(found_code) if isinstance(found_code, str) else None
-        head = ChainHead(self._block(block), self._number(gas_price, "eth_gasPrice"), code=code)
+        if gas_price is None:
+            gas_price = self._number(price[0], _GAS_PRICE)
+        head = ChainHead(self._block(block), gas_price, code=code)
         self._newest, self._newest_bloom = head.block, self._bloom(block)
-        return self._tagged_head(head, tag, tagged[0]) if tagged else head
+        return head if tag is BlockTag.LATEST else self._tagged_head(head, tag, tagged)
 
     def _tagged_head(self, latest: ChainHead, tag: BlockTag, found: RpcResult) -> ChainHead:
         """Return the head for the block that the node returned for a tag other than `latest`."""
@@ -207,8 +234,7 @@ class SingleRpcNode(JsonRpcNode):
         found = self._find_past_block(block, newest.block)
         request = RpcRequest(_FEES, (hex(1), hex(found.number), [_MEDIAN]), may_be_null=True, is_optional=True)
         (fees,) = self._send([request], self._same_block(found))
-        price_wei = _gas_price_of(fees) or found.base_fee_wei or newest.gas_price_wei
-        return ChainHead(found, price_wei, tag=None)
+        return ChainHead(found, _gas_price_of(fees) or found.base_fee_wei or newest.gas_price, tag=None)
 
     def _find_past_block(self, block: PastBlock, newest: BlockHeader) -> BlockHeader:
         details: dict[str, object] = {"block": block, "newest": newest.number}
@@ -326,15 +352,25 @@ class SingleRpcNode(JsonRpcNode):
         """As `ReceiptNode.read_receipt`."""
         (found,) = self._send([RpcRequest(_RECEIPT, (transaction,), may_be_null=True)])
         if found is None:
+            (pending,) = self.send_optional([RpcRequest(_TRANSACTION, (transaction,))])
+            if isinstance(pending, dict):
+                raise not_mined(transaction, "is pending")
             return None
-        if not isinstance(found, dict) or not isinstance(found.get("logs"), list):
+        if not isinstance(found, dict):
             self._fail(_RECEIPT, "no receipt")
         if self._word(found.get("transactionHash"), _RECEIPT) != transaction.lower():
             self._fail(_RECEIPT, "the receipt of another transaction")
+        number, block_hash = found.get("blockNumber"), found.get("blockHash")
+        if number is None or block_hash is None:
+            raise not_mined(transaction, "is pending")
+        if block_hash == _NO_HASH:
+            raise not_mined(transaction, "is only preconfirmed")
+        if not isinstance(found.get("logs"), list):
+            self._fail(_RECEIPT, "a receipt without events")
         logs = [self._log(entry) for entry in found["logs"]]
         return Receipt(
-            block_number=self._number(found.get("blockNumber"), _RECEIPT),
-            block_hash=self._word(found.get("blockHash"), _RECEIPT),
+            block_number=self._number(number, _RECEIPT),
+            block_hash=self._word(block_hash, _RECEIPT),
             succeeded=self._number(found.get("status"), _RECEIPT) == 1,
             gas_used=self._number(found.get("gasUsed"), _RECEIPT),
             gas_price_wei=self._number(found.get("effectiveGasPrice") or "0x0", _RECEIPT),
@@ -482,7 +518,8 @@ class FailoverNode(JsonRpcNode):
     the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
     parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
     HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it soon after they were
-    learned; `burst` is as in `NodeLimits`. `documented` are the limits of public nodes among these. Not thread-safe.
+    learned; `burst` is as in `NodeLimits`. `documented` are the limits of public nodes among these. `gas_price_wei`
+    replaces the gas price of EVM nodes. Not thread-safe.
     """
 
     def __init__(
@@ -503,6 +540,7 @@ class FailoverNode(JsonRpcNode):
         burst: int = 0,
         shares_load: bool = False,
         documented: Iterable[PublicNode] = (),
+        gas_price_wei: int | None = None,
     ) -> None:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares and not shares_load:
@@ -523,6 +561,7 @@ class FailoverNode(JsonRpcNode):
         ]
         self._failover = FailoverClient(clients, chain_id, report, self.chain_id_method)
         super().__init__(self._failover, chain_id)
+        self.gas_price_wei = gas_price_wei
         helpers = self._make_helpers(clients) if shares_load and spares else []
         self._group = NodeGroup(helpers, report)
 

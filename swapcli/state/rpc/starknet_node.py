@@ -132,7 +132,7 @@ class SingleStarknetNode(JsonRpcNode):
                 return latest
         parent = newest.hash if number == newest.number + 1 else _NO_HASH
         block = BlockHeader(number, _NO_HASH, parent, timestamp, base_fee_wei=0, is_pending=True)
-        return latest._replace(block=block, gas_price_wei=self._gas_price(found), tag=BlockTag.PENDING)
+        return latest._replace(block=block, gas_price=self._gas_price(found), tag=BlockTag.PENDING)
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
         """As `HistoryNode.read_past_head`."""
@@ -193,7 +193,9 @@ class SingleStarknetNode(JsonRpcNode):
         if isinstance(found, RpcError):
             if found.code == _BLOCK_NOT_FOUND:
                 return None
-            raise UpstreamRejected(f"{self.redacted_url} refused: {found.message}", details={"code": found.code})
+            raise UpstreamRejected(
+                f"{self.redacted_url} rejected {_BLOCK}: {found.message}", details={"code": found.code}
+            )
         block = self._block(found)
         if block.number != number:
             self._fail(_BLOCK, f"block {block.number} instead of {number}")

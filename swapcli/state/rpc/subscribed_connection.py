@@ -367,16 +367,19 @@ class _Connector:
             return refused(rejected, classify_status(status, "", Attempt()))
         if isinstance(cause, TimeExhausted | TimeoutError):
             return self._late()
+        # An untrusted certificate and a host name that cannot be encoded are also a ValueError.
+        if isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionRefusedError | UnicodeError) and not isinstance(
+            cause, UnicodeDecodeError
+        ):
+            problem, hint, is_transient = explain_connect_failure(cause, self._redacted_url, "node")
+            unreachable = Unreachable(problem, hint=hint or _HINT)
+            return unreachable if is_transient else refused(unreachable, Refusal.NOT_SERVED)
         if isinstance(cause, ValueError):
             return InvalidUpstreamResponse(f"{self._redacted_url} answered with what is not JSON-RPC")
         if isinstance(cause, ReadBufferLimitReached) or _is_too_large(cause):
             return InvalidUpstreamResponse(
                 f"{self._redacted_url} answered with more than {MAX_RESPONSE_BYTES >> 20} MiB"
             )
-        if isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionRefusedError):
-            problem, hint, is_transient = explain_connect_failure(cause, self._redacted_url, "node")
-            unreachable = Unreachable(problem, hint=hint or _HINT)
-            return unreachable if is_transient else refused(unreachable, Refusal.NOT_SERVED)
         return self.unreachable()
 
 

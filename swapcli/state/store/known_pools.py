@@ -161,6 +161,11 @@ class Inventory:
         query = f"{_SELECT_SKIPPED} AND place NOTNULL AND key IN (SELECT value FROM json_each(?1)) ORDER BY key"
         return [SkippedEntry(*row) for row in self._rows(query, _json_list(keys))]
 
+    def skip_reason(self, key: str) -> str | None:
+        """Return why the pool or token with this key was skipped; None if it was not."""
+        rows = self._rows(f"{_SELECT_SKIPPED} AND key = ?1", key)
+        return SkippedEntry(*rows[0]).reason if rows else None
+
     def all_skipped(self) -> Iterator[SkippedEntry]:
         """Yield every skipped pool and token, by key."""
         after = ""

@@ -20,6 +20,19 @@ def test_a_file_is_read_as_plain_utf8(tmp_path: Path, encoding: str) -> None:
     assert is_regular(str(file))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_lines_have_any_end(tmp_path: Path, end: str, encoding: str) -> None:
+    file = tmp_path / "orders"
+    file.write_bytes(f"ETH{end}{end}USDC{end}₮".encode(encoding))
+    assert [line.decode().rstrip("\r\n") for line in read_lines(str(file))] == ["ETH", "", "USDC", "₮"]
+
+
+def test_a_file_that_fails_while_it_is_read_is_named() -> None:
+    with pytest.raises(InvalidInput, match="cannot read /proc/self/mem: Input/output error"):
+        list(read_lines("/proc/self/mem"))
+
+
 def test_a_file_that_is_too_large_or_missing_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "large"
     file.write_bytes(b"x" * 11)

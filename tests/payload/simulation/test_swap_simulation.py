@@ -346,7 +346,7 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
 
     with serving(answering) as server, node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         simulate_swap(node, 7, SWAP, POOR, NOTHING)
-    assert caught.value.message.endswith(f"refused: {message}")
+    assert caught.value.message.endswith(f"rejected eth_call: {message}")
     assert caught.value.hint == "to simulate takes a node that knows state overrides and still keeps the block"
 
 

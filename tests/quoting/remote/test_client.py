@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import socket
-import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +14,7 @@ from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamEr
 from swapcli.quoting.remote.client import ServiceRequest, ServiceResponse
 from swapcli.state.connect_failure import USER_AGENT
 from tests.support.loopback_server import (
+    CERTIFICATES,
     TIMEOUT_S,
     FakeExchange,
     Responder,
@@ -22,9 +22,9 @@ from tests.support.loopback_server import (
     http_response,
     loopback_server,
     respond_with,
+    server_tls,
 )
 
-CERTIFICATES = Path(__file__).parent / "certificates"
 GET = ServiceRequest("GET", ("base", "v2", "route"), (("amount", "1"),))
 POST = ServiceRequest("POST", ("base", "execute"), body={"slippage": 0.5})
 OK = http_response(200, "{}")
@@ -324,12 +324,6 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 
 UNUSED_ADDRESS = "127.0.0.2"
 """An address of this machine at which no server listens."""
-
-
-def server_tls(certificate: str) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATES / certificate)
-    return context
 
 
 def answer_anything(listener: socket.socket) -> None:

@@ -18,9 +18,11 @@ from swapcli.core.errors import (
     NoRoute,
     SameToken,
     SlippageExceeded,
+    UpstreamRejected,
     UpstreamTimeout,
 )
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool
@@ -39,6 +41,7 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -119,6 +122,20 @@ def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcN
     fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
     assert answer.quote.gas_price_wei == node.read_head().gas_price_wei
+
+
+def test_an_order_with_a_gas_price_needs_none_of_the_node(trader: Trader, node: RpcNode) -> None:
+    refusal = UpstreamRejected("the node rejected eth_gasPrice")
+
+    class WithoutGasPrice(DelegatingNode[RpcNode]):
+        def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+            return self._node.read_head(tag, code_of=code_of)._replace(gas_price=refusal)
+
+    source = LiveSource(InMemorySource(trader.market, SYSTEM_CLOCK), WithoutGasPrice(node), SYSTEM_CLOCK)
+    request = QuoteRequest(order(trader), ApiVersion.V1)
+    assert source.quote(request._replace(gas_price_wei=10**9)).quote.gas_price_wei == 10**9
+    with pytest.raises(UpstreamRejected, match="eth_gasPrice"):
+        source.quote(request)
 
 
 def tried(market: MarketState) -> MarketState:

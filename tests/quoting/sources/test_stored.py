@@ -23,9 +23,9 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import PoolSource, quote_and_build
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import Clock
-from swapcli.state.store import Store
+from swapcli.state.store import SkippedEntry, Store
 from tests.examples import examples
-from tests.state.store.build import imported
+from tests.state.store.build import create, imported
 from tests.support.pools import build_wide_market
 from tests.support.testnet import NOW_S, TWIN_A, USDC, WETH, build_testnet_market
 
@@ -55,6 +55,15 @@ def request_of(market: MarketState, amount: int = 10**18) -> QuoteRequest:
 def source(request: pytest.FixtureRequest, store: Store) -> PoolSource:
     """Return a source over the store or over the market in memory; both behave the same."""
     return StoreSource(store, CLOCK) if request.param == "store" else InMemorySource(MARKET, CLOCK)
+
+
+def test_a_skipped_token_is_unknown_with_the_reason(tmp_path: Path) -> None:
+    skipped = "0x" + "ab" * 20
+    with create(tmp_path / "synced.sqlite") as store:
+        with store.write_block(1, "0x1") as writer:
+            writer.record_skipped([SkippedEntry(skipped, "decimals(): the contract reverts")])
+        with pytest.raises(UnknownToken, match=r"was skipped by swapcli sync: decimals\(\): the contract reverts"):
+            StoreSource(store, CLOCK).token(skipped.upper().replace("X", "x"))
 
 
 def test_a_pool_source_quotes_as_its_market(source: PoolSource) -> None:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
 
-from swapcli.core.errors import InvalidInput
+from swapcli.core.errors import (
+    InvalidInput,
+    InvalidUpstreamResponse,
+    NotMined,
+    SwapcliError,
+    Unreachable,
+    UpstreamError,
+    UpstreamRejected,
+    UpstreamTimeout,
+)
 from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.verification.hindsight import UNKNOWN_VENUE, SwapHindsight, look_back, summarize
+from swapcli.quoting.verification.hindsight import (
+    UNKNOWN_VENUE,
+    SwapHindsight,
+    check_any_explained,
+    look_back,
+    summarize,
+)
 from swapcli.state.clock import SYSTEM_CLOCK
+from swapcli.state.rpc.delegating_node import DelegatingNode
+from swapcli.state.rpc.receipt import Receipt
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
@@ -100,6 +117,61 @@ def check_explained(trader: Trader, node: RpcNode, count: int) -> None:
 
 def test_each_mined_swap_is_explained(trader: Trader, node: RpcNode) -> None:
     check_explained(trader, node, SAMPLE)
+
+
+class OddReceipts(DelegatingNode[RpcNode]):
+    """A node with an odd receipt for each of some transactions: an error, or a change of the real one."""
+
+    def __init__(self, node: RpcNode, model: str, odd: dict[str, Odd]) -> None:
+        super().__init__(node)
+        self._model, self._odd = model, odd
+
+    def read_receipt(self, transaction: str) -> Receipt | None:
+        odd = self._odd.get(transaction)
+        if isinstance(odd, SwapcliError):
+            raise odd
+        receipt = self._node.read_receipt(self._model if odd else transaction)
+        return odd(receipt) if odd and receipt else receipt
+
+
+Odd = SwapcliError | Callable[[Receipt], Receipt | None]
+ODD: tuple[tuple[Odd, str, bool], ...] = (
+    (lambda _: None, "knows no mined transaction", False),
+    (lambda receipt: receipt._replace(succeeded=False), "reverted: it swapped nothing", False),
+    (lambda receipt: receipt._replace(logs=()), "no swap in a pool of a known kind", False),
+    (lambda receipt: receipt._replace(block_number=10**6), "is only preconfirmed, in block 1,000,000", True),
+    (lambda receipt: receipt._replace(block_hash="0x" + "77" * 32), "the chain was reorganized", True),
+    (NotMined("0x12 is pending: it is not mined yet"), "is pending", True),
+    (InvalidUpstreamResponse("a receipt without events", details={"method": "r"}), "without events", False),
+    (UpstreamRejected("no such history"), "no such history", False),
+)
+
+
+def test_an_odd_transaction_is_listed_beside_the_others(trader: Trader, node: RpcNode) -> None:
+    mined = [transaction for trade, transaction in trades(trader, 4) if trade.replay.pools_after][:2]
+    odd = {f"0x{number:064x}": change for number, (change, *_) in enumerate(ODD)}
+    changed = OddReceipts(node, mined[0], odd)
+    known = InMemorySource(trader.market, SYSTEM_CLOCK)
+    first, *refused, last = look_back(changed, known, [mined[0], *odd, mined[1]])
+    assert [swap.is_explained for swap in (first, *refused, last)] == [True, *[False] * len(ODD), True]
+    for swap, (_, reason, is_retryable) in zip(refused, ODD, strict=True):
+        assert reason in swap.reason
+        assert (swap.is_retryable, reason) == (is_retryable, reason)
+    check_any_explained([*refused, last])
+    with pytest.raises(NotMined, match=r"none of 8 transactions could be explained: .* preconfirmed"):
+        check_any_explained(refused)
+    with pytest.raises(UpstreamError, match=r"the transaction could not be explained: .* reverted") as caught:
+        check_any_explained(refused[1:2])
+    assert not caught.value.is_retryable
+
+
+@pytest.mark.parametrize(
+    "error", [Unreachable("refuses connections"), UpstreamTimeout("late"), InvalidUpstreamResponse("not JSON-RPC")]
+)
+def test_a_node_that_fails_ends_it(trader: Trader, node: RpcNode, error: UpstreamError) -> None:
+    changed = OddReceipts(node, NOTHING, {NOTHING: error})
+    with pytest.raises(type(error), match=error.message):
+        list(look_back(changed, InMemorySource(trader.market, SYSTEM_CLOCK), [NOTHING]))
 
 
 @pytest.mark.slow

@@ -342,3 +342,15 @@ def test_the_command_prints_what_it_has_verified(trader: Trader, tmp_path: Path)
     assert {each.block for each in agreements.values()} == {document["block"]}
     listed = run_swapcli("protocols", name, "--json", env=env).json
     assert {each["amm_name"] for each in listed if each["last_agreed"]} == agreements.keys()
+    other = trader.world.network._replace(deployments=())
+    stores = tmp_path / "other" / "stores"
+    stores.mkdir(parents=True)
+    swapped = {swap["pool"] for swap in document["swaps"]}
+    pools = {key: pool for key, pool in trader.market.pools.items() if key not in swapped}
+    with create_store(str(stores / file.name), other, lambda _: other) as store:
+        store.write_market(trader.market._replace(network=other, pools=pools, block=first, timestamp=1))
+    unknown = {"SWAPCLI_CONFIG": str(write_settings(stores.parent, other, url_of(trader.chain)))}
+    unexplained = run_swapcli("verify", name, transaction, "--json", env=unknown)
+    assert (unexplained.exit_code, unexplained.json["notExplained"]) == (5, document["equal"])
+    assert "swaps of" in unexplained.error["message"]
+    assert "could be explained" in unexplained.error["message"]

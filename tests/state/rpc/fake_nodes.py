@@ -86,7 +86,7 @@ class FakeNode:
         head = self.chain.head - self.lag
         if method == "eth_chainId":
             return hex(1 if self.kind == "another chain" else CHAIN_ID)
-        if method == "eth_gasPrice":
+        if method == "eth_gasPrice" and self.kind != "no gas price":
             return "0x3b9aca00"
         if method == "eth_getBlockByNumber":
             number = head if params[0] in ("latest", "pending", "safe", "finalized") else int(params[0], 16)
@@ -188,7 +188,7 @@ ALSO_GOOD = ("slow", "no batches", "ids as text")
 """Kinds whose answers are right: one of them may win."""
 KINDS = (
     "slow", "stale", "behind", "another chain", "other hashes", "without state", "no backend", "no blocks",
-    "ids as text", "TLS", "refused connection", *WHOLE_RESPONSES,
+    "ids as text", "TLS", "refused connection", "no gas price", *WHOLE_RESPONSES,
 )  # fmt: skip
 SLOW_S = 1.5
 

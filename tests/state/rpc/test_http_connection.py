@@ -86,7 +86,7 @@ def test_no_error_repeats_a_header(server: Server) -> None:
         pytest.raises(UpstreamRejected) as caught,
     ):
         node.read_head()
-    assert caught.value.message == "first refused: no credit for …, that is …"
+    assert caught.value.message == "first rejected eth_chainId: no credit for …, that is …"
 
 
 def packed(handler: Handler) -> bool:
@@ -100,6 +100,19 @@ def packed(handler: Handler) -> bool:
 def test_gzip_responses_are_decoded(server: Server) -> None:
     server.always = packed
     with closing(node_at(server)) as node:
+        assert node.read_head().block.number == NUMBER
+        assert node.call_many(echo_calls(3), NUMBER) == ECHOED
+
+
+@pytest.mark.parametrize("statuses", [(100,), (102,), (103,), (100, 102, 103, 103, 199)])
+def test_interim_responses_are_skipped(server: Server, statuses: tuple[int, ...]) -> None:
+    def interim(handler: Handler) -> bool:
+        for status in statuses:
+            handler.wfile.write(b"HTTP/1.1 %d Wait\r\nLink: </style.css>; rel=preload\r\n\r\n" % status)
+        return False
+
+    server.always = interim
+    with closing(node_at(server, attempts=1)) as node:
         assert node.read_head().block.number == NUMBER
         assert node.call_many(echo_calls(3), NUMBER) == ECHOED
 
@@ -273,6 +286,6 @@ def test_a_refusal_is_not_retried_on_a_spare(server: Server, spare: Server) -> N
         return answer(request)
 
     server.answering = refusing
-    with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first refused"):
+    with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first rejected eth_getLogs"):
         node.read_logs(LogFilter((), (TOPIC,), 1, NUMBER))
     assert spare.exchanges == []

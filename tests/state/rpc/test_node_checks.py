@@ -97,9 +97,9 @@ def refuses_batches(handler: Handler) -> bool:
         (failures.moves_to(1), ["chain"], f"{SHOWN} is a node of chain 1, not of chain {CHAIN_ID}"),
         (says(401, b"who?"), ["chain"], f"{SHOWN} answered with status 401: who?"),
         (failures.ignores_block_numbers(), ["earlier block"], f"{SHOWN} answers from block"),
-        (failures.without("eth_call"), ["batch", "calls", "overrides"], f"{SHOWN} refused"),
+        (failures.without("eth_call"), ["batch", "calls", "overrides"], f"{SHOWN} rejected eth_call"),
         (without_overrides, ["overrides"], "heeds no state overrides"),
-        (failures.without("eth_getLogs"), ["events"], f"{SHOWN} refused"),
+        (failures.without("eth_getLogs"), ["events"], f"{SHOWN} rejected eth_getLogs"),
         (failures.limits_logs(5), ["events"], "returns events of"),
     ],
 )

@@ -44,6 +44,7 @@ SAMPLE = (
     ("good", "another chain", "without state", "rate limited"),
     ("other hashes", "good", "closes connections", "no blocks"),
     ("stale", "TLS", "good", "no batches"),
+    ("no gas price", "good"),
 )
 
 

@@ -28,7 +28,7 @@ def test_a_refusal_is_shown_without_the_key(server: Server) -> None:
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         node.read_head()
-    assert caught.value.message == f"{SHOWN} refused: user … may not ask /…?key=…: no credit"
+    assert caught.value.message == f"{SHOWN} rejected eth_chainId: user … may not ask /…?key=…: no credit"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_temporary_refusals_are_retried(server: Server, code: int, message: str)
         raise Refused(code, message)
 
     server.answering = refusing
-    with node_of(server) as node, pytest.raises(UpstreamRejected, match="refused: "):
+    with node_of(server) as node, pytest.raises(UpstreamRejected, match="rejected eth_"):
         node.read_head()
     assert len(server.exchanges) == ATTEMPTS
 

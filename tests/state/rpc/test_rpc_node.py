@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import closing
 from time import monotonic
 from typing import Any
 
@@ -19,12 +20,13 @@ from swapcli.core.errors import (
     UpstreamTimeout,
 )
 from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall, LogFilter
-from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
+from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcEndpoint, RpcNode
 from tests.chain.node.responses import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
     SHOWN,
+    Answering,
     Failure,
     Pauses,
     Refused,
@@ -50,6 +52,53 @@ def test_the_head_comes_with_the_gas_price_in_one_exchange(server: Server) -> No
     with node_of(server) as node:
         assert node.read_head() == ChainHead(BlockHeader(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
         assert (node.round_trips, server.exchanges) == (1, [3])
+
+
+def without_gas_price(code: int, message: str) -> Answering:
+    def answering(request: dict[str, Any]) -> object:
+        if request["method"] == "eth_gasPrice":
+            raise Refused(code, message)
+        return answer(request)
+
+    return answering
+
+
+@pytest.mark.parametrize(("code", "message"), [(-32_601, "not available"), (-32_000, "method is not whitelisted")])
+def test_a_head_needs_no_gas_price(server: Server, code: int, message: str) -> None:
+    server.answering = without_gas_price(code, message)
+    with node_of(server) as node:
+        head = node.read_head()
+        assert (head.block.number, node.round_trips) == (NUMBER, 2)
+        with pytest.raises(UpstreamRejected, match=f"^{SHOWN} rejected eth_gasPrice: {message}$") as caught:
+            _ = head.gas_price_wei
+        assert "--gas-price" in str(caught.value.hint)
+
+
+def test_a_node_that_is_busy_has_no_head(server: Server) -> None:
+    server.answering = without_gas_price(-32_029, "rate limit exceeded")
+    with node_of(server) as node, pytest.raises(UpstreamRejected, match="rejected eth_gasPrice: rate limit"):
+        node.read_head()
+
+
+def test_a_given_gas_price_is_not_requested(server: Server) -> None:
+    server.answering = without_gas_price(-32_601, "not available")
+    with closing(
+        RpcNode(f"http://127.0.0.1:{server.server_port}/", redacted_url=SHOWN, chain_id=CHAIN_ID, gas_price_wei=9)
+    ) as node:
+        assert node.read_head().gas_price_wei == 9
+        assert server.exchanges == [2]
+
+
+def test_a_spare_with_a_gas_price_replaces_one_without() -> None:
+    with serving(without_gas_price(-32_601, "not available")) as first, serving(answer) as spare:
+        urls = [f"http://127.0.0.1:{each.server_port}/" for each in (first, spare)]
+        reported: list[str] = []
+        spares = [RpcEndpoint(urls[1], "spare")]
+        with closing(
+            RpcNode(urls[0], redacted_url="first", chain_id=CHAIN_ID, spares=spares, report=reported.append)
+        ) as node:
+            assert node.read_head().gas_price_wei == 7
+        assert reported == ["first rejected eth_gasPrice: not available; asking spare from now on"]
 
 
 def test_a_block_that_is_not_there_yet_is_none(server: Server) -> None:
@@ -167,7 +216,7 @@ def test_temporary_failures_are_retried(server: Server, failure: Failure) -> Non
             UpstreamRejected,
             f"{SHOWN} answered with status 429: Too many requests",
         ),
-        (says(200, b'{"error":"Discontinued."}'), UpstreamRejected, f"{SHOWN} refused: Discontinued."),
+        (says(200, b'{"error":"Discontinued."}'), UpstreamRejected, f"{SHOWN} rejected the request: Discontinued."),
     ],
 )
 def test_a_lasting_failure_is_one_sentence_naming_the_node(
@@ -227,7 +276,10 @@ def test_a_permanent_refusal_is_reported_once_without_urls(server: Server) -> No
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
         node.read_logs(LogFilter((), (TOPIC,), 1, 9))
-    assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs [0m"
+    assert (
+        caught.value.message
+        == f"{SHOWN} rejected eth_getBlockByNumber: query returned more than 10000 results at see docs [0m"
+    )
     assert len(server.exchanges) == 1
 
 

@@ -29,6 +29,7 @@ from tests.chain.node.server import SECRET, SHOWN
 from tests.chain.settings import websocket_url
 from tests.contracts.evm import DEPLOYER
 from tests.support.chain import connected
+from tests.support.loopback_server import server_tls
 from tests.support.tcp_proxy import ProxyState, open_tcp_proxy
 from tests.support.waiting import until
 
@@ -84,8 +85,9 @@ def websocket_server(respond: Respond, **options: Any) -> Iterator[str]:
     with serve(handle, "127.0.0.1", 0, **options) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
+        address = websocket_url(server.socket.getsockname()[1])
         try:
-            yield f"{websocket_url(server.socket.getsockname()[1])}/v2/{SECRET}?key={SECRET}"
+            yield f"{address.replace('ws:', 'wss:') if options.get('ssl') else address}/v2/{SECRET}?key={SECRET}"
         finally:
             server.shutdown()
             thread.join()
@@ -210,6 +212,12 @@ def reject_handshake(client: ServerConnection, request: Request) -> Response:
         (lambda client, _: client.close(1011, SECRET), {}, Unreachable, "no connection to"),
         (lambda client, _: client.close(1000, SECRET), {}, Unreachable, "no connection to"),
         (lambda client, _: client.socket.close(), {}, Unreachable, "no connection to"),
+        (
+            bool,
+            {"ssl": server_tls("loopback.pem")},
+            Unreachable,
+            "the certificate of .* cannot be trusted: self-signed",
+        ),
     ],
 )
 def test_failures_have_plain_errors_without_secrets(
@@ -239,6 +247,14 @@ def test_nothing_listening_is_unreachable(tmp_path: Path) -> None:
         sentence = "no connection to" if url.endswith("ipc") else f"^{SHOWN} refuses connections$"
         with connection_to(url) as connection, pytest.raises(Unreachable, match=sentence):
             connection.exchange(CHAIN_ID_REQUEST, TIMEOUT_S)
+
+
+def test_a_host_name_that_cannot_be_encoded_is_named() -> None:
+    with (
+        connection_to(f"ws://{'a' * 64}.example") as connection,
+        pytest.raises(Unreachable, match="cannot be resolved"),
+    ):
+        connection.exchange(CHAIN_ID_REQUEST, TIMEOUT_S)
 
 
 def test_a_server_that_never_answers_a_handshake_times_out() -> None:

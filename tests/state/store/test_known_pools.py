@@ -71,6 +71,7 @@ def test_skipped_pools_are_listed_until_they_are_stored(tmp_path: Path) -> None:
                 [SkippedEntry(stored, "empty", POOL_REF), SkippedEntry(other, "thin", POOL_REF), futile, token]
             )
         assert {each.key for each in store.inventory.all_skipped()} == {stored, other, "0xff"}
+        assert [store.inventory.skip_reason(key) for key in ("0xff", TOKENS[0].address)] == ["it has hooks", None]
         assert [each.key for each in store.inventory.skipped_after("", 9)] == sorted([stored, other])
         assert [each.key for each in store.inventory.skipped_after(min(stored, other), 9)] == [max(stored, other)]
         assert store.inventory.skipped_among([stored, "0xff"]) == [SkippedEntry(stored, "empty", POOL_REF)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.errors import InvalidInput, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.files import STDIN, read_lines, write_atomically
+from swapcli.faces.cli.files import STDIN, read_lines, shown_name, write_atomically
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
@@ -24,6 +24,7 @@ PUBLIC = ()
 
 app = CommandApp()
 
+_SPACES = str.maketrans(",;", "  ")
 _is_like_hash = re.compile(r"0[xX].*|[0-9a-fA-F]{20,}").fullmatch
 
 
@@ -51,10 +52,10 @@ def hindsight(
       swapcli hindsight base transactions.txt
       swapcli hindsight base transactions.txt -o hindsight.svg
 
-    For each transaction: what it sold and got, what the best route would have paid at the parent block, and the
-    difference in basis points before and after the gas of each, in total and by protocol. A transaction that is no
-    single swap, or whose pools are unknown, is listed with the reason. Blocks older than some minutes need an archive
-    node; what it says of final blocks is kept, so that a second run asks it nothing (swapcli help history).
+    For each transaction: the amounts sold and bought, what the best route would have paid at the parent block, and the
+    difference in basis points before and after the gas of each, in total and by protocol. A transaction that cannot be
+    compared is listed with the reason; if that is true of all, the exit status is 5. Blocks older than some minutes
+    need an archive node. Data of final blocks is cached, so a second run needs no node (swapcli help history).
     """
     width = parse_width("--svg-width", svg_width)
     if svg is None and output.output_file is not None:
@@ -71,7 +72,7 @@ def hindsight(
     if not hashes:
         raise UsageError("no transaction given: name hashes, or a file with one on each line")
     found = _look_back(session, network, hashes, uses_cache=not no_cache)
-    from swapcli.quoting.verification.hindsight import summarize
+    from swapcli.quoting.verification.hindsight import check_any_explained, summarize
 
     summary = summarize(found)
     where = session.networks.find(network)
@@ -96,13 +97,14 @@ def hindsight(
         from swapcli.faces.cli.commands.hindsight.view import build_hindsight_view
 
         session.output.print_details(build_hindsight_view(summary, found, where))
+    check_any_explained(found)
     return exit_codes.OK
 
 
 def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
-    """Yield the hashes among words, and those of files: the first word of each line that is no comment.
+    """Yield the hashes among words, and those of files: the first word of each line that is not a comment.
 
-    Raises `InvalidInput` for what is no hash, with the number of its line.
+    Raises `InvalidInput` for a malformed hash, with the number of its line.
     """
     from swapcli.quoting.verification.transaction_verification import check_transaction_hash
 
@@ -112,15 +114,15 @@ def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
             yield word.lower()
             continue
         for number, line in enumerate(read_lines(word), start=1):
-            text = line.decode(errors="replace").partition("#")[0].replace(",", " ").strip()
-            if not text:
+            words_of_line = line.decode(errors="replace").partition("#")[0].translate(_SPACES).split()
+            if not words_of_line:
                 continue
             try:
-                check_transaction_hash(text.split()[0])
+                check_transaction_hash(words_of_line[0])
             except InvalidInput as error:
-                where = f"line {number} of {'stdin' if word == STDIN else word}"
-                raise InvalidInput(f"{where}: {error.message}", hint=error.hint, details=error.details) from None
-            yield text.split()[0].lower()
+                error.place = f"line {number} of {shown_name(word)}"
+                raise
+            yield words_of_line[0].lower()
 
 
 def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":

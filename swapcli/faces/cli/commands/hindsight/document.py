@@ -101,6 +101,7 @@ def _swap(network: Network, swap: SwapHindsight) -> HindsightSwapJson:
         "poolsDifferent": found.count(Outcome.DIFFERENT) if found else None,
         "poolsNotExplained": found.count(Outcome.NOT_EXPLAINED) if found else None,
         "reason": swap.reason or None,
+        "retryable": swap.is_retryable,
     }
 
 

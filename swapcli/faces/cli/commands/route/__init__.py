@@ -27,6 +27,7 @@ from swapcli.quoting.price_policy import PriceUse
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
+    from swapcli.faces.cli.commands.route.alert import Condition, Receiver
     from swapcli.quoting.review.presign_checker import PayloadChecker
 
 PUBLIC = ()
@@ -65,6 +66,15 @@ class AlertOptions(NamedTuple):
             raise InvalidOption("--notify and --run need a condition", hint="for example --when 'outputAmount > 5e9'")
         if (self.notify is None) == (self.run is None):
             raise InvalidOption("--when needs one way to tell of it", hint="give --notify URL or --run COMMAND")
+        self.parse()  # before a node or a market is opened
+
+    def parse(self) -> "tuple[Condition, Receiver]":
+        """Return the condition and the receiver. Raises `InvalidOption`, also for a command that cannot be run."""
+        from swapcli.faces.cli.commands.route.alert import Condition
+        from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver
+
+        receiver = CommandReceiver(self.run or "") if self.notify is None else HttpReceiver(self.notify)
+        return Condition.parse(self.when or ""), receiver
 
 
 @app.command(formats=LIST_FORMATS)
@@ -199,12 +209,9 @@ def _watch(
         display = WatchScreen(printed, picture.shape, pace)
     if not alert.is_set:
         return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
-    from swapcli.faces.cli.commands.route.alert import Condition
-    from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver, alerting
+    from swapcli.faces.cli.commands.route.alert_receivers import alerting
 
-    receiver = CommandReceiver(alert.run or "") if alert.notify is None else HttpReceiver(alert.notify)
-
-    with alerting(Condition.parse(alert.when or ""), receiver, display, context.session) as alerting_display:
+    with alerting(*alert.parse(), display, context.session) as alerting_display:
         return watch_quotes(context, order, alerting_display, interval_s, every_block=seconds is None)
 
 

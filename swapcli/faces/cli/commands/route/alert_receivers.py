@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from shutil import which
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.encoding.json_text import to_json
@@ -90,6 +91,19 @@ class CommandReceiver:
             raise InvalidOption(f"--run: {error}") from None
         if not self._words:
             raise InvalidOption("--run: there is no command")
+        self._check_command()
+
+    def _check_command(self) -> None:
+        """Raise `InvalidOption` if the command cannot be run: an alert in some hours would be too late to learn it."""
+        command = self._words[0]
+        if which(command) is not None:
+            return
+        name = printable(command)
+        if os.path.isdir(command):
+            raise InvalidOption(f"--run: {name} is a folder")
+        if os.path.exists(command) and os.path.dirname(command):
+            raise InvalidOption(f"--run: {name} is not executable", hint=f"chmod +x {name}")
+        raise InvalidOption(f"--run: there is no command {name}", hint="check its name; a script needs its path")
 
     def deliver(self, alert: Alert) -> None:
         """As `Receiver`."""

@@ -5,7 +5,7 @@
 from contextlib import closing
 from typing import Annotated
 
-from swapcli.core.errors import SwapDiffers
+from swapcli.core.errors import SwapDiffers, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
@@ -36,8 +36,9 @@ def verify(
 
     Every swap whose pool is known is quoted on the state just before it: the parent block and the earlier events of the
     block. The output must equal the event's to the unit. It also quotes what the best route would have paid at the
-    parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7.
-    swapcli protocols shows when quotes of a protocol were last found to be equal.
+    parent block. Blocks older than some minutes need an archive node. If an output differs, the exit status is 7. If no
+    swap could be quoted, or the transaction is not mined yet, it is 5. swapcli protocols shows when quotes of a
+    protocol were last found to be equal.
     """
     flags = settings_of(store=store, timeout=timeout)
     session = open_session(output, flags, rpc_url=rpc_url)
@@ -72,5 +73,11 @@ def verify(
         raise SwapDiffers(
             f"{different} of {len(found.swaps)} swaps of {found.transaction} paid another amount than their quotes",
             details={"transaction": found.transaction, "different": different},
+        )
+    if found.count(Outcome.EQUAL) == 0:
+        reason = next((swap.reason for swap in found.swaps), "")
+        raise UpstreamError(
+            f"none of {len(found.swaps)} swaps of {found.transaction} could be explained: {reason}",
+            details={"transaction": found.transaction},
         )
     return exit_codes.OK

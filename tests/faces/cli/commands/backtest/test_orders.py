@@ -17,9 +17,9 @@ def find(name: str) -> Token:
         return market.token(name)
 
 
-def read(tmp_path: Path, text: str, *, raw: bool = False) -> list[tuple[str, str, str, int]]:
+def read(tmp_path: Path, content: str | bytes, *, raw: bool = False) -> list[tuple[str, str, str, int]]:
     file = tmp_path / "orders.csv"
-    file.write_text(text)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
     return [
         (order.id, order.token_in.symbol, order.token_out.symbol, order.amount_in)
         for order in read_orders(str(file), find, raw=raw)
@@ -30,6 +30,49 @@ def test_columns_come_in_any_order_and_lines_number_orders(tmp_path: Path) -> No
     text = "\ufeffAmount, token_in, token_out\n1.5,ETH,USDC\n\n2000,USDC,ETH\n"
     assert read(tmp_path, text) == [("2", "ETH", "USDC", 15 * 10**17), ("4", "USDC", "ETH", 2 * 10**9)]
     assert read(tmp_path, "id,token_in,token_out,amount\na,ETH,USDC,7\n", raw=True) == [("a", "ETH", "USDC", 7)]
+
+
+TITLES = "token_in,token_out,amount"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{TITLES}\rETH,USDC,2\r",
+        f"{TITLES}\r\nETH,USDC,2",
+        f"\n {TITLES}\n,,\nETH,USDC,2\n",
+        f'{TITLES}\r"ETH", "USDC", "2"\r',
+        f"{TITLES}\rETH,USDC,2\r".encode("utf-16"),
+        f"\ufeff{TITLES}\rETH,USDC,2\r",
+    ],
+)
+def test_any_line_ends_are_read(tmp_path: Path, content: str | bytes) -> None:
+    assert [order[1:] for order in read(tmp_path, content)] == [("ETH", "USDC", 2 * 10**18)]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("token_in;token_out;amount\nETH;USDC;1\n", "line 1 .* is separated by semicolons, not by commas"),
+        ("token_in\ttoken_out\tamount\r\nETH\tUSDC\t1\r\n", "line 1 .* separated by tabs"),
+        ("token_in|token_out|amount\nETH|USDC|1\n", "line 1 .* separated by vertical bars"),
+        ("token_in token_out amount\nETH USDC 1\n", "line 1 .* separated by spaces"),
+        (f"{TITLES}\nETH;USDC;1,5\n", "line 2 .* separated by semicolons"),
+        (f"{TITLES}\nETH,USDC,1,500\n", "line 2 .* has 4 cells instead of 3"),
+        ("token in,token out,amount\n", "line 1 .* has no column token_in, token_out"),
+        (f"{TITLES}\nETH,USDC,{'9' * 140_000}\n", "line 2 .* has a cell of over 131,072 characters"),
+        (f'{TITLES}\nETH,USDC,"1\n{"ETH,USDC,1" * 14_000}', "line 3 .* has a cell of over 131,072 characters"),
+        (f"{TITLES}\nETH,USDC,{'9' * 120_000}\n", "line 2 .* is 2.256"),
+        (f"{TITLES}\nETH,USDC,".encode() + b"1\xa0000\n", "line 2 .* is not UTF-8: byte 11 is 0xa0"),
+        (f"{TITLES}\n₮,USDC,1\n".encode("utf-16-le"), "line 1 .* has a NUL character"),
+        (b"\xff\xfet", "line 1 .* is not UTF-8: byte 1 is 0xff"),
+        (b"\x1f\x8b\x08\x00", "line 1 .* is not UTF-8"),
+    ],
+)
+def test_a_fault_of_the_format_is_named(tmp_path: Path, content: str | bytes, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem) as caught:
+        read(tmp_path, content)
+    assert len(caught.value.message) < 200 + len(str(tmp_path))
 
 
 @pytest.mark.parametrize(

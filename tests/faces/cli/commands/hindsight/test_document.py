@@ -16,8 +16,8 @@ from tests.quoting.verification.test_hindsight import trades
 from tests.support.command import CommandResult
 
 
-def document(result: CommandResult) -> Any:
-    assert result.exit_code == 0, result.stderr
+def document(result: CommandResult, status: int = 0) -> Any:
+    assert result.exit_code == status, result.stderr
     errors = Draft202012Validator(build_document_schema("hindsight")).iter_errors(result.json)
     assert [str(error) for error in errors] == []
     return result.json
@@ -48,8 +48,10 @@ def test_a_file_is_compared_and_nothing_is_asked_twice(
     assert command.proxy.methods, "without the cache the node is asked"
 
 
-def test_only_what_is_not_explained_is_still_an_answer(command: HindsightCommand) -> None:
-    found = document(command.run(NOTHING, "--json"))
+def test_if_nothing_is_explained_the_reasons_and_status_5_remain(command: HindsightCommand) -> None:
+    ran = command.run(NOTHING, "--json")
+    found = document(ran, 5)
+    assert "could not be explained" in ran.error["message"]
     assert (found["explained"], found["notExplained"], found["bps"]) == (0, 1, None)
     assert "no mined transaction" in found["swaps"][0]["reason"]
     rows = command.run(NOTHING, "--format", "csv").stdout.splitlines()

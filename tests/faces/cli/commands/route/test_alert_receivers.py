@@ -11,6 +11,7 @@ import pytest
 from swapcli.core.errors import InvalidOption, UpstreamError, UpstreamRejected
 from swapcli.faces.cli.commands.route.alert_receivers import CommandReceiver, HttpReceiver
 from tests.faces.cli.commands.route.test_alert import ALERT, QUOTE
+from tests.support.command import run_swapcli
 from tests.support.loopback_server import http_response, loopback_server, respond_with
 
 
@@ -55,16 +56,41 @@ def test_a_command_gets_the_quote_and_its_fields(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_command_that_fails_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UpstreamError, match="false ended with status 1"):
+        CommandReceiver("false").deliver(ALERT)
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    receiver = CommandReceiver(str(script))
+    script.unlink()
+    with pytest.raises(UpstreamRejected, match="there is no command"):
+        receiver.deliver(ALERT)
+
+
 @pytest.mark.parametrize(
-    ("command", "error", "problem"),
+    ("command", "problem"),
     [
-        ("false", UpstreamError, "false ended with status 1"),
-        ("no-such-command", UpstreamRejected, "there is no command"),
+        ("no-such-command --with arguments", "--run: there is no command no-such-command"),
+        ("./missing.sh", "--run: there is no command ./missing.sh"),
+        ("FOLDER/missing/script.sh", "there is no command .*/missing/script.sh"),
+        ("FOLDER", "is a folder"),
+        ("FOLDER/text.sh 1", "text.sh is not executable"),
+        ("", "there is no command"),
+        ("'open quote", "No closing quotation"),
     ],
 )
-def test_a_command_that_fails_is_an_error(command: str, error: type[UpstreamError], problem: str) -> None:
-    with pytest.raises(error, match=problem):
-        CommandReceiver(command).deliver(ALERT)
+def test_a_command_that_cannot_run_is_refused_first(tmp_path: Path, command: str, problem: str) -> None:
+    (tmp_path / "text.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(InvalidOption, match=problem):
+        CommandReceiver(command.replace("FOLDER", str(tmp_path)))
+
+
+def test_a_watch_with_a_missing_command_does_not_begin() -> None:
+    words = ("--watch", "--when", "outputAmount > 1", "--run", "./missing.sh", "--offline")
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", *words)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "there is no command ./missing.sh" in ran.stderr
 
 
 @pytest.mark.parametrize("url", ["nonsense", "ftp://host.example/s3cret", "https://"])

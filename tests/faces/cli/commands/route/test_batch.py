@@ -65,6 +65,11 @@ def test_a_batch_answers_as_single_commands_do(
     assert answer["result"] == alone
 
 
+def test_orders_may_end_with_a_carriage_return(batch: Callable[..., CommandResult]) -> None:
+    ran = batch("\r".join(json.dumps(order(number)) for number in (1, 2)))
+    assert [answer["id"] for answer in answers(ran)] == [1, 2]
+
+
 def test_a_batch_is_read_from_a_file_too(market_file: str, tmp_path: Path) -> None:
     file = tmp_path / "orders.ndjson"
     file.write_text(json.dumps(order(7)) + "\n")
