@@ -115,11 +115,12 @@ def open_session(
     reuses_searches: bool = False,
     block: str | None = None,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
+    pictures: Sequence[str] = (),
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print, and `block` is the number or hash of a past block; `UserSetup`
-    describes the others.
+    `formats` and `pictures` are those that the command can print, and `block` is the number or hash of a past block;
+    `UserSetup` describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -133,8 +134,9 @@ def open_session(
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import format_of_file, open_output_file
 
+        named = format_of_file(output.output_file, requested, formats, pictures)
         if not any(requested):
-            requested = requested._replace(format=format_of_file(output.output_file, formats))
+            requested = requested._replace(format=named)
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet)

@@ -13,7 +13,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.files import STDIN, read_bounded_file, write_atomically
+from swapcli.faces.cli.files import STDIN, read_bounded_file, write_text_file
 from swapcli.faces.cli.options import OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -196,8 +196,8 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
     if check is not None:
         check(settings)
     if changed != text:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(str(file), changed, mode=OWNER_ONLY)
+        _make_folder(file)
+        write_text_file(str(file), changed, mode=OWNER_ONLY)
 
 
 def _file(config: str | None) -> Path:
@@ -205,19 +205,29 @@ def _file(config: str | None) -> Path:
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
-    """Write the file, readable by its owner only: it may get API keys later."""
+    """Write the file; a new one is readable by its owner only, since it may get API keys later."""
+    _make_folder(file)
+    if replace:
+        write_text_file(str(file), text, mode=OWNER_ONLY)
+        return
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
-        with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
+        with os.fdopen(
+            os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="utf-8"
+        ) as stream:
             try:
                 stream.write(text)
                 stream.flush()
             except OSError:
-                if not replace:
-                    file.unlink()
+                file.unlink()
                 raise
     except FileExistsError:
         raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
+    except (OSError, ValueError) as error:
+        raise write_error(str(file), error) from error
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise write_error(str(file), error) from error
