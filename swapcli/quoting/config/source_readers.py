@@ -61,10 +61,15 @@ def data_folder(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def home_folder() -> Path:
-    """Return the home folder of the user; the working directory if the system knows none."""
+    """Return the home folder of the user, or `NO_HOME`."""
     from pathlib import Path
 
     return Path(user_folders.home_folder())
+
+
+def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
+    """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
+    return user_folders.home_problem(environ, str(home))
 
 
 def node_url(place: str, text: str) -> Secret:

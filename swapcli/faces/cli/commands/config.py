@@ -24,6 +24,7 @@ from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import NAMED_TABLES, NETWORKS
 from swapcli.quoting.config.source_readers import MAX_BYTES, former_key, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
+from swapcli.state.user_folders import NO_HOME
 
 app = CommandApp("Show and change settings.")
 
@@ -187,7 +188,7 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
     """
     try:
         text = read_settings(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
@@ -201,7 +202,14 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
 
 
 def _file(config: str | None) -> Path:
-    return config_file_path(Path(config) if config is not None else None, os.environ, home_folder())
+    home = home_folder()
+    file = config_file_path(Path(config) if config is not None else None, os.environ, home)
+    if str(home) == NO_HOME and file.is_relative_to(home):
+        raise ConfigError(
+            "your home folder is unknown, so there is no settings file",
+            hint="set HOME to an absolute path, or name the file with --config",
+        )
+    return file
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
