@@ -12,12 +12,13 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from swapcli.core.errors import ModelledState
+from swapcli.core.errors import ConfigError, ModelledState
 from swapcli.core.model.live_mode import LiveMode
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
+from swapcli.state.environment import variable
 
 if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
@@ -42,7 +43,8 @@ class NodeOrigin(Enum):
 class NodeChoice(NamedTuple):
     """Nodes of one network in the order to try them, and the headers of requests to them.
 
-    Those of the `origin` `VARIABLE` may be of another network.
+    Those of the `origin` `VARIABLE` may belong to a different network. If its value is not the URL of a node, there are
+    no `urls`: other tools read the variable as well, so it is skipped and never stops a command.
     """
 
     origin: NodeOrigin
@@ -101,9 +103,13 @@ class NodeRules(NamedTuple):
             return
         if not self.allows_public:
             return
-        variable = self.environ.get(ETH_RPC_URL)
-        if variable and network.kind.traits.has_eth_nodes:
-            yield NodeChoice(NodeOrigin.VARIABLE, (node_url(ETH_RPC_URL, variable),), {})
+        named_by_variable = variable(self.environ, ETH_RPC_URL).strip()
+        if named_by_variable and network.kind.traits.has_eth_nodes:
+            try:
+                urls: tuple[Secret, ...] = (node_url(ETH_RPC_URL, named_by_variable),)
+            except ConfigError:
+                urls = ()
+            yield NodeChoice(NodeOrigin.VARIABLE, urls, {})
         public = self.public_nodes(network)
         if public is not None:
             yield public

@@ -153,9 +153,18 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
     from swapcli.quoting.config.yaml_parser import parse_yaml
 
     given: dict[str, RawValue] = {}
-    for key, value in _FileReader(path).entries(parse_yaml(text, str(path))):
+    for key, value in _FileReader(path).entries(_without_line_ends(parse_yaml(text, str(path)))):
         _add(given, key, value)
     return given
+
+
+def _without_line_ends(value: object) -> object:
+    """Return a value of YAML without the line ends of its texts: a block (`|`, `>`) ends with one."""
+    if isinstance(value, str):
+        return value.rstrip("\r\n")
+    if isinstance(value, list):
+        return [_without_line_ends(each) for each in value]
+    return {key: _without_line_ends(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def peek(

@@ -195,9 +195,9 @@ def _parse_addresses(value: object) -> tuple[str, ...]:
 
 def _parse_service_url(value: object) -> str:
     """Parse the URL of a service. It holds no credentials: those have settings of their own."""
-    from swapcli.core.encoding.url import split_url
+    from swapcli.core.encoding.url import split_url, with_local_scheme
 
-    url = _parse_text(value)
+    url = with_local_scheme(_parse_text(value))
     scheme = split_url(url).scheme
     if scheme not in ("http", "https") or any(character in url for character in "@?#"):
         raise ValueError
@@ -208,9 +208,9 @@ def _parse_node_url(value: object) -> Secret:
     """Parse the URL of a node, or the path of its IPC socket.
 
     Providers put keys into path, query or user name of a URL, so only scheme and host are shown."""
-    from swapcli.core.encoding.url import is_ipc_path, origin_of, split_url
+    from swapcli.core.encoding.url import is_ipc_path, origin_of, split_url, with_local_scheme
 
-    url = _parse_text(value)
+    url = with_local_scheme(_parse_text(value))
     if is_ipc_path(url):
         return Secret(url, url)
     parts = split_url(url)

@@ -190,7 +190,7 @@ class SourceChooser:
         return PublicSource(
             pool_source,
             lambda: self._live_on(pool_source, nodes.open_first(choices, network)),
-            may_fall_back=lambda: can_fall_back and nodes.has_opened_public_node,
+            may_fall_back=lambda: can_fall_back and not nodes.reads_named_node,
             explain=lambda error: self._explain_fall_back(pool_source, error),
             answered=lambda: nodes.name_public_host(network),
             max_age_s=self._settings.max_age_s,
