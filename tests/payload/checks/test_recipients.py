@@ -71,7 +71,9 @@ def test_every_contract_of_the_catalogue_is_described(name: str) -> None:
         ("monad", "0x" + "10000".zfill(40), False),
         ("base", BURN_ADDRESS, False),
         ("starknet", "0x" + "1".zfill(64), True),
-        ("starknet", "0x" + "1234".zfill(64), False),
+        ("starknet", "0x" + "1234".zfill(64), True),
+        ("starknet", "0x" + "0" * 24 + "f" * 40, True),
+        ("starknet", "0x" + "1".zfill(24) + "0" * 40, False),
     ],
 )
 def test_system_addresses_are_those_of_their_network(name: str, address: str, is_known: bool) -> None:

@@ -438,7 +438,15 @@ def test_people_read_the_transactions_in_order(build: Run, form: str) -> None:
 
 
 def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
-    words = ("starknet", "STRK", "USDC", "100", "--destination", "0x1234", "--with-approval")
+    words = (
+        "starknet",
+        "STRK",
+        "USDC",
+        "100",
+        "--destination",
+        "0x123456789012345678901234567890123456789012345678901234567890",
+        "--with-approval",
+    )
     document = run_swapcli("calldata", *words, "--json").json
     assert "missing" not in document
     approve, swap = document["transactions"]
