@@ -40,11 +40,12 @@ def is_disk_full(error: OSError) -> bool:
 def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
     """Return the error of a file that cannot be written: `InputOutputError` if the disk is at fault, not the path."""
     message = f"cannot write {name}: {getattr(error, 'strerror', None) or error}"
+    hint: str | None
     if isinstance(error, OSError) and error.errno in _DISK:
         hint = "free some space, or write elsewhere" if is_disk_full(error) else None
         return InputOutputError(message, hint=hint, details={"file": name})
     if name.startswith(_BELOW_A_DEVICE):
-        hint: str | None = "your home folder is unknown: set HOME to an absolute path, or name the file"
+        hint = "your home folder is unknown: set HOME to an absolute path, or name the file"
     else:
         hint = _PATH_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
     return InvalidInput(message, hint=hint, details={"file": name})
