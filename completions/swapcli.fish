@@ -11,7 +11,9 @@ function __swapcli_complete
         case files folders
             set -l option (string match -r -- '^--[^=]*=' $current)
             set -l path (string replace -- "$option" '' $current)
-            for match in (test $kind = files; and __fish_complete_path $path; or __fish_complete_directories $path)
+            # Fish parses the argument of __fish_complete_directories, but not that of __fish_complete_path.
+            set -l word (string escape --no-quoted -- $path | string replace -r '^\\\\~' '~')
+            for match in (test $kind = files; and __fish_complete_path $path; or __fish_complete_directories $word)
                 printf '%s%s\n' $option $match
             end
         case words list

@@ -1,6 +1,6 @@
 """Quote many amounts of one pair on a cluster of Dask, which may have many machines.
 
-python examples/batch_on_dask.py tcp://scheduler:8786   # workers need swapcli: pip install swapcli distributed
+python examples/batch_on_dask.py tcp://scheduler:8786   # workers need swapcli: pip install . distributed
 python examples/batch_on_dask.py                        # a cluster of two processes on this machine
 """
 

@@ -123,3 +123,12 @@ def test_each_line_to_install_works(line: str, tools: Path, tmp_path: Path) -> N
     script = line if "route" in line else f"{line} && swapcli route base ETH USDC 1.5"
     assert "ETH → USDC on base" in run("bash", "-c", script, cwd=tmp_path / "checkout", env=env)
     assert run("git", "status", "--short", cwd=tmp_path / "checkout") == ""
+
+
+def test_no_text_installs_the_unpublished_package_by_name() -> None:
+    files = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").iterdir()]
+    files += [each for each in (ROOT / "swapcli").rglob("*") if each.suffix in (".py", ".txt", ".html", ".js", ".md")]
+    for file in files:
+        if file.is_file():
+            found = re.findall(r"\binstall\b[^\n]*?[ '\"]swapcli\b(?!')", file.read_text(encoding="utf-8"))
+            assert not [each for each in found if re.search(r"install +(-\S+ +)*['\"]?swapcli", each)], file

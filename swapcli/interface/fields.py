@@ -8,7 +8,7 @@ from swapcli.core.encoding.text import single_line, truncate
 from swapcli.core.errors import InvalidAddress, InvalidInput
 from swapcli.core.model.network import Kind
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import is_native, parse_address
+from swapcli.core.networks.address import check_account, is_native, parse_address
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import (
     MAX_FELT,
@@ -129,13 +129,22 @@ def require_entries(value: object, path: str, max_entries: int) -> Iterator[tupl
 
 
 def require_token_holder(name: str, address: str, kind: Kind) -> str:
-    """Return an address that can hold tokens: not the native token's. Raises `InvalidAddress` with the field `name`."""
+    """Return an address that can hold tokens. Raises `InvalidAddress` with the field `name`.
+
+    It is not the native token's, and on Starknet not an Ethereum address.
+    """
     if is_native(address, kind):
         raise InvalidAddress(
             f"{name} must be an Ethereum address that can hold tokens",
             hint="funds sent to the zero address are lost",
             details={"field": name},
         )
+    try:
+        check_account(address, kind)
+    except InvalidAddress as error:
+        problem = f"{name} must be {kind.traits.address_noun} that can hold tokens"
+        hint = f"{error.message}: {error.hint}"
+        raise InvalidAddress(problem, hint=hint, details={**error.details, "field": name}) from None
     return address
 
 

@@ -12,12 +12,14 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
+from swapcli.core.errors import ConfigError
 from swapcli.core.model.live_mode import LiveMode
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret, Settings, node_url
 from swapcli.quoting.config.settings import NETWORKS, variable_of
 from swapcli.quoting.price_policy import PriceRequest
+from swapcli.state.environment import variable
 
 ETH_RPC_URL: Final = "ETH_RPC_URL"
 """The variable with which foundry's tools name a node of any network."""
@@ -39,7 +41,8 @@ class NodeOrigin(Enum):
 class NodeChoice(NamedTuple):
     """Nodes of one network in the order to try them, and the headers of requests to them.
 
-    Those of the `origin` `VARIABLE` may be of another network.
+    Those of the `origin` `VARIABLE` may belong to a different network. If its value is not the URL of a node, there are
+    no `urls`: other tools read the variable as well, so it is skipped and never stops a command.
     """
 
     origin: NodeOrigin
@@ -99,9 +102,13 @@ class NodeRules(NamedTuple):
         if named is not None:
             yield named
             return
-        variable = self.environ.get(ETH_RPC_URL)
-        if variable and network.kind.traits.has_eth_nodes:
-            yield NodeChoice(NodeOrigin.VARIABLE, (node_url(ETH_RPC_URL, variable),), {})
+        named_by_variable = variable(self.environ, ETH_RPC_URL).strip()
+        if named_by_variable and network.kind.traits.has_eth_nodes:
+            try:
+                urls: tuple[Secret, ...] = (node_url(ETH_RPC_URL, named_by_variable),)
+            except ConfigError:
+                urls = ()
+            yield NodeChoice(NodeOrigin.VARIABLE, urls, {})
         public = self.public_nodes(network)
         if public is not None:
             yield public

@@ -547,7 +547,7 @@ class Market:
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
-        from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
+        from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
         from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings, exact_output_warnings
@@ -559,7 +559,7 @@ class Market:
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         check_slippage(slippage_ppm, settings.max_slippage_ppm)
-        terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
+        terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
         recipient, option = terms.required_recipient, "allow_recipient"
         allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
         with self._lock:
@@ -573,7 +573,7 @@ class Market:
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         if sender is not None:
-            terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
+            terms = terms._replace(sender=parse_account(sender, network, "sender"))
         with self._lock:
             if signature is not None:
                 terms = self._with_signature(quote, terms, signature)

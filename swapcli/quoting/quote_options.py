@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from swapcli.core.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.core.model.api_version import ApiVersion
@@ -11,7 +12,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.core.model.token import Token
-from swapcli.core.networks.address import is_native, parse_address
+from swapcli.core.networks.address import advise_address, check_account, is_native, parse_network_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.quoting.config import Secret, Settings
@@ -141,12 +142,35 @@ def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Networ
         raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
     if is_native(recipient, network.kind):
         raise InvalidAddress(f"destination: funds sent to {recipient} are lost", hint="give the address of your wallet")
+    check_account(recipient, network.kind)
     return SwapTerms(slippage_ppm, recipient)
 
 
 def parse_address_option(text: str, network: Network, label: str) -> str:
-    """Return the canonical form of an address. Raises `InvalidAddress` with `label` in front of its message."""
+    """Return the canonical form of an address, which may name its chain, as in `base:0x...`.
+
+    Raises `InvalidAddress` with `label` in front of its message, also for an address on a different chain.
+    """
+    with _labelled(label):
+        try:
+            return parse_network_address(text, network)
+        except InvalidAddress as error:
+            error.hint = error.hint or advise_address(text)
+            raise
+
+
+def parse_account(text: str, network: Network, label: str) -> str:
+    """Return the canonical address of an account, as `parse_address_option`. Raises `InvalidAddress`."""
+    address = parse_address_option(text, network, label)
+    with _labelled(label):
+        check_account(address, network.kind)
+    return address
+
+
+@contextmanager
+def _labelled(label: str) -> Iterator[None]:
+    """Put `label` in front of the message of an `InvalidAddress`."""
     try:
-        return parse_address(text, network.kind)
+        yield
     except InvalidAddress as error:
         raise InvalidAddress(f"{label}: {error.message}", hint=error.hint, details=error.details) from None

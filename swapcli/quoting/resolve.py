@@ -9,7 +9,7 @@ from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
-from swapcli.core.networks.address import display_address, is_native, parse_address
+from swapcli.core.networks.address import display_address, is_native, parse_address, without_chain
 
 if TYPE_CHECKING:
     from swapcli.core.model.swappable_tokens import SwappableToken
@@ -24,9 +24,11 @@ def find_token(
     """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
 
     `tokens` by lower-case address are the market's. The native token answers to its symbol, the zero address and the
-    forty-`e` address; no other token can take its symbol. An error suggests what `find_swappable` returns, by default
-    all known tokens. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
+    forty-`e` address; no other token can take its symbol. An address may name its chain, as in `base:0x...`. An error
+    suggests what `find_swappable` returns, by default all known tokens. Raises `UnknownToken`, `AmbiguousToken`,
+    `InvalidAddress`.
     """
+    name = without_chain(name, network)
     if name[:2].lower() == "0x":
         return _find_by_address(name, network, tokens)
     known = _known_tokens(network, tokens)

@@ -6,7 +6,6 @@ Such a file only saves time: one that is missing, damaged or read-only changes n
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -28,12 +27,9 @@ def read_json_file(path: Path, field: str) -> dict[str, object]:
 
 
 def write_json_file(path: Path, field: str, entries: Mapping[str, object]) -> None:
-    """Replace the file atomically by one with these entries in one field; give up silently if that fails."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    """Replace the entries in one field of the file; give up silently if that fails."""
+    from swapcli.state.file_writing import write_file
+
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps({field: entries}, indent=1), encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):  # its folder may not even be one
-            temporary.unlink()
+        write_file(str(path), json.dumps({field: entries}, indent=1).encode())

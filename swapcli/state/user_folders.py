@@ -9,6 +9,9 @@ from swapcli.state.environment import variable
 
 CONFIG_VARIABLE = "SWAPCLI_CONFIG"
 
+NO_HOME = os.path.join(os.devnull, "no-home")
+"""Stands for the home folder of a user without one. No file can be below it: reading finds nothing, writing fails."""
+
 _NAME = "swapcli"
 _CONFIG_FILE = "config.yaml"
 
@@ -36,9 +39,20 @@ def expand_home(path: str, home: str) -> str:
 
 
 def home_folder() -> str:
-    """Return the home folder of the user; the working directory if the system knows none."""
+    """Return the home folder of the user; `NO_HOME` if the system knows none, or HOME is empty or relative.
+
+    The working folder never takes its place: whoever writes to that folder could choose the settings.
+    """
     folder = os.path.expanduser("~")
-    return "." if folder == "~" else folder
+    is_known = os.path.isabs(folder) and os.environ.get("HOME") != ""
+    return folder if is_known else NO_HOME
+
+
+def home_problem(environ: Mapping[str, str], home: str) -> str | None:
+    """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
+    if home != NO_HOME or "HOME" not in environ:
+        return None
+    return "HOME is not an absolute path, so your settings and stores are not read"
 
 
 def _base_folder(environ: Mapping[str, str], name: str, home: str, *default: str) -> str:

@@ -413,9 +413,21 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
             assert ran.error["hint"] == f"give --rpc-url URL, or set SWAPCLI_NETWORKS_{client.name.upper()}_RPC_URL"
 
 
-@pytest.mark.parametrize("check", [["--simulate"], ["--from", "0x1234"]])
+@pytest.mark.parametrize(
+    "check", [["--simulate"], ["--from", "0x123456789012345678901234567890123456789012345678901234567890"]]
+)
 def test_starknet_is_not_simulated(check: list[str]) -> None:
-    ran = run_swapcli("calldata", "starknet", "STRK", "USDC", "100", "--destination", "0x1234", *check, "--json")
+    ran = run_swapcli(
+        "calldata",
+        "starknet",
+        "STRK",
+        "USDC",
+        "100",
+        "--destination",
+        "0x123456789012345678901234567890123456789012345678901234567890",
+        *check,
+        "--json",
+    )
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
     assert ran.error["message"] == f"{check[0]} works on EVM networks only, not on starknet"
 

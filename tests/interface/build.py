@@ -68,6 +68,13 @@ def addresses(kind: Kind) -> st.SearchStrategy[str]:
     return numbers.map(lambda n: f"0x{n:0{digits}x}")
 
 
+def accounts(kind: Kind) -> st.SearchStrategy[str]:
+    """Canonical addresses that accounts can have: on Starknet, none of 160 bits."""
+    if kind is Kind.EVM:
+        return addresses(kind)
+    return st.integers(1 << 160, 2**250).map(lambda number: f"0x{number:064x}")
+
+
 def shares(total: int, most: int) -> st.SearchStrategy[list[int]]:
     """One to `max_count` positive integers that sum to `total`."""
     cuts = st.lists(st.integers(1, total - 1), max_size=most - 1, unique=True).map(sorted)
@@ -144,9 +151,7 @@ def results(draw: st.DrawFn, network: Network, api_version: ApiVersion) -> Route
 def integrators(kind: Kind) -> st.SearchStrategy[Integrator]:
     """An integrator with a fee, with a surplus, or with neither."""
     bps = st.tuples(st.integers(0, MAX_FEE_BPS), st.just(0)) | st.tuples(st.just(0), st.integers(0, MAX_SURPLUS_BPS))
-    return st.builds(
-        lambda a, b, n: Integrator(a, b[0], b[1], n), addresses(kind), bps, st.none() | st.text(max_size=9)
-    )
+    return st.builds(lambda a, b, n: Integrator(a, b[0], b[1], n), accounts(kind), bps, st.none() | st.text(max_size=9))
 
 
 felts = st.integers(0, 2**251 + 17 * 2**192)

@@ -65,6 +65,7 @@ from tests.interface.build import (
     STARKNET,
     USDC,
     WRAPPED,
+    accounts,
     addresses,
     amounts,
     results,
@@ -106,14 +107,14 @@ def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderReq
     )
     if form.slippage:
         ppm = draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm))
-        recipients = some_addresses if form.needs_terms else st.none() | some_addresses
+        recipients = accounts(kind) if form.needs_terms else st.none() | accounts(kind)
         order = order._replace(slippage_ppm=ppm, recipient=draw(recipients))
     return order._replace(**draw(integrators(kind))) if v2 else order
 
 
 def integrators(kind: Any) -> st.SearchStrategy[dict[str, Any]]:
     """The integrator fields of an order: any address with a fee, a surplus share, or neither."""
-    address = st.none() | addresses(kind)
+    address = st.none() | accounts(kind)
     fee, surplus, nothing = st.integers(0, 500), st.integers(0, 5000), st.just(0)
     return st.one_of(
         st.fixed_dictionaries({"integrator_address": address, "fee_bps": fee, "surplus_bps": nothing}),
@@ -146,7 +147,7 @@ def test_a_found_route_is_read_as_it_was_written(
     result = data.draw(results(network, api_version))
     terms = SwapTerms(
         slippage_ppm=data.draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm)),
-        recipient=data.draw(addresses(network.kind)),
+        recipient=data.draw(accounts(network.kind)),
         deadline_s=ahead_s and NOW_S + ahead_s,
     )
     document = render_execute_body(result, terms, network)

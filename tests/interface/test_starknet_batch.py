@@ -24,16 +24,17 @@ from swapcli.interface.starknet_batch import (
     render_batch_felts,
     render_batch_routes,
 )
-from tests.interface.build import STARKNET, addresses, amounts, payloads, results
+from tests.interface.build import STARKNET, accounts, addresses, amounts, payloads, results
 from tests.interface.conform import conforms
 
+RECIPIENT = "0x0" + "5" * 63
 X, Y, Z = (f"0x{n:064x}" for n in (1, 2, 3))
 QUERY = [
     ("amounts", "10,20"), ("tokenInAddresses", "0x1,0x2"), ("tokenOutAddresses", "0x3"),
-    ("slippage", "1"), ("destination", "0x9"),
+    ("slippage", "1"), ("destination", RECIPIENT),
 ]  # fmt: skip
 ORDERS = tuple(
-    OrderRequest(amount, token, Z, slippage_ppm=10_000, recipient=f"0x{9:064x}") for amount, token in [(10, X), (20, Y)]
+    OrderRequest(amount, token, Z, slippage_ppm=10_000, recipient=RECIPIENT) for amount, token in [(10, X), (20, Y)]
 )
 
 
@@ -45,7 +46,7 @@ def batches(draw: st.DrawFn) -> tuple[OrderRequest, ...]:
         direct=draw(st.booleans()),
         excluded=tuple(draw(st.lists(st.text("123", min_size=1, max_size=2), max_size=3))),
         slippage_ppm=draw(st.integers(1_000, 1_000_000)),
-        recipient=draw(addresses(STARKNET.kind)),
+        recipient=draw(accounts(STARKNET.kind)),
     )  # fmt: skip
     return tuple(shared._replace(amount=draw(amounts), token_in=token) for token in tokens_in)
 

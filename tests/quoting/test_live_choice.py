@@ -100,3 +100,23 @@ def test_a_folder_that_cannot_be_written_changes_nothing() -> None:
     hosts = NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0)
     assert [hosts.is_new("a.example"), hosts.is_new("a.example")] == [True, False]
     assert NamedHosts(Path("/dev/null/hosts.json"), lambda: 0.0).is_new("a.example")
+
+
+@pytest.mark.parametrize("value", ["mainnet", "node.example.com:8545", "${RPC}", "https://", "ftp://node.example"])
+def test_a_variable_of_other_tools_may_hold_anything(value: str) -> None:
+    decided = rules()._replace(environ={"ETH_RPC_URL": value})
+    variable, public = decided.quoted_nodes(BASE)
+    assert (variable.origin, variable.urls) == (NodeOrigin.VARIABLE, ())
+    assert public.origin is NodeOrigin.CATALOGUE
+
+
+@pytest.mark.parametrize("value", [f"{VARIABLE}\r\n", f" {VARIABLE} ", VARIABLE.removeprefix("http://")])
+def test_the_variable_is_trimmed_and_may_lack_a_local_scheme(value: str) -> None:
+    variable, _ = rules()._replace(environ={"ETH_RPC_URL": value}).quoted_nodes(BASE)
+    assert variable.urls[0].reveal() == VARIABLE
+
+
+@pytest.mark.parametrize("value", ["", " ", "\r\n"])
+def test_an_empty_variable_names_no_node(value: str) -> None:
+    (public,) = rules()._replace(environ={"ETH_RPC_URL": value}).quoted_nodes(BASE)
+    assert public.origin is NodeOrigin.CATALOGUE

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from swapcli.state.user_folders import cache_folder, config_file, data_folder, expand_home
+from swapcli.state.user_folders import (
+    NO_HOME,
+    cache_folder,
+    config_file,
+    data_folder,
+    expand_home,
+    home_folder,
+    home_problem,
+)
 
 HOME = "/home/me"
 
@@ -25,3 +35,20 @@ def test_variables_name_other_folders_if_they_are_absolute() -> None:
 @pytest.mark.parametrize(("path", "expanded"), [("~", HOME), ("~/a", f"{HOME}/a"), ("~b", "~b"), ("/a/~", "/a/~")])
 def test_only_the_own_home_is_expanded(path: str, expanded: str) -> None:
     assert expand_home(path, HOME) == expanded
+
+
+@pytest.mark.parametrize("value", ["", "~", ".", "relative", "./relative", "~/x"])
+def test_a_relative_or_empty_home_is_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", value)
+    assert home_folder() == NO_HOME
+    assert home_problem({"HOME": value}, NO_HOME) is not None
+    with pytest.raises(NotADirectoryError):
+        os.stat(config_file({}, NO_HOME))
+    with pytest.raises(NotADirectoryError):
+        os.makedirs(data_folder({}, NO_HOME))
+
+
+def test_an_absolute_home_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", HOME)
+    assert home_folder() == HOME
+    assert home_problem({"HOME": HOME}, HOME) is None

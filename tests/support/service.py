@@ -34,7 +34,7 @@ from tests.support.markets import embedded_market
 from tests.support.testnet import NOW_S, USDC, build_market_document, build_testnet_market
 
 RECIPIENT = "0x" + "12" * 20
-FELT_RECIPIENT = "0x" + "12".zfill(64)
+FELT_RECIPIENT = "0x0" + "12" * 31 + "1"
 ROUTER = "0x" + "77" * 20
 EVM_NETWORKS = tuple(name for name in network_names() if name != "starknet")
 JSON = {"Content-Type": "application/json"}

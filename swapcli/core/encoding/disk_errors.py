@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InputOutputError, InvalidInput, SwapcliError
@@ -26,6 +27,8 @@ _READING_HINTS = {
     errno.ENAMETOOLONG: "that is no name of a file",
     errno.ELOOP: "it is a link that leads to itself",
 }
+_BELOW_A_DEVICE = os.devnull + os.sep
+"""What begins the path of every file of a user without a home folder."""
 _DISK = _FULL | {errno.EIO, errno.EFBIG}
 
 
@@ -37,10 +40,14 @@ def is_disk_full(error: OSError) -> bool:
 def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
     """Return the error of a file that cannot be written: `InputOutputError` if the disk is at fault, not the path."""
     message = f"cannot write {name}: {getattr(error, 'strerror', None) or error}"
+    hint: str | None
     if isinstance(error, OSError) and error.errno in _DISK:
         hint = "free some space, or write elsewhere" if is_disk_full(error) else None
         return InputOutputError(message, hint=hint, details={"file": name})
-    hint = _PATH_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
+    if name.startswith(_BELOW_A_DEVICE):
+        hint = "your home folder is unknown: set HOME to an absolute path, or name the file"
+    else:
+        hint = _PATH_HINTS.get(error.errno or 0) if isinstance(error, OSError) else None
     return InvalidInput(message, hint=hint, details={"file": name})
 
 

@@ -41,8 +41,9 @@ class InvalidJson(ValueError):
 def parse_json(body: bytes, name: str = "the body") -> object:
     """Parse an untrusted JSON text in UTF-8, called `name` in errors. Raises `InvalidInput`.
 
-    Refused are also: a key given twice, NaN and Infinity, numbers too large for a float or of more than 400 digits,
-    half of a surrogate pair, nesting deeper than 64. Numbers with a point or an exponent become `WrittenFloat`s.
+    A byte order mark is skipped. Refused are also: a key given twice, NaN and Infinity, numbers too large for a float
+    or of more than 400 digits, half of a surrogate pair, nesting deeper than 64. Numbers with a point or an exponent
+    become `WrittenFloat`s.
     """
     try:
         if _depth(body) > MAX_DEPTH:
@@ -69,7 +70,7 @@ def parse_json_file(document: bytes | str) -> object:
 
 
 def _decode(document: bytes | str, decoder: json.JSONDecoder) -> object:
-    text = document if isinstance(document, str) else document.decode("utf-8-sig" if decoder is _DECODER else "utf-8")
+    text = document if isinstance(document, str) else document.decode("utf-8-sig")
     if not text or text.isspace():
         raise InvalidJson("is empty")
     try:

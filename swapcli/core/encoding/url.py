@@ -32,6 +32,28 @@ def split_url(url: str) -> SplitResult:
     return parts
 
 
+def with_local_scheme(url: str) -> str:
+    """Return the URL of a server on this machine or in its network, which may be written without `http://`.
+
+    That is localhost or a private IP address with a port, as in `localhost:8545`. Any other text stays as it is:
+    sending a request to a remote host without encryption takes an explicit `http://`.
+    """
+    authority, slash, path = url.partition("/")
+    host, colon, port = authority.rpartition(":")
+    if not (colon and port.isascii() and port.isdecimal()):
+        return url
+    return f"http://{authority}{slash}{path}" if _is_local_host(host.removeprefix("[").removesuffix("]")) else url
+
+
+def _is_local_host(host: str) -> bool:
+    from ipaddress import ip_address  # deferred, as above
+
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_private
+    except ValueError:
+        return False
+
+
 def is_ipc_path(text: str) -> bool:
     """Return whether this is the path of a socket rather than a URL: absolute, or relative to the home folder.
 

@@ -20,9 +20,10 @@ class NetworkTraits(NamedTuple):
     `address_noun` is what an address is called; with `has_checksums` its letters carry one. The native token is an
     ordinary token with an address of its own if `native_is_token`, else it has the zero address. With `has_felts` calls
     are lists of field elements, else bytes. `token_page` and `contract_page` are paths in explorers. Addresses with a
-    number below `system_addresses` belong to the network itself. `has_v2` says whether the second version of the
-    interface exists by default. With `has_eth_nodes` nodes speak Ethereum's JSON-RPC, which executes transactions that
-    were never sent: everything that checks or rehearses a transaction needs that.
+    number below `system_addresses` belong to the network itself, and no account has one below `lowest_account`.
+    `has_v2` says whether the second version of the interface exists by default. With `has_eth_nodes` nodes speak
+    Ethereum's JSON-RPC, which executes transactions that were never sent: everything that checks or rehearses a
+    transaction needs that.
     """
 
     address_noun: str
@@ -32,6 +33,7 @@ class NetworkTraits(NamedTuple):
     token_page: str
     contract_page: str
     system_addresses: int
+    lowest_account: int
     has_v2: bool
     has_eth_nodes: bool
 
@@ -63,6 +65,7 @@ _TRAITS: Final = {
         # Precompiles and system contracts: from 1 on Ethereum, 0x100 by RIP-7212, 0x800 on HyperEVM, 0x1000 on Monad,
         # 0x8000 on zkSync. Routers also read small numbers as commands, such as 1 for the sender.
         system_addresses=1 << 16,
+        lowest_account=0,
         has_v2=True,
         has_eth_nodes=True,
     ),
@@ -75,6 +78,8 @@ _TRAITS: Final = {
         contract_page="contract",
         # The operating system keeps the hashes of blocks at address 1, and compressed addresses at 2.
         system_addresses=3,
+        # Addresses are hashes of 251 bits, so a smaller number is an Ethereum address (160 bits).
+        lowest_account=1 << 160,
         has_v2=False,
         has_eth_nodes=False,
     ),

@@ -14,7 +14,7 @@ from typing import Final
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidAddress
-from swapcli.core.model.network import Kind
+from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 
@@ -25,6 +25,8 @@ STARKNET_ADDRESS_LIMIT = 1 << 251
 
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
+_EVM_IN_TEXT = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{40}(?![0-9a-zA-Z])")
+_NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
 _SHOWN_CHARACTERS = 80
 
 _EVM_ADDRESS_CHARACTERS = 42
@@ -40,6 +42,26 @@ def parse_address(text: str, kind: Kind) -> str:
     Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
     """
     return _FORMATS[kind].parse(text)
+
+
+def parse_network_address(text: str, network: Network) -> str:
+    """Return the canonical form of an address, which may name its chain, as in `base:0x...`.
+
+    Raises `InvalidAddress`, also for an address on a different chain.
+    """
+    return parse_address(without_chain(text, network), network.kind)
+
+
+def without_chain(text: str, network: Network) -> str:
+    """Return the address in a text that names its chain before it; any other text stays as it is.
+
+    Raises `InvalidAddress` for an address on a different chain.
+    """
+    if ":" not in text:
+        return text
+    from swapcli.core.networks.chain_address import strip_chain
+
+    return strip_chain(text, network)
 
 
 def is_canonical(text: str, kind: Kind) -> bool:
@@ -156,6 +178,36 @@ def hash_code(code: bytes) -> str:
     return f"0x{keccak256(code).hex()}"
 
 
+def check_account(address: str, kind: Kind) -> None:
+    """Raise `InvalidAddress` for a canonical address that no account on such a network can have."""
+    if not is_foreign_account(address, kind):
+        return
+    shown = f"0x{int(address, 16):040x}"
+    raise InvalidAddress(
+        f"{shown} is an Ethereum address, which is not the address of an account on Starknet",
+        hint="give the address of your Starknet wallet: it has up to 64 digits",
+        details={"address": shown},
+    )
+
+
+def is_foreign_account(address: str, kind: Kind) -> bool:
+    """Return whether a canonical address is too small for an account, as one of a different kind of chain is."""
+    return int(address, 16) < kind.traits.lowest_account
+
+
 def is_name(text: str) -> bool:
-    """Return whether `text` is meant as a name. Every name has a dot, and no address has one."""
-    return "." in text
+    """Return whether `text` can be a name. Every name has a dot, and no address has one.
+
+    Shortened addresses, URLs and mail addresses have dots too, but no name has their other characters.
+    """
+    return "." in text and "" not in text.split(".") and not _NEVER_IN_NAMES.intersection(text)
+
+
+def advise_address(text: str) -> str | None:
+    """Return what to do about a text that is not an address; None if nothing is known about it."""
+    found = _EVM_IN_TEXT.findall(text)
+    if "/" in text and len(found) == 1:
+        return f"give the address alone: {found[0]}"
+    if "..." in text or "\u2026" in text:
+        return "give the whole address: this one is shortened"
+    return None

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from swapcli.core.errors import UnknownNetwork
+from swapcli.core.errors import ConfigError, InvalidAddress, UnknownNetwork
 from swapcli.core.model.network import Network
+from swapcli.core.networks.address import without_chain
 from swapcli.core.networks.definition import extend_network, parse_network
 from swapcli.core.networks.definition_files import packaged_networks, read_definition
 
@@ -61,10 +62,29 @@ def _build_network(name: str, added: Mapping[str, object]) -> Network:
         described = {**mapping, "name": name} if isinstance(mapping, Mapping) else mapping
         known = parse_network(described, f"networks.{label}")
         _check_lazy_parts(known, mapping, f"networks.{label}")
-    for label, mapping in given:
+    for label, each in given:
+        mapping = _without_chain(each, known, f"networks.{label}")
         known = extend_network(known, mapping, f"networks.{label}")
         _check_lazy_parts(known, mapping, f"networks.{label}")
     return known
+
+
+def _without_chain(value: object, network: Network, where: str) -> object:
+    """Return what a user adds to a network with its addresses as they are without their chain, as in `base:0x...`.
+
+    Raises `ConfigError` for an address on a different chain.
+    """
+    if isinstance(value, Mapping):
+        pairs = ((_without_chain(key, network, where), key, each) for key, each in value.items())
+        return {name: _without_chain(each, network, f"{where}.{key}") for name, key, each in pairs}
+    if isinstance(value, list):
+        return [_without_chain(each, network, f"{where}[{place}]") for place, each in enumerate(value)]
+    try:
+        return without_chain(value, network) if isinstance(value, str) else value
+    except InvalidAddress as error:
+        problem = ConfigError(error.message, hint=error.hint, details={"key": where})
+        problem.place = where
+        raise problem from None
 
 
 def _check_lazy_parts(network: Network, mapping: object, where: str) -> None:

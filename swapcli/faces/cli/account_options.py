@@ -10,7 +10,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address, is_name
 from swapcli.faces.cli.options import ALLOW_RECIPIENT
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.quote_options import parse_address_option
+from swapcli.quoting.quote_options import parse_account, parse_address_option
 
 if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -26,7 +26,7 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
     """
     if not is_name(text):
         try:
-            return parse_address_option(text, network, label)
+            return parse_account(text, network, label)
         except InvalidAddress as error:
             error.hint = error.hint or "copy the whole address, or give a name that a node can look up, such as me.eth"
             raise

@@ -21,10 +21,18 @@ _SINGLE = frozenset({str, str | None})
 
 
 class OptionalValue(NamedTuple):
-    """What an option without a value means, and which next word is its value: any other word may be an argument."""
+    """What an option without a value means, and which next word is its value: any other word may be an argument.
+
+    `is_named` also decides on a word, from all words of the command line: it reads the settings for names.
+    """
 
     if_absent: str
     fits: Callable[[str], bool]
+    is_named: Callable[[str, Sequence[str]], bool] | None = None
+
+    def takes(self, word: str, words: Sequence[str]) -> bool:
+        """Return whether `word`, behind the option in a command line of `words`, is its value."""
+        return self.fits(word) or (self.is_named is not None and self.is_named(word, words))
 
 
 class OptionText(NamedTuple):
@@ -158,7 +166,7 @@ def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[
     while remaining and remaining[-1] != "--":
         word = remaining.pop()
         if word == name:
-            word += "=" + (remaining.pop() if remaining and value.fits(remaining[-1]) else value.if_absent)
+            word += "=" + (remaining.pop() if remaining and value.takes(remaining[-1], words) else value.if_absent)
         joined.append(word)
     return [*joined, *reversed(remaining)]
 

@@ -77,18 +77,18 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
         return "--json" in options
     if formats := _values("--format", options):
         return formats[-1] == "json"
-    return _peek("output", options) == "json"
+    return peek_setting("output", options) == "json"
 
 
 def requested_color(arguments: Sequence[str]) -> str:
     """Return "always" or "never" if an option or the settings ask for it, else "auto". Needs no parsed arguments."""
     requested = _values("--color", arguments)
-    color = requested[-1] if requested else _peek("color", arguments)
+    color = requested[-1] if requested else peek_setting("color", arguments)
     return str(color) if color in (ALWAYS, NEVER) else "auto"
 
 
-def _peek(key: str, arguments: Sequence[str]) -> object:
-    """Return the raw value of a setting; None if it is not set or the settings cannot be read."""
+def peek_setting(key: str, arguments: Sequence[str]) -> object:
+    """Return the raw value of a setting for an unparsed command line; None if it is not set or cannot be read."""
     from swapcli.quoting.config import home_folder, peek
 
     config_files = _values("--config", arguments)

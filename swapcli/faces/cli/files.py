@@ -98,24 +98,14 @@ def is_regular(name: str) -> bool:
         return False
 
 
-def write_atomically(name: str, text: str, *, mode: int = 0o666) -> None:
-    """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
-    directly. `mode` are the permissions before the umask. Raises `InvalidInput`, `InputOutputError`."""
+def write_text_file(name: str, text: str, *, mode: int = 0o666) -> None:
+    """Write a file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
     if not name:
         raise InvalidInput("cannot write a file without a name")
-    file = Path(name)
+    from swapcli.state.file_writing import write_file
+
     try:
-        if file.exists() and not file.is_file():
-            file.write_text(text, encoding="utf-8")
-            return
-        temporary = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(temporary, file)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_file(name, text.encode(), mode=mode)
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
 

@@ -258,6 +258,11 @@ class FormatOptions(NamedTuple):
     format: str | None = None
     fields: Sequence[str] | None = None
 
+    def chosen(self) -> str | None:
+        """Return the format that a flag or --format names; of several, any; None if --get or nothing chooses."""
+        flags = (("json", self.json), ("plain", self.plain), ("table", self.table))
+        return self.format or next((name for name, is_set in flags if is_set), None)
+
 
 def choose_format(
     options: FormatOptions, default: str, supported: Sequence[OutputFormat] = COMMON_FORMATS

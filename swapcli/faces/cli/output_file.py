@@ -9,14 +9,31 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import STDIN as STDOUT
-from swapcli.faces.cli.files import check_folder, write_atomically
+from swapcli.faces.cli.files import check_folder, write_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Never, TextIO
 
-_FORMATS: Final = {".json": "json", ".csv": "csv"}
+    from swapcli.faces.cli.output import FormatOptions
+
+_FORMATS: Final = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
 """The formats that the end of a file's name stands for."""
+_PICTURES: Final = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid"}
+_JSON_FORMATS: Final = frozenset({"json", "safe", "web3"})
+"""The formats that a file of JSON can have."""
+_NEVER_WRITTEN: Final = frozenset(
+    {
+        ".bmp", ".doc", ".docx", ".eps", ".gif", ".gz", ".htm", ".html", ".jpeg", ".jpg", ".ods", ".odt", ".parquet",
+        ".pdf", ".png", ".ppt", ".pptx", ".ps", ".rtf", ".tex", ".tif", ".tiff", ".toml", ".tsv", ".webp", ".xls",
+        ".xlsx", ".xml", ".yaml", ".yml", ".zip",
+    }
+)  # fmt: skip
+"""The ends of names that stand for formats no command writes."""
+_FORMAT_WORDS: Final = frozenset(
+    {each[1:] for each in (*_FORMATS, *_PICTURES, *_NEVER_WRITTEN)} | {"plain", "table", "text", "cast", "web3"}
+)
+"""The names that stand for a format rather than a file, as in `kubectl -o json`."""
 
 
 class OutputFile(StringIO):
@@ -30,7 +47,7 @@ class OutputFile(StringIO):
         """Restore stdout, and write the file atomically if the command has succeeded. Raises `InputOutputError`."""
         sys.stdout = self._stdout
         if has_succeeded:
-            write_atomically(self._name, self.getvalue())
+            write_text_file(self._name, self.getvalue())
 
 
 def open_output_file(name: str | None) -> None:
@@ -47,17 +64,71 @@ def end_output_file(*, has_succeeded: bool) -> None:
         sys.stdout.end(has_succeeded=has_succeeded)
 
 
-def format_of_file(name: str | None, supported: Sequence[str]) -> str | None:
-    """Return the format that a file's name stands for, if any. Raises `InvalidOption` if the command has no such."""
-    found = _FORMATS.get(_suffix(name))
+def format_of_file(
+    name: str, requested: FormatOptions, supported: Sequence[str], pictures: Sequence[str]
+) -> str | None:
+    """Return the format that the name of the `--output` file stands for, if any.
+
+    `supported` and `pictures` are what the command can print. Raises `InvalidOption` if the name stands for something
+    else, or for a format that differs from the `requested` one.
+    """
+    check_file_name("--output", name)
+    suffix = _suffix(name)
+    found, picture = _FORMATS.get(suffix), _PICTURES.get(suffix)
     if found is not None and found not in supported:
         raise InvalidOption(f"--output: this command prints no {found}", hint=f"it prints {', '.join(supported)}")
+    if picture is not None and picture not in pictures:
+        hint = f"it prints {', '.join((*supported, *pictures))}"
+        raise InvalidOption(f"--output: this command does not draw a {suffix} file", hint=hint)
+    chosen = requested.chosen()
+    is_other = chosen and (picture or (chosen != found and not (found == "json" and chosen in _JSON_FORMATS)))
+    if (found or picture) and is_other:
+        raise InvalidOption(
+            f"--output: a {suffix} file does not contain {chosen}",
+            hint="leave out the format, or end the name of the file in .txt",
+            details={"option": "--output"},
+        )
     return found
+
+
+def check_file_name(option: str, name: str) -> None:
+    """Raise `InvalidOption` for the name of a format, and for a file of a format that no command writes."""
+    if name.lower() in _FORMAT_WORDS:
+        raise InvalidOption(
+            f"{option} takes the name of a file, and {name} is a format",
+            hint=f"name the file, as in {option} result.{_example(name)}; ./{name} is a file called {name}",
+            details={"option": option},
+        )
+    if _suffix(name) in _NEVER_WRITTEN:
+        raise InvalidOption(
+            f"{option}: swapcli does not write {_suffix(name)} files",
+            hint="end the name in .svg, .json, .csv or .txt",
+            details={"option": option},
+        )
+
+
+def check_svg_file(name: str | None) -> None:
+    """Raise `InvalidOption` for a file of `--svg` whose name stands for another format."""
+    if name is None or name == STDOUT:
+        return
+    check_file_name("--svg", name)
+    if _suffix(name) in _FORMATS:
+        raise InvalidOption(
+            f"--svg: a {_suffix(name)} file does not contain a picture",
+            hint="end the name in .svg, or use --output for the result",
+            details={"option": "--svg"},
+        )
+
+
+def _example(word: str) -> str:
+    """Return the end of a file's name for a format."""
+    suffix = f".{word.lower()}"
+    return suffix[1:] if suffix in _FORMATS or suffix in _PICTURES else "txt"
 
 
 def picture_of_file(name: str | None) -> str | None:
     """Return "svg" or "mermaid" if a file's name stands for such a picture."""
-    return {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid"}.get(_suffix(name))
+    return None if name is None else _PICTURES.get(_suffix(name))
 
 
 def refuse_stream(cause: str, hint: str = "end the command line with > FILE") -> Never:
@@ -65,5 +136,5 @@ def refuse_stream(cause: str, hint: str = "end the command line with > FILE") ->
     raise InvalidOption(f"--output writes one result to a file, and {cause} prints many", hint=hint)
 
 
-def _suffix(name: str | None) -> str:
-    return "" if name is None else PurePath(name).suffix.lower()
+def _suffix(name: str) -> str:
+    return PurePath(name).suffix.lower()

@@ -67,6 +67,10 @@ class PictureOptions(NamedTuple):
     def check(self, output: Output) -> None:
         """Raise an error for options that do not go together, or have invalid values."""
         _ = self.shape
+        if self.svg is not None:
+            from swapcli.faces.cli.output_file import check_svg_file
+
+            check_svg_file(self.svg)
         if self.svg_width is not None:
             _ = self.width
         if self.svg is None and self.svg_width is not None:

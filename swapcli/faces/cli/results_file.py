@@ -11,6 +11,7 @@ from typing import BinaryIO
 from swapcli.core.encoding.disk_errors import write_error
 from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import STDIN
+from swapcli.faces.cli.output_file import check_file_name
 
 
 @contextmanager
@@ -22,6 +23,7 @@ def open_results_file(name: str, *, resume: bool, hint_without_file: str) -> Ite
     """
     if name == STDIN:
         raise InvalidOption("--results needs the name of a file", hint=hint_without_file)
+    check_file_name("--results", name)
     try:
         descriptor = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:

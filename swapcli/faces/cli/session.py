@@ -13,7 +13,15 @@ from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
-from swapcli.quoting.config import Settings, config_file_path, data_folder, home_folder, load_settings, node_url
+from swapcli.quoting.config import (
+    Settings,
+    config_file_path,
+    data_folder,
+    home_folder,
+    home_problem,
+    load_settings,
+    node_url,
+)
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
 from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.quoting.price_policy import PriceUse
@@ -109,38 +117,43 @@ def open_session(
     reuses_searches: bool = False,
     block: str | None = None,
     formats: Sequence[OutputFormat] = COMMON_FORMATS,
+    pictures: Sequence[str] = (),
     price_use: PriceUse = PriceUse.SHOWN,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
 
-    `formats` are those that the command can print, and `block` is the number or hash of a past block. `price_use` is
-    the use of the prices that the command prints; with --get, a program reads them. `UserSetup` describes the others.
+    `formats` and `pictures` are those that the command can print, and `block` is the number or hash of a past block.
+    `price_use` is the use of the prices that the command prints; with --get, a program reads them. `UserSetup`
+    describes the others.
 
     Raises `ConfigError`, `InvalidOption`.
     """
     if offline and rpc_url is not None:
         raise InvalidOption("--offline asks no node, so it cannot be combined with --rpc-url", hint="give one of them")
-    config_path = Path(output.config) if output.config is not None else None
+    config_path, home = Path(output.config) if output.config is not None else None, home_folder()
     settings = load_settings(
-        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
+        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home
     )
     requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import format_of_file, open_output_file
 
+        named = format_of_file(output.output_file, requested, formats, pictures)
         if not any(requested):
-            requested = requested._replace(format=format_of_file(output.output_file, formats))
+            requested = requested._replace(format=named)
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet, [])
     printed.warn_of_former_names(settings.deprecations)
+    if problem := home_problem(os.environ, home):
+        printed.note(problem)
     if output.get:
         from swapcli.faces.cli.deprecations import warnings_of_fields
 
         printed.warn_of_former_names(warnings_of_fields(output.get))
     setup = UserSetup(
         settings,
-        data_folder(os.environ, home_folder()),
+        data_folder(os.environ, home),
         printed.note,
         read_file,
         os.environ,
@@ -150,4 +163,4 @@ def open_session(
         block=None if block is None else _parse_block(block),
         price_use=PriceUse.NUMBER if output.get and price_use is PriceUse.SHOWN else price_use,
     )
-    return Session(setup, printed, config_file_path(config_path, os.environ, home_folder()))
+    return Session(setup, printed, config_file_path(config_path, os.environ, home))

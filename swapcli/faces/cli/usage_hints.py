@@ -50,7 +50,7 @@ def _misspelled_values(arguments: Sequence[str]) -> Iterator[tuple[str, str, str
         metavar = (note.metavar or "").strip("[]")
         assert note.optional_value is not None
         for option, word in pairwise(arguments):
-            if option != note.name or note.optional_value.fits(word) or word.lower() in packaged_networks():
+            if option != note.name or note.optional_value.takes(word, arguments) or word.lower() in packaged_networks():
                 continue
             if "|" not in metavar:
                 if _TIME.fullmatch(word):

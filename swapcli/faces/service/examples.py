@@ -21,7 +21,7 @@ from swapcli.faces.service.parameter_descriptions import Parameter
 from swapcli.interface import json_types
 from swapcli.interface.route import render_result
 
-_RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
+_RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x0" + "12" * 31 + "1"}
 _SLIPPAGE = 0.5
 _MAX_BATCH = 2
 

@@ -9,9 +9,8 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from swapcli.core.encoding.strict_json import parse_json_file
@@ -19,6 +18,7 @@ from swapcli.core.model.deprecations import DeprecatedKind, replace_former_keys
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MISSING, parse_json_integer
+from swapcli.state.file_writing import write_file
 
 MAX_NAME_CHARACTERS = 64
 
@@ -122,34 +122,13 @@ def is_valid_name(name: str) -> bool:
 
 
 def write_key_file(path: Path, records: Sequence[KeyRecord]) -> None:
-    """Replace the file atomically and durably: readers see the old or the new one, even after a power failure."""
+    """Write the file durably: readers see the old or the new one, even after a power failure."""
     entries = [
         {"id": k.id, "name": k.name, "sha256": digest.hex(), "created": k.created_s, "revoked": k.revoked_s}
         for k, digest in records
     ]
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump({"format": _FORMAT, "keys": entries}, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming durable, on systems where folders can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    text = json.dumps({"format": _FORMAT, "keys": entries}, indent=1) + "\n"
+    write_file(str(path), text.encode(), mode=0o600, durable=True)
 
 
 @contextmanager

@@ -122,7 +122,7 @@ class KeyStore:
             failure = write_error(str(self._path), error)
             if isinstance(failure, InputOutputError):
                 raise failure from None
-            raise ConfigError(f"{self._path}: {error.strerror or error}") from None
+            raise ConfigError(f"{self._path}: {error.strerror or error}", hint=failure.hint) from None
 
 
 def _new_id(taken: set[str]) -> str:

@@ -7,8 +7,9 @@ are used in one thread; all other members, including `set_source` and `set_statu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
-from swapcli.core.errors import MarketUnavailable, SwapcliError
+from swapcli.core.errors import InvalidAddress, MarketUnavailable, SwapcliError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import DEFAULT_MAX_HOPS
@@ -23,6 +24,7 @@ from swapcli.core.model.swap_terms import (
     DEFAULT_SLIPPAGE_WARNING_PPM,
     SwapTerms,
 )
+from swapcli.core.networks.address import without_chain
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.payload.checks.recipients import check_recipient
@@ -82,7 +84,7 @@ class MarketRegistry:
         self.slippage_warning_ppm = slippage_warning_ppm
         self.max_slippage_ppm, self.max_impact_ppm = max_slippage_ppm, max_impact_ppm
         self.price_limits_ppm = price_limits_ppm
-        self._allowed_recipients = frozenset(int(address, 16) for address in allowed_recipients)
+        self._allowed_recipients = tuple(allowed_recipients)
         self.issued_routes = IssuedRoutes()
         self._reuse_searches = reuse_searches
         self._memories: dict[str, SearchMemory] = {}
@@ -106,9 +108,16 @@ class MarketRegistry:
 
     def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
         """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
-        if recipient is None or int(recipient, 16) in self._allowed_recipients:
+        if recipient is None or self._is_allowed(int(recipient, 16), source.network):
             return
         check_recipient(recipient, known_contract(source, recipient), source.network)
+
+    def _is_allowed(self, recipient: int, network: Network) -> bool:
+        for address in self._allowed_recipients:
+            with suppress(InvalidAddress):  # for a different chain
+                if int(without_chain(address, network), 16) == recipient:
+                    return True
+        return False
 
     @property
     def served_networks(self) -> tuple[Network, ...]:

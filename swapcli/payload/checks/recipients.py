@@ -8,7 +8,7 @@ from typing import Final
 from swapcli.core.errors import UnsafeRecipient
 from swapcli.core.model.network import Network
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.core.networks.address import display_address
+from swapcli.core.networks.address import display_address, is_foreign_account
 from swapcli.core.networks.permit2 import PERMIT2
 
 POOL: Final = "a pool of the market"
@@ -28,7 +28,10 @@ _HYPERCORE_NATIVE: Final = 0x22 * ((1 << 160) - 1) // 0xFF
 
 
 def describe_contract(address: str, network: Network) -> str | None:
-    """Return what a network's contract is whose address is known without its market; None if it is none of these."""
+    """Return what a network's contract is whose address is known without its market; None if it is none of these.
+
+    An Ethereum address is not that of an account on Starknet, whatever it is elsewhere.
+    """
     tokens = (*network.tokens, *([network.wrapped_native] if network.wrapped_native else []))
     if symbol := next((token.symbol for token in tokens if token.address == address), None):
         return describe_token(symbol)
@@ -47,6 +50,8 @@ def describe_contract(address: str, network: Network) -> str | None:
             *(hook for hooks in deployment.hooks.values() for hook in hooks),
         ):
             return f"a contract of {deployment.name}"
+    if int(address, 16) >= network.kind.traits.system_addresses and is_foreign_account(address, network.kind):
+        return "an Ethereum address"
     is_system = address == network.l1_fee_oracle or _is_system_address(int(address, 16), network)
     return "a precompile or a system contract" if is_system else None
 

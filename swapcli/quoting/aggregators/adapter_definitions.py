@@ -26,7 +26,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from swapcli.core.encoding.url import split_url
+from swapcli.core.encoding.url import split_url, with_local_scheme
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.definition_fields import DefinitionFields
 from swapcli.core.validation.values import (
@@ -212,7 +212,7 @@ def _parse_chains(fields: DefinitionFields) -> dict[int, str] | None:
 def _parse_address(value: object) -> str:
     """Parse the address of an aggregator. It holds no credentials: a key has a setting of its own."""
     expected = "an http or https address without user name, password and query"
-    text = parse_printable(value)
+    text = with_local_scheme(parse_printable(value))
     try:
         scheme = split_url(text).scheme
     except ValueError:

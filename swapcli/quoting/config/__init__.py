@@ -10,7 +10,14 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.quoting.config.loader import load_settings, override_settings
 from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.quoting.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
+from swapcli.quoting.config.source_readers import (
+    config_file_path,
+    data_folder,
+    home_folder,
+    home_problem,
+    node_url,
+    peek,
+)
 
 PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "source_readers")
 
@@ -24,6 +31,7 @@ __all__ = [
     "config_file_path",
     "data_folder",
     "home_folder",
+    "home_problem",
     "load_settings",
     "network_names_from",
     "networks_from",

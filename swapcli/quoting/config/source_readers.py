@@ -61,10 +61,15 @@ def data_folder(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def home_folder() -> Path:
-    """Return the home folder of the user; the working directory if the system knows none."""
+    """Return the home folder of the user, or `NO_HOME`."""
     from pathlib import Path
 
     return Path(user_folders.home_folder())
+
+
+def home_problem(environ: Mapping[str, str], home: Path) -> str | None:
+    """Return why the user has no home folder if HOME is to blame, as a sentence; None otherwise."""
+    return user_folders.home_problem(environ, str(home))
 
 
 def node_url(place: str, text: str) -> Secret:
@@ -148,9 +153,18 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
     from swapcli.quoting.config.yaml_parser import parse_yaml
 
     given: dict[str, RawValue] = {}
-    for key, value in _FileReader(path).entries(parse_yaml(text, str(path))):
+    for key, value in _FileReader(path).entries(_without_line_ends(parse_yaml(text, str(path)))):
         _add(given, key, value)
     return given
+
+
+def _without_line_ends(value: object) -> object:
+    """Return a value of YAML without the line ends of its texts: a block (`|`, `>`) ends with one."""
+    if isinstance(value, str):
+        return value.rstrip("\r\n")
+    if isinstance(value, list):
+        return [_without_line_ends(each) for each in value]
+    return {key: _without_line_ends(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def peek(

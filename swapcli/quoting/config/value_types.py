@@ -25,7 +25,7 @@ T = TypeVar("T")
 _MAX_WEI = 2**128 - 1
 # Compiled on first use: most commands need none of these.
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
-_HEX_ADDRESS = r"0[xX][0-9a-fA-F]{1,64}"
+_HEX_ADDRESS = r"([A-Za-z0-9_-]{1,32}:){0,2}0[xX][0-9a-fA-F]{1,64}"
 _GAS_PRICE = r"([0-9]{1,40})(?:\.([0-9]{1,9})0*)? ?(wei|gwei)?"
 _NUMBER_BEFORE_UNIT = r"[0-9.]+ ?"
 _GWEI_DECIMALS = 9
@@ -183,7 +183,7 @@ def _number_text(value: object) -> str:
 
 
 def _parse_address(value: object) -> str:
-    """Parse the hex digits of an address of any network. The catalogue checks the checksum."""
+    """Parse an address on any network, which may name its chain. What uses it checks the chain and the checksum."""
     if not isinstance(value, str) or not re.fullmatch(_HEX_ADDRESS, value):
         raise ValueError
     return value
@@ -195,9 +195,9 @@ def _parse_addresses(value: object) -> tuple[str, ...]:
 
 def _parse_service_url(value: object) -> str:
     """Parse the URL of a service. It holds no credentials: those have settings of their own."""
-    from swapcli.core.encoding.url import split_url
+    from swapcli.core.encoding.url import split_url, with_local_scheme
 
-    url = _parse_text(value)
+    url = with_local_scheme(_parse_text(value))
     scheme = split_url(url).scheme
     if scheme not in ("http", "https") or any(character in url for character in "@?#"):
         raise ValueError
@@ -208,9 +208,9 @@ def _parse_node_url(value: object) -> Secret:
     """Parse the URL of a node, or the path of its IPC socket.
 
     Providers put keys into path, query or user name of a URL, so only scheme and host are shown."""
-    from swapcli.core.encoding.url import is_ipc_path, origin_of, split_url
+    from swapcli.core.encoding.url import is_ipc_path, origin_of, split_url, with_local_scheme
 
-    url = _parse_text(value)
+    url = with_local_scheme(_parse_text(value))
     if is_ipc_path(url):
         return Secret(url, url)
     parts = split_url(url)

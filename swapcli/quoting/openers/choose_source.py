@@ -211,7 +211,7 @@ class SourceChooser:
         return PublicSource(
             pool_source,
             lambda: self._live_on(pool_source, nodes.open_first(choices, network)),
-            may_fall_back=lambda: can_fall_back and nodes.has_opened_public_node,
+            may_fall_back=lambda: can_fall_back and not nodes.reads_named_node,
             explain=lambda error: f"no live prices for {network.name}: {error.message}",
             fall_back=partial(self._fall_back, network),
             answered=lambda: nodes.name_public_host(network),

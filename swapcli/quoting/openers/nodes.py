@@ -45,6 +45,7 @@ class NodeOpener:
         self.setup = setup
         self._named_hosts = NamedHosts(setup.data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self._public_node: AnyPublicNode | None = None
+        self._has_no_node = False
 
     @property
     def rules(self) -> NodeRules:
@@ -176,12 +177,13 @@ class NodeOpener:
             node = self._open_variable(choice, network)
             if node is not None:
                 return node
+        self._has_no_node = True
         raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
 
     @property
-    def has_opened_public_node(self) -> bool:
-        """Return whether `open_first` has come to the public nodes."""
-        return self._public_node is not None
+    def reads_named_node(self) -> bool:
+        """Return whether `open_first` returned a node that the user named, rather than public ones or none."""
+        return self._public_node is None and not self._has_no_node
 
     def name_public_host(self, network: Network) -> None:
         """Say once a day that a public node has been read."""
@@ -195,14 +197,17 @@ class NodeOpener:
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
-        """Return the node of `ETH_RPC_URL`; None if it belongs to another network or does not answer."""
+        """Return the node of `ETH_RPC_URL`; None, with a note, if it cannot be read; None for a different network."""
+        if not any(is_http_url(url.reveal()) for url in choice.urls):
+            self.setup.warn(f"{ETH_RPC_URL} is skipped: it is not the http or https URL of a node")
+            return None
         node = self.open_choice(choice, network)
         try:
             node.read_head()
         except UpstreamError as error:
             node.close()
             if "found" not in error.details:
-                self.setup.warn(f"{ETH_RPC_URL} is left out: {error.message}")
+                self.setup.warn(f"{ETH_RPC_URL} is skipped: {error.message}")
             return None
         self.setup.warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
         return node

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from swapcli.core.errors import ConfigError
 from swapcli.quoting.openers.nodes import NodeOpener
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ CACHE_FILE = "past-blocks.db"
 def open_past_node(nodes: NodeOpener, network: Network, *, uses_cache: bool) -> Iterator[HistoryNode]:
     """Yield the node that quotes of a network read; with `uses_cache`, its answers about final blocks are kept.
 
-    The node of an EVM network is an `ArchiveNode`. Raises as `NodeOpener.require_quoted_node`, and `ConfigError` if the
-    cache cannot be opened.
+    The node of an EVM network is an `ArchiveNode`. A cache that cannot be used is skipped with a note. Raises as
+    `NodeOpener.require_quoted_node`.
     """
     with closing(nodes.require_quoted_node(network)) as node, _open_cache(nodes, uses_cache=uses_cache) as cache:
         if cache is None:
@@ -57,5 +58,11 @@ def _open_cache(nodes: NodeOpener, *, uses_cache: bool) -> Iterator[CacheFile | 
         return
     from swapcli.state.read_cache.cache_file import CacheFile
 
-    with closing(CacheFile(nodes.setup.data_dir / CACHE_FILE, nodes.setup.warn)) as cache:
+    try:
+        opened = CacheFile(nodes.setup.data_dir / CACHE_FILE, nodes.setup.warn)
+    except ConfigError as error:
+        nodes.setup.warn(f"{error.message}; {error.hint}")
+        yield None
+        return
+    with closing(opened) as cache:
         yield cache

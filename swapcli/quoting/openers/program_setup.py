@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.quoting.config import data_folder, home_folder, load_settings
+from swapcli.quoting.config import data_folder, home_folder, home_problem, load_settings
 from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
 from swapcli.quoting.config.source_readers import RawValue
 from swapcli.quoting.openers.user_setup import UserSetup
@@ -37,6 +37,8 @@ def program_setup(
     warn = warn or _log_warning
     for sentence in loaded.deprecations:
         warn(sentence)
+    if problem := home_problem(os.environ, home):
+        warn(problem)
     return UserSetup(
         loaded,
         data_folder(os.environ, home),

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
-from swapcli.core.model.network import Kind
+from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.token import Token
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.core.networks.address import parse_address
+from swapcli.core.networks.address import parse_address, parse_network_address
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -36,7 +36,7 @@ def review_document(
 
     Raises `InvalidInput` for what cannot be read.
     """
-    given = _canonical_input(given, review.kind)
+    given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None
     reviewed = tuple(ReviewedTransaction(each, _decode(each, wrapped)) for each in given.listed)
 
@@ -62,21 +62,22 @@ def review_document(
     return review._replace(warnings=tuple(dict.fromkeys(warnings)), transactions=reviewed)
 
 
-def _canonical_input(given: PayloadInput, kind: Kind) -> PayloadInput:
+def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:
     """Return what was given with canonical addresses. Raises `InvalidInput` with the place of a wrong one."""
     return given._replace(
-        payload=_canonical(given.payload, kind, "the transaction"),
+        payload=_canonical(given.payload, network, "the transaction"),
         listed=tuple(
-            _canonical(each, kind, f"transaction {number}") for number, each in enumerate(given.listed, start=1)
+            _canonical(each, network, f"transaction {number}") for number, each in enumerate(given.listed, start=1)
         ),
     )
 
 
-def _canonical(given: GivenTransaction, kind: Kind, place: str) -> GivenTransaction:
+def _canonical(given: GivenTransaction, network: Network | None, place: str) -> GivenTransaction:
     if given.to is None:
         return given
     try:
-        return given._replace(to=parse_address(given.to, kind))
+        to = parse_network_address(given.to, network) if network else parse_address(given.to, Kind.EVM)
+        return given._replace(to=to)
     except InvalidInput as error:
         error.place = place
         raise

@@ -15,7 +15,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.networks.address import display_address, parse_address
+from swapcli.core.networks.address import display_address, parse_address, without_chain
 from swapcli.interface.fields import plain
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.requests import OrderRequest
@@ -131,6 +131,7 @@ class RemoteSource:
 
     def token(self, name: str) -> Token:
         """Return a token of the catalogue, else of the service, if it lists tokens."""
+        name = without_chain(name, self._network)
         try:
             return find_token(name, self._network, self.tokens)
         except UnknownToken:

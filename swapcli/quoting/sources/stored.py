@@ -19,6 +19,7 @@ from swapcli.core.model.swappable_tokens import swappable_tokens
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
+from swapcli.core.networks.address import without_chain
 from swapcli.quoting.health import Health, MarketSize, check_market
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, result_of
 from swapcli.quoting.resolve import find_token
@@ -106,6 +107,7 @@ class StoreSource:
 
     def token(self, name: str) -> Token:
         """Return the token called `name`. Anyone can copy a symbol: the catalogue's token has precedence."""
+        name = without_chain(name, self.network)
         try:
             return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:

@@ -54,13 +54,13 @@ def call_key(*parts: bytes | str | int | None) -> bytes:
 
 
 class CacheFile:
-    """Answers by scope and key. `warn` is told once if nothing can be written any more; reading goes on then.
+    """Answers by scope and key. If writing or reading fails, `warn` is called once and nothing more is written or read.
 
-    Raises `ConfigError` for a file that cannot be opened or is no such cache. Use it in the process that opened it.
+    Raises `ConfigError` for a file that cannot be opened or is not a cache. Use it in the process that opened it.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], object] = bool) -> None:
-        self._path, self._warn, self._is_writable = path, warn, True
+        self._path, self._warn, self._is_writable, self._is_readable = path, warn, True, True
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             uri = f"file:{quote(str(path.absolute()))}?mode=rwc"
@@ -111,16 +111,20 @@ class CacheFile:
         return int(value)
 
     def get(self, scope: Scope, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Return the answers that are known, by key. Raises `ConfigError` if the file is damaged."""
+        """Return the known answers by key; none if the file turns out to be damaged."""
         query = "SELECT answer FROM reads WHERE chain = ? AND block = ? AND call = ?"
-        found = {}
+        found: dict[bytes, bytes] = {}
+        if not self._is_readable:
+            return found
         try:
             for key in keys:
                 row = self._connection.execute(query, (scope.chain_id, scope.block, key)).fetchone()
                 if row is not None:
                     found[key] = row[0]
         except sqlite3.Error as error:
-            raise self._unusable(str(error)) from error
+            self._is_readable = self._is_writable = False
+            self._warn(self._problem(str(error)))
+            return {}
         return found
 
     def put(self, scope: Scope, answers: Iterable[tuple[bytes, bytes]]) -> None:
@@ -142,9 +146,12 @@ class CacheFile:
         """Close the file."""
         self._connection.close()
 
+    def _problem(self, problem: str) -> str:
+        return f"the cache of past blocks {self._path} cannot be used: {problem}"
+
     def _unusable(self, problem: str) -> ConfigError:
         return ConfigError(
-            f"the cache of past blocks {self._path} cannot be used: {problem}",
+            self._problem(problem),
             hint="delete it, or leave it out with --no-cache",
             details={"file": str(self._path)},
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from swapcli.core.errors import UpstreamRejected
@@ -122,7 +123,8 @@ class CachedNode(DelegatingNode[HistoryNode]):
         scope = Scope(self._chain_id)
         kept = self._cache.get(scope, [key])
         if kept:
-            return parse(json.loads(kept[key]))
+            with suppress(ValueError, TypeError, AttributeError):  # a damaged file may hold anything
+                return parse(json.loads(kept[key]))
         found = read()
         number = block_of(found)
         if number is not None and self._is_final_number(number):

@@ -53,7 +53,8 @@ def test_a_number_remembers_how_it_was_written(number: float) -> None:
         (b'{"\\udfff":1}', "UTF-8"),
         (b'"\xff"', "UTF-8"),
         (b'"\xed\xa0\x80"', "UTF-8"),
-        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", "not valid JSON"),
         ('{"a":1}'.encode("utf-16"), "UTF-8"),
         (b"{'a':1}", "not valid JSON"),
         (b"[1,]", "not valid JSON"),
@@ -75,6 +76,10 @@ def test_what_is_not_strict_json_is_refused(body: bytes, problem: str) -> None:
         parse_json(body)
     assert caught.value.details["field"] == "body"
     assert len(caught.value.message) < 200
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert parse_json(b"\xef\xbb\xbf" + b'{"a": "\xef\xbb\xbf"}') == {"a": "\ufeff"}
 
 
 def test_a_whole_surrogate_pair_is_text() -> None:

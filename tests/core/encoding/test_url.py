@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.encoding.url import is_loopback_address, is_loopback_host, origin_of, split_url
+from swapcli.core.encoding.url import (
+    is_loopback_address,
+    is_loopback_host,
+    origin_of,
+    split_url,
+    with_local_scheme,
+)
 
 MALFORMED = [
     "",
@@ -59,3 +65,21 @@ def test_localhost_is_a_loopback_host_but_no_address() -> None:
     assert is_loopback_host("localhost")
     assert is_loopback_host("LOCALHOST")
     assert not is_loopback_address("localhost")
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8545", "LOCALHOST:8545/rpc", "127.0.0.1:8545", "[::1]:8545", "192.168.1.5:80/a:b", "10.0.0.1:1"]
+)
+def test_a_local_server_needs_no_scheme(url: str) -> None:
+    assert with_local_scheme(url) == f"http://{url}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "mainnet", "localhost", "localhost:", "localhost:http", "node.example:8545", "8.8.8.8:8545", "${RPC}",
+        "http://localhost:8545", "https://10.0.0.1:8545", "ws://localhost:8546", "/run/geth.ipc", "user:1@node.example",
+    ],
+)  # fmt: skip
+def test_any_other_text_stays_as_it_is(url: str) -> None:
+    assert with_local_scheme(url) == url

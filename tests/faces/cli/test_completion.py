@@ -79,6 +79,9 @@ IN_SHELLS: dict[str, set[str]] = {
     "swapcli keys revoke pay": {"payments"},  # the identifiers of keys are hexadecimal
     "swapcli completion z": {"zsh"},
     "swapcli market import mar": {"market.json"},
+    "swapcli market import my": {"my orders.json"},
+    "swapcli market import my\\ or": {"my orders.json"},
+    "swapcli market import or": {"or*.json", "or1.json"},
 }
 """What real shells offer for a line. Every other case is the program's alone, and `ANSWERS` has it."""
 
@@ -92,8 +95,10 @@ def settings_in(folder: Path, text: str = SETTINGS) -> dict[str, str]:
 
 @cache
 def prepared(folder: Path) -> dict[str, str]:
-    """Files for the cases of `IN_SHELLS`: a market file and a key; the environment that has them."""
-    (folder / "market.json").write_text("{}")
+    """Files for the cases of `IN_SHELLS`, a folder and a key; the environment that has them."""
+    for name in ("market.json", "my orders.json", "or*.json", "or1.json"):
+        (folder / name).write_text("{}")
+    (folder / "dir of mine" / "a b").mkdir(parents=True)
     env = {"XDG_CONFIG_HOME": str(folder)}
     (folder / "swapcli").mkdir()
     assert run_swapcli("keys", "create", "payments", env=env).exit_code == 0
@@ -125,26 +130,42 @@ def test_bash_offers_what_fits(tmp_path: Path) -> None:
     with bash_session(tmp_path, prepared(tmp_path)) as bash:
         offered = {line: bash.complete(line) for line in IN_SHELLS}
         files = bash.complete("swapcli market import --store=swa")
+        folders = [bash.complete(line).line for line in ("swapcli sync --store di", "swapcli sync --store=dir\\ of")]
+        inside = bash.complete("swapcli sync --store dir\\ of\\ mine/")
     assert {line: {word.replace("\\", "") for word in each.offered} for line, each in offered.items()} == IN_SHELLS
     assert offered["swapcli route m"].line == "swapcli route monad "
     assert offered["swapcli route base u"].line == "swapcli route base USD"
+    assert offered["swapcli market import my"].line == "swapcli market import my\\ orders.json "
     assert files.line == "swapcli market import --store=swapcli/"
+    assert folders == ["swapcli sync --store dir\\ of\\ mine/", "swapcli sync --store=dir\\ of\\ mine/"]
+    assert inside.line == "swapcli sync --store dir\\ of\\ mine/a\\ b/"
 
 
 def test_zsh_offers_what_fits(tmp_path: Path) -> None:
     with zsh_session(tmp_path, prepared(tmp_path)) as zsh:
         offered = {line: zsh.complete(line) for line in IN_SHELLS}
         files = zsh.complete("swapcli market import --store=swa")
-    assert {line: set(each.offered) for line, each in offered.items()} == IN_SHELLS
+        folders = [zsh.complete(line).line for line in ("swapcli sync --store di", "swapcli sync --store=dir\\ of")]
+        inside = zsh.complete("swapcli sync --store dir\\ of\\ mine/")
+    assert {line: {word.replace("\\", "") for word in each.offered} for line, each in offered.items()} == IN_SHELLS
     assert offered["swapcli route m"].line == "swapcli route monad "
     assert offered["swapcli route base u"].line == "swapcli route base USD"
+    assert offered["swapcli market import my"].line == "swapcli market import my\\ orders.json "
     assert files.line == "swapcli market import --store=swapcli/"
+    assert folders == ["swapcli sync --store dir\\ of\\ mine/", "swapcli sync --store=dir\\ of\\ mine/"]
+    assert inside.line == "swapcli sync --store dir\\ of\\ mine/a\\ b/"
 
 
 def test_fish_offers_what_fits(tmp_path: Path) -> None:
-    lines = [*IN_SHELLS, "swapcli market import --store=swa"]
+    folders = {
+        "swapcli market import --store=swa": {"--store=swapcli/"},
+        "swapcli sync --store di": {"dir of mine/"},
+        "swapcli sync --store=dir\\ of": {"--store=dir of mine/"},
+        "swapcli sync --store dir\\ of\\ mine/": {"dir of mine/a b/"},
+    }
+    lines = [*IN_SHELLS, *folders]
     offered = dict(zip(lines, fish_completions(lines, tmp_path, prepared(tmp_path)), strict=True))
-    assert offered.pop("swapcli market import --store=swa") == {"--store=swapcli/"}
+    assert {line: set(offered.pop(line)) for line in folders} == folders
     assert {line: set(words) for line, words in offered.items()} == IN_SHELLS
 
 

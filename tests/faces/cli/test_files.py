@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
 
 from swapcli.core.errors import InvalidInput
-from swapcli.faces.cli.files import is_regular, read_bounded_file, read_file, read_lines, write_atomically
+from swapcli.faces.cli.files import is_regular, read_bounded_file, read_file, read_lines, write_text_file
+from tests.support.command import run_swapcli
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -47,8 +49,43 @@ def test_a_file_that_is_too_large_or_missing_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "out"
-    write_atomically(str(file), "old")
+    write_text_file(str(file), "old")
     with pytest.raises(InvalidInput):
-        write_atomically(str(file), "\ud800")
+        write_text_file(str(file), "\ud800")
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+ROUTE = ("route", "base", "ETH", "USDC", "1", "--offline")
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        (("config", "set", "slippage", "0.4", "--config", "LINK"), "slippage: 0.3\n", "slippage: "),
+        (("config", "unset", "max_hops", "--config", "LINK"), "max_hops: 3\n", ""),
+        (("config", "init", "--force", "--config", "LINK"), "slippage: 0.3\n", "#"),
+        ((*ROUTE, "--json", "--output", "LINK"), "old", '{"success"'),
+        ((*ROUTE, "--svg", "LINK"), "old", "<svg"),
+        (("depth", "base", "ETH", "USDC", "--amounts", "1", "--offline", "--svg", "LINK"), "old", "<svg"),
+        (("market", "export", "base", "LINK"), "old", "{"),
+        (("keys", "create", "me", "--keys-file", "LINK"), '{"format": "swap-keys/1", "keys": []}', "{"),
+        (("route", "base", "--batch", "-", "--offline", "--results", "LINK"), "", "{"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_every_file_is_written_behind_its_link_with_its_mode(
+    command: tuple[str, ...], old: str, new: str, tmp_path: Path
+) -> None:
+    real, link = tmp_path / "real" / "file", tmp_path / "link"
+    real.parent.mkdir()
+    real.write_text(old)
+    real.chmod(0o640)
+    link.symlink_to("real/file")
+    order = b'{"token_in": "ETH", "token_out": "USDC", "amount_decimal": "1"}\n'
+    ran = run_swapcli(*[str(link) if word == "LINK" else word for word in command], stdin=order)
+    assert ran.exit_code == 0, ran.stderr
+    assert link.is_symlink()
+    assert real.read_text() != old
+    assert real.read_text().startswith(new)
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640

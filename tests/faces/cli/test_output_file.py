@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from pathlib import Path
 
@@ -65,9 +64,57 @@ def test_the_name_chooses_the_format(command: tuple[str, ...], name: str, beginn
     assert (tmp_path / name).read_text().startswith(beginning)
 
 
-def test_a_format_that_is_asked_for_is_stronger_than_the_name(tmp_path: Path) -> None:
-    run_swapcli(*ROUTE, "--json", "-o", str(tmp_path / "r.csv"))
-    assert json.loads((tmp_path / "r.csv").read_text())["success"] is True
+@pytest.mark.parametrize(
+    ("options", "beginning"),
+    [
+        (("--json", "-o", "r.txt"), '{"success": true'),
+        (("--json", "-o", "r.json"), '{"success": true'),
+        (("--plain", "-o", "quote.2026-11-28"), "1.5 ETH"),
+        (("--get", "outputAmount", "-o", "r.json"), "4679405471"),
+        (("-o", "./json"), "1.5 ETH"),
+    ],
+)
+def test_a_requested_format_goes_to_a_file_of_any_suitable_name(
+    options: tuple[str, ...], beginning: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_swapcli(*ROUTE, *options).exit_code == exit_codes.OK
+    assert Path(options[-1]).read_text().startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ((*ROUTE, "-o", "json"), "json is a format"),
+        ((*ROUTE, "-o", "JSON"), "JSON is a format"),
+        ((*ROUTE, "-o", "yaml"), "yaml is a format"),
+        ((*ROUTE, "-o", "table"), "table is a format"),
+        (("networks", "-o", "csv", "--json"), "csv is a format"),
+        ((*ROUTE, "-o", "x.pdf"), "does not write .pdf files"),
+        ((*ROUTE, "-o", "x.PNG"), "does not write .png files"),
+        ((*ROUTE, "--json", "-o", "x.yaml"), "does not write .yaml files"),
+        ((*ROUTE, "-o", "x.csv", "--json"), "a .csv file does not contain json"),
+        ((*ROUTE, "-o", "x.json", "--format", "csv"), "a .json file does not contain csv"),
+        ((*ROUTE, "-o", "x.json", "--table"), "a .json file does not contain table"),
+        ((*ROUTE, "-o", "x.svg", "--plain"), "a .svg file does not contain plain"),
+        ((*ROUTE, "-o", "x.mmd", "--format", "csv"), "a .mmd file does not contain csv"),
+        (("price", "base", "ETH", "--offline", "-o", "x.svg"), "does not draw a .svg file"),
+        (("depth", "base", "ETH", "USDC", "--offline", "-o", "x.mmd"), "does not draw a .mmd file"),
+        ((*ROUTE, "--svg", "x.pdf"), "does not write .pdf files"),
+        ((*ROUTE, "--svg", "svg"), "svg is a format"),
+        (("depth", "base", "ETH", "USDC", "--offline", "--svg", "x.csv"), "a .csv file does not contain a picture"),
+        (("hindsight", "base", "0x" + "ab" * 32, "--svg", "x.png"), "does not write .png files"),
+        (("route", "base", "--batch", "-", "--offline", "--results", "json"), "json is a format"),
+    ],
+)
+def test_a_name_that_stands_for_another_format_is_refused(
+    command: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run_swapcli(*command)
+    assert (ran.exit_code, ran.stdout) == (exit_codes.USAGE, "")
+    assert message in (ran.stderr if "--json" not in command else ran.error["message"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_command_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:

@@ -402,7 +402,7 @@ def test_a_posted_route_whose_integrator_earns_nothing(service: InProcessService
 
 
 def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
-    integrator = {"integratorAddress": "0x" + "ab".zfill(64), "integratorFeePercentageBps": 9}
+    integrator = {"integratorAddress": "0x0" + "5" * 63, "integratorFeePercentageBps": 9}
     meta = {"meta": {"apiVersion": "2.0", "timestamp": "2027-01-15T08:00:00.500Z"}, "routeSwapType": 2}
     route = service.get_json("/starknet/route", build_order_query("starknet")) | integrator | meta
     answer = service.post(

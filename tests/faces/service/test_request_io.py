@@ -477,3 +477,10 @@ def test_no_path_makes_a_defect(service: InProcessService, path: str, method: st
 def test_paths_match_in_any_letter_case(service: InProcessService, path: str) -> None:
     assert is_served(path)
     assert service.get(path).status_code == 200
+
+
+def test_a_byte_order_mark_before_a_body_is_skipped(service: InProcessService, route: Json) -> None:
+    body = json.dumps({"route": route, **build_swap_terms("testnet")}).encode()
+    plain, marked = (post_raw(service, prefix + body) for prefix in (b"", b"\xef\xbb\xbf"))
+    assert plain.status_code == marked.status_code == HTTPStatus.OK
+    assert {**marked.json(), "meta": None} == {**plain.json(), "meta": None}

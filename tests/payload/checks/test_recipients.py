@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli import Market
-from swapcli.core.errors import UnsafeRecipient
+from swapcli.core.errors import InvalidAddress, UnsafeRecipient
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.payload.checks.recipients import BURN_ADDRESS, check_recipient, describe_contract
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -19,7 +19,13 @@ from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.state.store.build import imported
 from tests.support.command import CommandResult, run_swapcli
-from tests.support.service import InProcessService, build_order_query, build_swap_terms, in_process_service
+from tests.support.service import (
+    FELT_RECIPIENT,
+    InProcessService,
+    build_order_query,
+    build_swap_terms,
+    in_process_service,
+)
 from tests.support.testnet import DIRECT_V3, USDC, build_market_document, build_testnet_market
 
 WALLET = "0x" + "81" * 20
@@ -71,7 +77,9 @@ def test_every_contract_of_the_catalogue_is_described(name: str) -> None:
         ("monad", "0x" + "10000".zfill(40), False),
         ("base", BURN_ADDRESS, False),
         ("starknet", "0x" + "1".zfill(64), True),
-        ("starknet", "0x" + "1234".zfill(64), False),
+        ("starknet", "0x" + "1234".zfill(64), True),
+        ("starknet", "0x" + "0" * 24 + "f" * 40, True),
+        ("starknet", "0x" + "1".zfill(24) + "0" * 40, False),
     ],
 )
 def test_system_addresses_are_those_of_their_network(name: str, address: str, is_known: bool) -> None:
@@ -195,3 +203,48 @@ def test_starknets_batches_and_contracts_are_refused_too(service: InProcessServi
     order = build_order_query("starknet") | build_swap_terms("starknet") | {"destination": router, "slippage": "0.5"}
     answer = service.get("/starknet/calldata", order)
     assert (answer.status_code, "is the router" in str(answer.json())) == (400, True)
+
+
+# An Ethereum address on Starknet.
+
+ETHEREUM = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
+STARKNET_ORDER = ("starknet", "STRK", "USDC", "1000")
+
+
+@pytest.mark.parametrize("recipient", [ETHEREUM, f"0x{ETHEREUM[2:].zfill(64)}", "0x1234", "0x1"])
+def test_no_face_takes_an_ethereum_address_on_starknet(service: InProcessService, recipient: str) -> None:
+    route = run_swapcli("route", *STARKNET_ORDER, "--offline", "--json").stdout
+    destination = ("--offline", "--json", "--destination", recipient)
+    for ran in (
+        run_swapcli("route", *STARKNET_ORDER, *destination),
+        run_swapcli("calldata", *STARKNET_ORDER, *destination),
+        run_swapcli("calldata", *STARKNET_ORDER, *destination, "--allow-recipient", recipient),
+        run_swapcli("execute", "-", *destination, stdin=route.encode()),
+    ):
+        assert (ran.exit_code, ran.error["code"], ran.stdout) == (2, "INVALID_ADDRESS", "")
+        assert "is an Ethereum address" in ran.error["message"]
+    with Market.open("starknet", offline=True) as market:
+        quote = market.quote("STRK", "USDC", "1000")
+        with pytest.raises(InvalidAddress, match=r"destination: .* is an Ethereum address"):
+            quote.transaction(destination=recipient, allow_recipient=recipient)
+    order, terms = build_order_query("starknet"), {"slippage": "0.5", "destination": recipient}
+    posted = {"route": service.get_json("/starknet/route", order), **terms, "slippage": 0.5}
+    wallet = order | {"slippage": "0.5", "destination": FELT_RECIPIENT}
+    for answer in (
+        service.get("/starknet/calldata", order | terms),
+        service.post("/starknet/execute", posted),
+        service.post("/starknet/calldata", order | terms | {"slippage": 0.5}),
+    ):
+        assert answer.status_code == 400
+        assert "is an Ethereum address" in answer.json()["hint"]
+    assert service.get("/starknet/calldata", wallet).status_code == 200
+
+
+def test_decode_shows_an_ethereum_address_on_starknet_as_lost() -> None:
+    wallet = "0x0" + "1" * 63
+    built = run_swapcli("calldata", *STARKNET_ORDER, "--offline", "--json", "--destination", wallet).json
+    felts = [str(int(ETHEREUM, 16)) if int(each, 0) == int(wallet, 16) else each for each in built["calldata"]]
+    assert felts != built["calldata"]
+    ran = run_swapcli("decode", json.dumps(felts), "--network", "starknet", "--offline", "--json")
+    assert ran.exit_code == 7, ran.stderr
+    assert any("is an Ethereum address" in each["message"] for each in ran.json["warnings"])

@@ -37,7 +37,7 @@ from tests.support.service_process import run_service
 
 SOLD = 10**21
 ONLY_EKUBO = ("--exclude-protocols", ",".join(name for name in LIVE if name != "Ekubo"))
-RECIPIENT = f"0x{0x1234:064x}"
+RECIPIENT = f"0x{0x123456789012345678901234567890123456789012345678901234567890:064x}"
 
 
 class Scene(NamedTuple):

@@ -164,3 +164,26 @@ def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
 
 def test_one_network_in_two_spellings_is_refused() -> None:
     assert refused(networks(base={}, Base={})).message.endswith("the same name in upper and in lower case")
+
+
+@pytest.mark.parametrize("indicator", ["|", "|+", ">", ">-"])
+def test_a_block_of_yaml_loses_its_line_ends(indicator: str) -> None:
+    text = f"networks:\n  base:\n    rpc_url: {indicator}\n      https://n.example/key\n\n"
+    text += f"    router: {indicator}\n      {ROUTER}\n"
+    text += f"    rpc_headers:\n      Authorization: {indicator}\n        Bearer abc\nlive: {indicator}\n  never\n"
+    text += f"store_dir: {indicator}\n  /data\n"
+    settings = load(text)
+    base = settings.networks["base"]
+    assert base.rpc_url is not None
+    assert base.rpc_url.reveal() == "https://n.example/key"
+    assert base.router == ROUTER
+    assert base.rpc_headers is not None
+    assert base.rpc_headers["Authorization"].reveal() == "Bearer abc"
+    assert (settings.live.value, str(settings.store_dir)) == ("never", "/data")
+
+
+def test_a_local_node_and_service_need_no_scheme() -> None:
+    settings = load('{"api_url": "localhost:3000", "networks": {"base": {"rpc_url": "localhost:8545"}}}')
+    url = settings.networks["base"].rpc_url
+    assert url is not None
+    assert (settings.api_url, url.reveal()) == ("http://localhost:3000", "http://localhost:8545")

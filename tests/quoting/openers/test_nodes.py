@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.errors import InvalidOption
+from swapcli.core.errors import InvalidOption, UpstreamError
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import Secret, load_settings
 from swapcli.quoting.openers.nodes import NodeOpener
@@ -54,3 +54,20 @@ def test_an_option_to_check_without_nodes_is_refused(tmp_path: Path) -> None:
     nodes = NodeOpener(user_setup(tmp_path, check="always")._replace(is_offline=True))
     with pytest.raises(InvalidOption, match="--offline excludes it"):
         nodes.checks_swaps(BASE)
+
+
+@pytest.mark.parametrize("value", ["mainnet", "ws://127.0.0.1:1", "/run/geth.ipc", "~/geth.ipc", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("has_public", [True, False])
+def test_an_unusable_variable_is_skipped_with_a_note(tmp_path: Path, value: str, has_public: bool) -> None:
+    notes: list[str] = []
+    setup = user_setup(tmp_path, notes)._replace(environ={"ETH_RPC_URL": value})
+    nodes, network = NodeOpener(setup), BASE if has_public else BASE._replace(public_nodes=())
+    choices = list(setup.node_rules.quoted_nodes(network))
+    if has_public:
+        nodes.open_first(choices, network).close()
+    else:
+        with pytest.raises(UpstreamError, match="no node of base is known"):
+            nodes.open_first(choices, network)
+    assert not nodes.reads_named_node
+    assert len(notes) == 1
+    assert notes[0].startswith("ETH_RPC_URL is skipped: ")

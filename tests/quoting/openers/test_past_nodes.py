@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.core.errors import ConfigError, InvalidOption
+from swapcli.core.errors import InvalidOption
 from swapcli.core.networks.catalogue import find_network
 from swapcli.quoting.config import load_settings, node_url
 from swapcli.quoting.openers.nodes import NodeOpener
@@ -50,12 +50,13 @@ def test_only_an_evm_network_has_receipts(nodes: NodeOpener) -> None:
     assert "backtest" in (caught.value.hint or "")
 
 
-def test_a_damaged_cache_is_named(nodes: NodeOpener, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_skipped_with_a_note(nodes: NodeOpener, tmp_path: Path) -> None:
     file = tmp_path / "data" / CACHE_FILE
     os.makedirs(file.parent)
     file.write_bytes(b"damaged" * 1_000)
-    with (
-        pytest.raises(ConfigError, match="cannot be used"),
-        open_past_node(nodes, find_network("base"), uses_cache=True),
-    ):
-        pass
+    notes: list[str] = []
+    nodes = NodeOpener(nodes.setup._replace(warn=notes.append))
+    for open_node in (open_past_node, open_archive_node):
+        with open_node(nodes, find_network("base"), uses_cache=True) as node:
+            assert isinstance(node, RpcNode)
+    assert ["cannot be used" in note and "--no-cache" in note for note in notes] == [True, True]

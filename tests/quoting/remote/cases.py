@@ -24,7 +24,7 @@ from tests.support.markets import embedded_source
 
 V1, V2 = ApiVersion.V1, ApiVersion.V2
 RECIPIENT = "0x" + "ab" * 20
-FELT_RECIPIENT = "0x" + "0" * 24 + "ab" * 20
+FELT_RECIPIENT = "0x" + "0" * 2 + "ab" * 31
 
 
 class Case(NamedTuple):

@@ -99,3 +99,16 @@ def test_a_full_file_is_said_once_and_still_read(path: Path) -> None:
         assert cache.get(BLOCK, [call_key(1), call_key(2)]) == {call_key(1): b"1"}
     assert len(said) == 1
     assert "full" in said[0]
+
+
+def test_a_file_damaged_in_use_is_reported_once_and_not_read(path: Path) -> None:
+    said: list[str] = []
+    with closing(CacheFile(path, said.append)) as cache:
+        cache.put(BLOCK, [(call_key(number), b"1" * 500) for number in range(100)])
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("DROP TABLE reads")
+        assert cache.get(BLOCK, [call_key(1)]) == {}
+        assert cache.get(BLOCK, [call_key(2)]) == {}
+        cache.put(BLOCK, [(call_key(1), b"1")])
+    assert len(said) == 1
+    assert f"the cache of past blocks {path} cannot be used" in said[0]

@@ -13,7 +13,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import ConfigError
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.files import STDIN, read_bounded_file, write_atomically
+from swapcli.faces.cli.files import STDIN, read_bounded_file, write_text_file
 from swapcli.faces.cli.options import OutputOptions, argument, option
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.list_view import Column, ListView
@@ -24,6 +24,7 @@ from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import NAMED_TABLES, NETWORKS
 from swapcli.quoting.config.source_readers import MAX_BYTES, former_key, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
+from swapcli.state.user_folders import NO_HOME
 
 app = CommandApp("Show and change settings.")
 
@@ -187,7 +188,7 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
     """
     try:
         text = read_settings(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
@@ -196,28 +197,45 @@ def _change(file: Path, edit: Callable[[str], str], check: Callable[[Settings], 
     if check is not None:
         check(settings)
     if changed != text:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(str(file), changed, mode=OWNER_ONLY)
+        _make_folder(file)
+        write_text_file(str(file), changed, mode=OWNER_ONLY)
 
 
 def _file(config: str | None) -> Path:
-    return config_file_path(Path(config) if config is not None else None, os.environ, home_folder())
+    home = home_folder()
+    file = config_file_path(Path(config) if config is not None else None, os.environ, home)
+    if str(home) == NO_HOME and file.is_relative_to(home):
+        raise ConfigError(
+            "your home folder is unknown, so there is no settings file",
+            hint="set HOME to an absolute path, or name the file with --config",
+        )
+    return file
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
-    """Write the file, readable by its owner only: it may get API keys later."""
+    """Write the file; a new one is readable by its owner only, since it may get API keys later."""
+    _make_folder(file)
+    if replace:
+        write_text_file(str(file), text, mode=OWNER_ONLY)
+        return
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
-        with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
+        with os.fdopen(
+            os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="utf-8"
+        ) as stream:
             try:
                 stream.write(text)
                 stream.flush()
             except OSError:
-                if not replace:
-                    file.unlink()
+                file.unlink()
                 raise
     except FileExistsError:
         raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
+    except (OSError, ValueError) as error:
+        raise write_error(str(file), error) from error
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise write_error(str(file), error) from error

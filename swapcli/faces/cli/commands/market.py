@@ -12,7 +12,7 @@ from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
-from swapcli.faces.cli.files import STDIN, write_atomically
+from swapcli.faces.cli.files import STDIN, write_text_file
 from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.render.store_view import (
@@ -89,7 +89,7 @@ def export(
     if file is None or to_stdout:
         session.output.print_text(text)
         return
-    write_atomically(file, text + "\n")
+    write_text_file(file, text + "\n")
     _print_export(session, market, file, len(text) + 1)
 
 

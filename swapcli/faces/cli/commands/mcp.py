@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from swapcli.faces.mcp.tool import Tool
 
 INSTALL = ConfigError(
-    "swapcli mcp needs the Python package mcp, which is not installed", hint="pip install '.[mcp]' in a checkout"
+    "swapcli mcp needs the Python package mcp, which is not installed",
+    hint="in swapcli's source folder, run pip install '.[mcp]'",
 )
 
 SERVER = "Server"

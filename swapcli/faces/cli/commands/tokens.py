@@ -12,7 +12,7 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.swappable_tokens import SwappableToken
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferKind, behaviour_document
-from swapcli.core.networks.address import display_address
+from swapcli.core.networks.address import display_address, without_chain
 from swapcli.core.networks.explorer import token_page
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
@@ -81,7 +81,7 @@ def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Netwo
 
     Raises `UnknownToken`, with the nearest symbols, if there is none.
     """
-    typed = pattern.strip().lower()
+    typed = without_chain(pattern.strip(), network).lower()
     found = [entry for entry in counted if typed and _matches(typed, entry.token)]
     if not found:
         closest = closest_names(typed, dict.fromkeys(token.symbol for token, _ in counted))

@@ -79,11 +79,10 @@ def _read_cache(file: str) -> dict[str, Any]:
 
 def _write_cache(file: str, document: object) -> None:
     """Replace the file. Completion works without it, so nothing is said if that fails."""
-    temporary = f"{file}.{os.getpid()}"
+    from swapcli.state.file_writing import write_file
+
     try:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        with open(temporary, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as stream:
-            json.dump(document, stream)
-        os.replace(temporary, file)
+        write_file(file, json.dumps(document).encode(), mode=0o600)
     except OSError:
         return

@@ -438,7 +438,15 @@ def test_people_read_the_transactions_in_order(build: Run, form: str) -> None:
 
 
 def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
-    words = ("starknet", "STRK", "USDC", "100", "--destination", "0x1234", "--with-approval")
+    words = (
+        "starknet",
+        "STRK",
+        "USDC",
+        "100",
+        "--destination",
+        "0x123456789012345678901234567890123456789012345678901234567890",
+        "--with-approval",
+    )
     document = run_swapcli("calldata", *words, "--json").json
     assert "missing" not in document
     approve, swap = document["transactions"]
@@ -446,7 +454,7 @@ def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
     assert [(each["what"], each["entrypoint"]) for each in (approve, swap)] == [("approve",) * 2, ("swap",) * 2]
     call = deserialise_call([int(felt) for felt in swap["calldata"]])
     assert call.route.min_received == int(document["route"]["min_received"])
-    assert int(call.route.recipient, 16) == 0x1234
+    assert int(call.route.recipient, 16) == 0x123456789012345678901234567890123456789012345678901234567890
     assert [int(felt) for felt in approve["calldata"]] == [int(swap["to"], 16), 100 * 10**18, 0]
     plain = run_swapcli("calldata", *words, "--plain").stdout
     assert " ".join(swap["calldata"]) in plain

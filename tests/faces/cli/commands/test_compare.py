@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
+from swapcli.faces.cli.command_app import load_app, parse_plain
 from swapcli.quoting.openers.choose_aggregators import packaged_names
 from tests.faces.cli.commands.test_schema import closed
 from tests.quoting.aggregators.documented_answers import CALLDATA, bodies
@@ -186,3 +187,26 @@ def test_the_last_line_counts_what_has_no_route(comparison: Any) -> None:
     text = run_swapcli("compare", *ORDER).stdout
     assert count > 1
     assert f"{count} more protocols have no route alone" in text.split("\n\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (("--aggregators", "mine"), ["mine"]),
+        (("--aggregators", "mine,lifi"), ["mine,lifi"]),
+        (("--aggregators=mine",), ["mine"]),
+        (("--aggregators", "lifi"), ["lifi"]),
+        (("--aggregators", "base"), ["all"]),
+        (("--aggregators", "ETH"), ["all"]),
+    ],
+)
+def test_names_of_the_settings_need_no_equals_sign(value: tuple[str, ...], names: list[str], tmp_path: Path) -> None:
+    """A network named like an aggregator stays the network."""
+    config = tmp_path / "c.yaml"
+    config.write_text("aggregators: {mine: {title: Mine}, base: {title: Base}}\n")
+    command = load_app("swapcli.faces.cli.commands.compare").only_command
+    assert command is not None
+    for words in ((*value, "--config", str(config)), (f"--config={config}", *value)):
+        values = parse_plain(command, words if value[-1] in ("base", "ETH") else [*words, *ORDER])
+        assert values is not None
+        assert values["aggregators"] == names

@@ -158,9 +158,23 @@ def test_transactions_of_a_swap_decode_without_warnings() -> None:
 
 
 def test_starknet_calls_decode_from_json_and_from_felts() -> None:
-    order = ("starknet", "STRK", "USDC", "5", "--destination", "0x1234")
+    order = (
+        "starknet",
+        "STRK",
+        "USDC",
+        "5",
+        "--destination",
+        "0x123456789012345678901234567890123456789012345678901234567890",
+    )
     document = run_swapcli("calldata", *order, "--json").json
-    ran = run_swapcli("decode", "-", "--from", "0x1234", "--json", stdin=json.dumps(document).encode())
+    ran = run_swapcli(
+        "decode",
+        "-",
+        "--from",
+        "0x123456789012345678901234567890123456789012345678901234567890",
+        "--json",
+        stdin=json.dumps(document).encode(),
+    )
     assert codes(ran) == []
     assert ran.json["order"]["minReceived"] == document["minReceived"]
     felts = document["calldata"]

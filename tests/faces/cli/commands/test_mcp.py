@@ -218,7 +218,7 @@ def test_without_the_package_the_error_says_how_to_install_it(monkeypatch: pytes
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.splitlines() == [
         "error: swapcli mcp needs the Python package mcp, which is not installed",
-        "hint:  pip install '.[mcp]' in a checkout",
+        "hint:  in swapcli's source folder, run pip install '.[mcp]'",
     ]
 
 

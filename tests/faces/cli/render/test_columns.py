@@ -23,7 +23,13 @@ WIDTHS = (50, 80, 120)
 ME = "0x" + "1" * 40
 MISSING = "{folder}/no-such-folder"
 BASE_ORDER = ("base", "ETH", "USDC", "25", "--destination", ME)
-STARKNET_ORDER = ("STRK", "USDC", "5", "--destination", "0x1234")
+STARKNET_ORDER = (
+    "STRK",
+    "USDC",
+    "5",
+    "--destination",
+    "0x123456789012345678901234567890123456789012345678901234567890",
+)
 CODE = re.compile(
     r" *(?:Example: )?(?:\$ |[A-Z_]+=\S+ |eval |echo |cast |export |swapcli |--)|    |calldata [ 0-9]+$|.*\\$"
 )
@@ -47,7 +53,17 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "route": (
         Row(("base", "ETH", "USDC", "25", "--table", "--certify")),
         Row(("base", "cbBTC", "DAI", "2", "--table", "--destination", ME)),
-        Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
+        Row(
+            (
+                "starknet",
+                "STRK",
+                "USDC",
+                "5",
+                "--table",
+                "--destination",
+                "0x123456789012345678901234567890123456789012345678901234567890",
+            )
+        ),
         Row(("base", "ETH", "USDQ", "1"), exit_code=2),
     ),
     "compare": (
@@ -61,7 +77,17 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "calldata": (
         Row(("base", "USDC", "ETH", "1500", "--table", "--destination", ME, "--with-approval")),
-        Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
+        Row(
+            (
+                "starknet",
+                "STRK",
+                "USDC",
+                "5",
+                "--table",
+                "--destination",
+                "0x123456789012345678901234567890123456789012345678901234567890",
+            )
+        ),
     ),
     "execute": (Row(("-", "--destination", ME, "--table"), stdin=("route", "base", "ETH", "USDC", "1", "--json")),),
     "decode": (

@@ -23,6 +23,8 @@ from swapcli.faces.cli.quote_context import open_local_context, read_order, spli
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from swapcli.core.model.network import Network
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -35,10 +37,20 @@ AGGREGATORS = "Aggregators"
 
 
 def _names_aggregators(word: str) -> bool:
-    """Return whether the word after --aggregators is its value; adapters of the settings alone take --aggregators=."""
+    """Return whether the word after --aggregators has the name of a packaged aggregator."""
     from swapcli.quoting.openers.choose_aggregators import ALL, packaged_names
 
     return any(name in (ALL, *packaged_names()) for name in split_lists([word]))
+
+
+def _names_own_aggregators(word: str, words: "Sequence[str]") -> bool:
+    """Return whether the word after --aggregators has the name of an aggregator in the settings, not of a network."""
+    from swapcli.core.networks.definition_files import packaged_networks
+    from swapcli.faces.cli.errors import peek_setting
+
+    own = peek_setting("aggregators", words)
+    names = () if word.lower() in packaged_networks() or not isinstance(own, dict) else own
+    return any(name in names for name in split_lists([word]))
 
 
 @app.command(formats=LIST_FORMATS)
@@ -60,7 +72,7 @@ def compare(
             "Also ask public aggregators, all or those named: tokens, amount and sender leave this machine.",
             AGGREGATORS,
             "[NAMES]",
-            OptionalValue("all", _names_aggregators),
+            OptionalValue("all", _names_aggregators, _names_own_aggregators),
         ),
     ] = None,
     sender: Annotated[

@@ -9,7 +9,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN as STDOUT
-from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.options import (
     OUTPUT,
     ROUTING,
@@ -71,10 +71,12 @@ def depth(
     compared with a small order in the same pools. The larger one is shown.
     """
     width = parse_width("--svg-width", svg_width)
-    if svg is None and output.output_file is not None:
-        from swapcli.faces.cli.output_file import picture_of_file
+    if svg is not None or output.output_file is not None:
+        from swapcli.faces.cli.output_file import check_svg_file, picture_of_file
 
-        svg = STDOUT if picture_of_file(output.output_file) == "svg" else None
+        check_svg_file(svg)
+        if svg is None and picture_of_file(output.output_file) == "svg":
+            svg = STDOUT
     if svg is None and svg_width is not None:
         raise UsageError("--svg-width needs --svg")
     if csv and output.format is not None:
@@ -86,6 +88,7 @@ def depth(
         offline=source.offline,
         block=block,
         formats=LIST_FORMATS,
+        pictures=("svg",),
     )
     printed = session.output.format
     if svg == STDOUT and printed in (OutputFormat.JSON, OutputFormat.CSV):
@@ -97,7 +100,7 @@ def depth(
     written = None if amounts is None else [read_amount(text, raw=limits.raw) for text in split_lists(amounts)]
     measured = _measure(context, context.find_tokens(*words), written)
     if svg is not None and svg != STDOUT:
-        write_atomically(svg, _draw(measured, width))
+        write_text_file(svg, _draw(measured, width))
     _print(session.output, measured, _draw(measured, width) if svg == STDOUT else None)
     return exit_codes.OK
 

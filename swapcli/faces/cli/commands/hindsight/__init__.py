@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.core.errors import InvalidInput, UpstreamError
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
-from swapcli.faces.cli.files import STDIN, read_lines, shown_name, write_atomically
+from swapcli.faces.cli.files import STDIN, read_lines, shown_name, write_text_file
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.picture_options import SvgWidth
@@ -58,14 +58,16 @@ def hindsight(
     need an archive node. Data of final blocks is cached, so a second run needs no node (swapcli help history).
     """
     width = parse_width("--svg-width", svg_width)
-    if svg is None and output.output_file is not None:
-        from swapcli.faces.cli.output_file import picture_of_file
+    if svg is not None or output.output_file is not None:
+        from swapcli.faces.cli.output_file import check_svg_file, picture_of_file
 
-        svg = STDIN if picture_of_file(output.output_file) == "svg" else None
+        check_svg_file(svg)
+        if svg is None and picture_of_file(output.output_file) == "svg":
+            svg = STDIN
     if svg is None and svg_width is not None:
         raise UsageError("--svg-width needs --svg")
     flags = settings_of(store=store, timeout=timeout)
-    session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS)
+    session = open_session(output, flags, rpc_url=rpc_url, formats=LIST_FORMATS, pictures=("svg",))
     if svg == STDIN and session.output.format in (OutputFormat.JSON, OutputFormat.CSV):
         raise UsageError(f"--svg - cannot be combined with --{session.output.format}")
     hashes = list(dict.fromkeys(_read_hashes(transactions or ())))
@@ -82,7 +84,7 @@ def hindsight(
 
         drawn = draw_hindsight(summary, found, where, width)
         if svg != STDIN:
-            write_atomically(svg, drawn)
+            write_text_file(svg, drawn)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.hindsight.document import hindsight_document
 

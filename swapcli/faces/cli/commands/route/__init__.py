@@ -9,7 +9,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.commands.route.batch_options import BatchOptions
-from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.options import (
     OUTPUT,
     OrderOptions,
@@ -136,6 +136,7 @@ def route(
         block=block,
         formats=COMMON_FORMATS if watch is not None else LIST_FORMATS,
         price_use=PriceUse.SHOWN if watch is None and batch.batch is None else PriceUse.NUMBER,
+        pictures=("svg", "mermaid"),
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch.batch is None:
@@ -226,7 +227,7 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
     if picture.svg is not None and not picture.draws_to_stdout:
-        write_atomically(picture.svg, _draw_svg(quote.answer, picture.width))
+        write_text_file(picture.svg, _draw_svg(quote.answer, picture.width))
     if output.format is OutputFormat.JSON:
         output.print_document(quote.to_dict())
     elif output.format is OutputFormat.CSV:

@@ -16,7 +16,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.commands.serve.sources import METRICS_PORT, open_app, read_policy
-from swapcli.faces.cli.files import write_atomically
+from swapcli.faces.cli.files import write_text_file
 from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import print_to_stderr
@@ -130,7 +130,7 @@ def serve(
         if metrics_url is not None:
             document["metrics_url"] = metrics_url
         if ready_file is not None:
-            write_atomically(ready_file, to_json(document) + "\n")
+            write_text_file(ready_file, to_json(document) + "\n")
         session.output.print_line(document)
 
     # With a number of requests, workers of the settings do not count.

@@ -11,7 +11,7 @@ from swapcli.core.encoding.url import is_http_url, redact_url
 from swapcli.core.errors import InvalidInput, InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
-from swapcli.core.networks.address import is_native, parse_address
+from swapcli.core.networks.address import is_native, parse_address, without_chain
 from swapcli.core.networks.token_list_file import TokenList, parse_token_list
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.files import read_bounded_file
@@ -158,6 +158,7 @@ def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:
 
 def _parse_token(network: Network, name: str) -> str:
     """Return the address of a token of the catalogue or of any address; the native token becomes its wrapped form."""
+    name = without_chain(name, network)
     if name[:2].lower() == "0x" and not is_native(name):
         return parse_address(name, network.kind)
     token = find_token(name, network, {})

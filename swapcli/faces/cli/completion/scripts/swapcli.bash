@@ -14,8 +14,14 @@ _swapcli() {
         fi
     done < <("${1/#\~/$HOME}" _complete "${words[@]//[\\\"\']/}" 2>/dev/null)
     case $kind in
-        files) compopt -o filenames 2>/dev/null; COMPREPLY=($(IFS=$'\n'; compgen -f -- "$current")) ;;
-        folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(IFS=$'\n'; compgen -d -- "$current")) ;;
+        files|folders)
+            compopt -o filenames 2>/dev/null
+            local action=-f
+            if [[ $kind == folders ]]; then action=-d; fi
+            # Line by line: a name may hold spaces, and stars that would match other files.
+            while IFS= read -r line; do
+                COMPREPLY+=("$line")
+            done < <(compgen $action -- "${current//[\\\"\']/}") ;;
         list) compopt -o nospace 2>/dev/null ;;
     esac
 }

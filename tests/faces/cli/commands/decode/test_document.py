@@ -71,7 +71,7 @@ SETTINGS: dict[str, str] = {}
 
 def build(*order: str, router: Router = ROUTERS[0], output_format: str = "json", key: str = "") -> CommandResult:
     network, dialect, options = router
-    recipient = "0x1234" if network == "starknet" else ME
+    recipient = "0x123456789012345678901234567890123456789012345678901234567890" if network == "starknet" else ME
     by_dialect = ("--config", SETTINGS[dialect]) if dialect in SETTINGS else ("--router-dialect", dialect)
     words = (network, *order, "--destination", recipient, "--offline", "--format", output_format)
     return run_swapcli("calldata", *words, *options, *by_dialect, env={"SWAPCLI_API_KEY": key} if key else {})

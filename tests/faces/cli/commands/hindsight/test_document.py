@@ -57,3 +57,19 @@ def test_if_nothing_is_explained_the_reasons_and_status_5_remain(command: Hindsi
     rows = command.run(NOTHING, "--format", "csv").stdout.splitlines()
     assert len(rows) == 2
     assert "no mined transaction" in rows[1]
+
+
+def test_an_unusable_cache_is_skipped_with_a_note(trader: Trader, command: HindsightCommand) -> None:
+    mined = [transaction for _, transaction in trades(trader, 1)]
+    trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
+    first = command.run(*mined, "--json")
+    (cache,) = command.folder.glob("data/**/past-blocks.db")
+    content = cache.read_bytes()
+    for damaged in (content[:3000], b"no database" * 300, content[:4096] + b"\xff" * (len(content) - 4096)):
+        for each in cache.parent.glob("past-blocks.db*"):
+            each.unlink()
+        cache.write_bytes(damaged)
+        again = command.run(*mined, "--json")
+        assert document(again) == document(first)
+        assert "past-blocks.db cannot be used" in again.stderr
+        assert cache.read_bytes() == damaged

@@ -1,0 +1,67 @@
+"""Addresses written with their chain, as wallets and explorers show them.
+
+Accepted are `base:0x...` (EIP-3770), `eip155:8453:0x...` and `starknet:SN_MAIN:0x...` (CAIP-10), and payment links such
+as `ethereum:0x...@8453` (EIP-681), each on its own network. An address for a different chain is an error: the same
+digits may belong to somebody else there, or to nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.core.encoding.text import truncate
+from swapcli.core.errors import InvalidAddress
+from swapcli.core.model.network import Kind, Network
+
+_SHORT_NAMES: Final[Mapping[int, tuple[str, ...]]] = MappingProxyType(
+    {143: ("mon",), 999: ("hyper", "hyper_evm"), 4114: ("ctr",)}
+)
+"""Short names besides the network's own name, by chain ID (EIP-3770 has them from ethereum-lists/chains)."""
+_PREFIXED: Final = r"(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9_-]{1,32}):(0[xX][0-9a-fA-F]+)"
+_PAYMENT_LINK: Final = r"ethereum:(?:pay-)?(0[xX][0-9a-fA-F]+)@([0-9]{1,20})"
+_SHOWN_CHARACTERS: Final = 80
+_EVM_NAMESPACE: Final = "eip155"
+_STARKNET_NAMESPACE: Final = "starknet"
+
+
+def strip_chain(text: str, network: Network) -> str:
+    """Return the address in a text that names its chain before it; any other text stays as it is.
+
+    Raises `InvalidAddress` for an address on a different chain.
+    """
+    if link := re.fullmatch(_PAYMENT_LINK, text):
+        address, chain = link.groups()
+        is_own = network.kind is Kind.EVM and int(chain) == network.chain_id
+        named = f"the chain with ID {chain}"
+    elif prefixed := re.fullmatch(_PREFIXED, text):
+        namespace, chain, address = prefixed.groups()
+        is_own, named = _is_own(namespace, chain, network), _describe(namespace, chain)
+    else:
+        return text
+    if is_own:
+        return address
+    shown = truncate(text, _SHOWN_CHARACTERS)
+    raise InvalidAddress(
+        f'"{shown}" is for {named}, not for {network.name}',
+        hint=f"give an address on {network.name}",
+        details={"address": shown, "network": network.name},
+    )
+
+
+def _is_own(namespace: str | None, chain: str, network: Network) -> bool:
+    if namespace is None:
+        names = (network.name, *_SHORT_NAMES.get(network.chain_id, ()), str(network.chain_id))
+        return chain.lower() in names
+    if network.kind is Kind.EVM:
+        return namespace.lower() == _EVM_NAMESPACE and chain == str(network.chain_id)
+    return namespace.lower() == _STARKNET_NAMESPACE and int.from_bytes(chain.encode()) == network.chain_id
+
+
+def _describe(namespace: str | None, chain: str) -> str:
+    if namespace is None and not chain.isdecimal():
+        return f"the chain {chain}"
+    is_evm = namespace is None or namespace.lower() == _EVM_NAMESPACE
+    return f"the chain with ID {chain}" if is_evm else f"the chain {namespace}:{chain}"

@@ -1,0 +1,120 @@
+"""Write a whole file: atomically if possible, and the file behind a link rather than the link.
+
+An existing file keeps its mode and owner. It is replaced atomically, so that readers see the old or the new content.
+If replacing would lose something (a hard link, an owner that only root can set, a file mounted alone, a file in a
+read-only folder), the content is written in place instead.
+"""
+
+from __future__ import annotations
+
+import os
+from stat import S_IMODE, S_ISREG
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
+if TYPE_CHECKING:
+    from typing import Final
+
+_NEW_FILE: Final = 0o666
+_OWNER_ONLY: Final = 0o600
+
+
+def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: bool = False) -> None:
+    """Write a file. A `durable` one is on the disk when this returns.
+
+    A new file gets the permissions `mode`, reduced by the umask. Pipes and devices get the content as it is. A link
+    to a missing file creates that file. If writing fails before the file is replaced, its old content stays. Raises
+    `OSError`, and `ValueError` for a name that no file can have.
+    """
+    try:
+        existing = os.stat(name)
+    except FileNotFoundError:
+        existing = None
+    if existing is not None and not S_ISREG(existing.st_mode):
+        _write_in_place(name, content, mode, durable=False)
+        return
+    target = os.path.realpath(name)
+    if (existing is not None and not _is_replaceable(target, existing)) or not _replace(
+        target, content, mode, existing, durable=durable
+    ):
+        _write_in_place(name, content, mode, durable=durable)
+
+
+def _is_replaceable(target: str, existing: os.stat_result) -> bool:
+    """Return whether a file has one name only. A link of /proc may have a target without a usable name."""
+    try:
+        found = os.stat(target)
+    except OSError:
+        return False
+    return existing.st_nlink == 1 and os.path.samestat(found, existing)
+
+
+def _replace(target: str, content: bytes, mode: int, existing: os.stat_result | None, *, durable: bool) -> bool:
+    """Replace a file by a new one with its mode and owner. Return False if the folder or the owner excludes that."""
+    folder, base = os.path.split(target)
+    temporary = os.path.join(folder, f".{base}.{os.urandom(4).hex()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(temporary, flags, mode if existing is None else _OWNER_ONLY)
+    except OSError:
+        return False
+    try:
+        with open(descriptor, "wb") as stream:
+            if existing is not None and not _copy_access(existing, descriptor):
+                return False
+            stream.write(content)
+            if durable:
+                stream.flush()
+                os.fsync(descriptor)
+        try:
+            os.replace(temporary, target)
+        except OSError:  # the file is a mount point, or the folder lets only owners replace files
+            return False
+    finally:
+        _remove(temporary)
+    if durable:
+        _sync_folder(folder)
+    return True
+
+
+def _copy_access(existing: os.stat_result, descriptor: int) -> bool:
+    """Give a new file the owner and mode of an existing one. Return False if this user cannot."""
+    if not hasattr(os, "fchown"):
+        return True
+    new = os.fstat(descriptor)
+    try:
+        if (new.st_uid, new.st_gid) != (existing.st_uid, existing.st_gid):
+            os.fchown(descriptor, existing.st_uid, existing.st_gid)
+        os.fchmod(descriptor, S_IMODE(existing.st_mode))
+    except OSError:
+        return False
+    return True
+
+
+def _write_in_place(name: str, content: bytes, mode: int, *, durable: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    with open(os.open(name, flags, mode), "wb") as stream:
+        stream.write(content)
+        if durable:
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def _remove(temporary: str) -> None:
+    try:
+        os.unlink(temporary)
+    except OSError:
+        return
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the renaming durable, on systems where folders can be opened."""
+    try:
+        descriptor = os.open(folder or ".", os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
