@@ -499,7 +499,8 @@ class Market:
         from swapcli.state.clock import SYSTEM_CLOCK
 
         address = parse_address_option(owner, quote.network, "owner")
-        deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+        now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
+        deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
         with self._lock:
             terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
             router = self.source.build(quote.answer, terms).to
@@ -547,7 +548,8 @@ class Market:
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
-            deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+            now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
+            deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not (self._names_state or simulate):  # a simulation shows what is really paid
             check_modelled_is_meant(quote.state, network, is_meant=self._nodes.rules.excludes_nodes)

@@ -69,6 +69,7 @@ def quote_warnings(
     about the state."""
     own = (
         *live_warnings(origin),
+        *clock_warnings(origin),
         *_impact_warnings(impact, origin, terms.impact_warning_ppm),
         *_slippage_warnings(terms),
         *_recipient_warnings(terms),
@@ -113,7 +114,7 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
     if terms.permit:
         return
     if router_dialect(network).enforces_deadline:
-        yield from _clock_warnings(terms, state, now_s)
+        yield from _deadline_clock_warnings(terms, state, now_s)
         return
     if network.router_dialect == OWN:
         yield QuoteWarning(
@@ -133,22 +134,35 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
 
 def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:
     """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
-    return (*live_warnings(market), *_state_warnings(origin, ttl_s, ""))
+    return (*live_warnings(market), *clock_warnings(market), *_state_warnings(origin, ttl_s, ""))
 
 
-def _clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
-    """Yield a warning where a deadline counts from the time of a block that is far from this machine's."""
+def clock_warnings(state: StateSource) -> Iterator[QuoteWarning]:
+    """Yield a warning if the time of the network counts rather than this machine's clock."""
+    if state.clock_offset_s:
+        yield _clock_differs(
+            "the time of the network's nodes", -state.clock_offset_s, "ages and deadlines count from it"
+        )
+
+
+def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+    """Yield a warning if a deadline counts from the time of a block that is far from this machine's clock.
+
+    A time on which nodes agree has its warning already.
+    """
     block_s = chain_time_s(state)
-    if block_s is None or (terms.deadline_s is not None and terms.deadline_in_s is None):
+    if block_s is None or state.clock_offset_s or (terms.deadline_s is not None and terms.deadline_in_s is None):
         return
     difference_s = int(now_s) - block_s
     if abs(difference_s) > _MAX_CLOCK_DIFFERENCE_S:
-        side = "behind" if difference_s > 0 else "ahead of"
-        yield QuoteWarning(
-            WarningCode.CLOCK_DIFFERS,
-            f"the newest block is {abs(difference_s):,} seconds {side} this machine's clock; the deadline counts from"
-            " the block",
-        )
+        yield _clock_differs("the newest block", difference_s, "the deadline counts from the block")
+
+
+def _clock_differs(what: str, behind_s: int, consequence: str) -> QuoteWarning:
+    side = "behind" if behind_s > 0 else "ahead of"
+    return QuoteWarning(
+        WarningCode.CLOCK_DIFFERS, f"{what} is {abs(behind_s):,} seconds {side} this machine's clock; {consequence}"
+    )
 
 
 def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:

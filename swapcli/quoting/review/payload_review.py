@@ -32,9 +32,10 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, Slip
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
 from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.sources.quote_source import known_contract, known_market
-from swapcli.quoting.warnings import live_warnings
+from swapcli.quoting.warnings import clock_warnings, live_warnings
 
 if TYPE_CHECKING:
+    from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 
@@ -58,7 +59,10 @@ def review_payload(
         gross, problem = _quote(order, source, is_modelled_meant=is_modelled_meant)
     if source is not None and gross is not None:
         known = known._replace(fresh_amount_out=_after_fee(call, signing, gross), state=source.state_source)
-    warnings = [*live_warnings(source.state_source)] if source else []
+    warnings: list[QuoteWarning] = []
+    if source is not None:
+        now_s = source.state_source.network_time_s(now_s)
+        warnings += [*live_warnings(source.state_source), *clock_warnings(source.state_source)]
     knows_pools = source is not None and known_market(source) is not None
     warnings += [*call_warnings(known), *token_warnings(known, knows_pools=knows_pools), *route_warnings(known)]
     if order:

@@ -218,7 +218,10 @@ class LiveSource:
         """Return whether known state is young enough for quotes on the latest block."""
         if self._max_age_s is None or self._block.tag is not BlockTag.LATEST:
             return False
-        return is_fresh(known.state_source, self._max_age_s)
+        state = known.state_source
+        if state.timestamp is not None and state.timestamp > self._clock.now_s() + self._max_age_s:
+            return False  # the clock is wrong, so the age is unknown, and the node shows it
+        return is_fresh(state, self._max_age_s)
 
     def _with_router(self, market: MarketState) -> MarketState:
         """Return a market with the address of the router, which a registry may name. Raise `UpstreamError`."""
