@@ -1,10 +1,10 @@
 """Decide which clock counts: this machine's, or that of nodes that agree that it is wrong.
 
 `judge_clock` is the rule, a pure function of what nodes have shown. This machine's clock counts if it is near the
-newest block of any node that does not lag behind others. Otherwise the nodes' time counts if more than half of them
-agree on it, and at least two prove that their newest block is new: the `Date` of the response agrees with the block's
-time, or the node has found a newer block since. A single node never counts, and blocks that do not advance are old,
-however many nodes agree on them.
+newest block of a node that lags behind no others, and if that block is not old by the `Date` of its own response.
+Otherwise the nodes' time counts if more than half of them agree on it, and at least two prove that their newest block
+is new: the `Date` of the response agrees with the block's time, or the node has found a newer block since. A single
+node never counts against the clock, and blocks that do not advance are old, however many nodes agree on them.
 
 `NetworkTime` keeps the result for the nodes of one network. While the clock is right, it costs no request.
 """
@@ -28,7 +28,8 @@ DEFAULT_BLOCK_TIME_S: Final = 2.0
 
 _GRAIN_S: Final = 1.0
 """Blocks and the dates of responses have whole seconds."""
-_MIN_LOOK_PAUSE_S: Final = 0.2
+_MIN_LOOK_PAUSE_S: Final = _GRAIN_S
+"""Sooner, a new block may have the same time."""
 _RETRY_S: Final = 60.0
 """Time until nodes that agreed on no time are compared again."""
 
@@ -50,6 +51,26 @@ class Sighting(NamedTuple):
     def offset_s(self) -> float:
         """The seconds to add to this machine's clock to get the time of the block."""
         return self.block_s - self.seen_at_s
+
+    def has_advanced(self, block_time_s: float) -> bool:
+        """Return whether the node has found a newer block since the earlier sighting, no faster than they are made."""
+        earlier = self.earlier
+        if earlier is None or self.number <= earlier.number:
+            return False
+        # A node that catches up with its network finds old blocks, and faster than that.
+        longest_s = self.seen_at_s - earlier.seen_at_s + RECENT_BLOCKS * block_time_s + _GRAIN_S
+        return 0 < self.block_s - earlier.block_s <= longest_s
+
+    def may_have_halted(self, block_time_s: float) -> bool:
+        """Return whether the block is old by the response's own date, and the node has found no newer one."""
+        is_old = self.date_s is not None and self.date_s - self.block_s > max_block_age_s(block_time_s)
+        return is_old and not self.has_advanced(block_time_s)
+
+    def proven_offset_s(self, block_time_s: float) -> float | None:
+        """Return what to add to this machine's clock if the block is proven to be new; None if it may be old."""
+        if self.date_s is not None and abs(self.date_s - self.block_s) <= max_block_age_s(block_time_s):
+            return self.date_s - self.seen_at_s
+        return self.offset_s if self.has_advanced(block_time_s) else None
 
 
 class ClockVerdict(NamedTuple):
@@ -77,37 +98,26 @@ def judge_clock(
     If nodes have proven before that it is wrong (`is_clock_doubted`), one node that fits it is not enough.
     """
     tolerance_s = max_block_age_s(block_time_s)
-    newest = max((each.number for each in sightings.values()), default=0)
-    in_step = {host: each for host, each in sightings.items() if each.number >= newest - MAX_BLOCKS_BEHIND}
-    fits_clock = [host for host, each in in_step.items() if abs(each.offset_s) <= tolerance_s]
     groups = [
-        [host for host, other in in_step.items() if abs(other.offset_s - each.offset_s) <= tolerance_s]
-        for each in in_step.values()
+        [host for host, other in sightings.items() if abs(other.offset_s - each.offset_s) <= tolerance_s]
+        for each in sightings.values()
     ]
-    if fits_clock and not is_clock_doubted:
-        return ClockVerdict(0.0, frozenset(fits_clock))
     agreeing = max(groups, key=len, default=[])
-    if len(agreeing) < 2 or 2 * len(agreeing) <= len(sightings):
-        return ClockVerdict()
-    proven = [
-        offset_s for host in agreeing if (offset_s := _proven_offset_s(sightings[host], block_time_s)) is not None
-    ]
-    if len(proven) < 2:
-        return ClockVerdict(nodes=frozenset(agreeing), needs_proof=True)
-    return ClockVerdict(min(proven, key=abs), frozenset(agreeing))
-
-
-def _proven_offset_s(sighting: Sighting, block_time_s: float) -> float | None:
-    """Return the offset that a node with a new block shows of this machine's clock; None if its block may be old."""
-    date_s, earlier = sighting.date_s, sighting.earlier
-    if date_s is not None and abs(date_s - sighting.block_s) <= max_block_age_s(block_time_s):
-        return date_s - sighting.seen_at_s
-    if earlier is None or sighting.number <= earlier.number:
-        return None
-    advanced_s = sighting.block_s - earlier.block_s
-    # A node that catches up with its network finds old blocks, and faster than they are made.
-    longest_s = sighting.seen_at_s - earlier.seen_at_s + RECENT_BLOCKS * block_time_s + _GRAIN_S
-    return sighting.offset_s if 0 < advanced_s <= longest_s else None
+    is_majority = len(agreeing) >= 2 and 2 * len(agreeing) > len(sightings)
+    proven = {
+        host: offset_s for host in agreeing if (offset_s := sightings[host].proven_offset_s(block_time_s)) is not None
+    }
+    fits_clock = [host for host, each in sightings.items() if abs(each.offset_s) <= tolerance_s]
+    unproven = [host for host in fits_clock if sightings[host].may_have_halted(block_time_s)]
+    if fits_clock != unproven and not is_clock_doubted:
+        newest = max(sightings[host].number for host in fits_clock)
+        if not is_majority or max(sightings[host].number for host in agreeing) <= newest + MAX_BLOCKS_BEHIND:
+            return ClockVerdict(0.0, frozenset(fits_clock).difference(unproven))
+    if is_majority and len(proven) >= 2:
+        return ClockVerdict(min(proven.values(), key=abs), frozenset(agreeing))
+    if is_majority or (unproven and not is_clock_doubted):
+        return ClockVerdict(nodes=frozenset(agreeing if is_majority else unproven), needs_proof=True)
+    return ClockVerdict()
 
 
 def parse_date_s(header: str) -> float | None:
@@ -161,6 +171,10 @@ class NetworkTime:
     def is_current(self, block_s: int) -> bool:
         """Return whether the newest block of a node may be that of the network."""
         return abs(self.age_s(block_s)) <= self._max_age_s
+
+    def fits(self, sighting: Sighting) -> bool:
+        """Return whether a node's newest block is new by the clock, and not old by the date of its own response."""
+        return self.is_current(sighting.block_s) and not sighting.may_have_halted(self.block_time_s)
 
     def is_recent(self, block_s: int) -> bool:
         """Return whether a block is so young that no node can be much further ahead."""

@@ -266,19 +266,21 @@ class _PublicNode(FailoverNode):
         newest = node.newest
         assert newest
         offset_s = None
-        if not self._network_time.is_current(newest.timestamp):
-            offset_s = self._agreed_offset_s(endpoint, newest, client.date)
+        sighting = self._network_time.see(newest.number, newest.timestamp, client.date)
+        if not self._network_time.fits(sighting):
+            offset_s = self._agreed_offset_s(endpoint, sighting)
         if not is_alone and not self._records.record_of(endpoint.host).is_proven(self._records.now_s()):
             node.prove_state(newest)
         is_recent = offset_s is None and self._network_time.is_recent(newest.timestamp)
         return _ProvenHead(head, newest, node, is_recent, offset_s)
 
-    def _agreed_offset_s(self, endpoint: PublicEndpoint, newest: BlockHeader, date: str) -> float:
+    def _agreed_offset_s(self, endpoint: PublicEndpoint, sighting: Sighting) -> float:
         """Return the offset of this machine's clock if nodes agree that it is wrong. Raises `StaleNode` otherwise."""
-        sighting = self._network_time.see(newest.number, newest.timestamp, date)
         verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
         if verdict.offset_s is None or endpoint.host not in verdict.nodes:
-            age_s = self._network_time.age_s(newest.timestamp)
+            if self._network_time.is_current(sighting.block_s):
+                raise StaleNode(f"{endpoint.redacted_url}: its newest block is old by the date of its response")
+            age_s = self._network_time.age_s(sighting.block_s)
             where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
             raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by the clock of this machine")
         return verdict.offset_s

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
+from typing import ClassVar, Final, NoReturn
 from urllib.parse import urlsplit
 
 from swapcli.core.errors import (
@@ -52,9 +52,6 @@ from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.receipt import Receipt
 from swapcli.state.rpc.rpc_connection import RpcConnection
-
-if TYPE_CHECKING:
-    from swapcli.state.rpc.starknet_node import SingleStarknetNode
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
@@ -591,7 +588,7 @@ class FailoverNode(JsonRpcNode):
         return look_at(self._single_node(client), client, self._time)
 
     @abstractmethod
-    def _single_node(self, client: JsonRpcClient) -> SingleRpcNode | SingleStarknetNode:
+    def _single_node(self, client: JsonRpcClient) -> Node:
         """Return one of the nodes alone."""
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -612,9 +609,7 @@ class FailoverNode(JsonRpcNode):
         self._save_new_limits()
 
 
-def look_at(
-    node: SingleRpcNode | SingleStarknetNode, client: JsonRpcClient, network_time: NetworkTime | None
-) -> Sighting | None:
+def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None) -> Sighting | None:
     """Return the newest block of a node, which sends its requests through `client`; None if it fails."""
     try:
         block = node.read_head().block
