@@ -465,8 +465,9 @@ class Market:
         rehearses the swap first, unless the setting `check` is "never".
 
         Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
-        `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a node
-        for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`, `UnusualFees` and `UpstreamError`.
+        `PriceImpactTooHigh`, `UnreadGainTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
+        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
+        `UnusualFees` and `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
 
@@ -531,7 +532,7 @@ class Market:
         from swapcli.quoting.quote_options import parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
-        from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+        from swapcli.quoting.warnings import check_impact, check_slippage, check_unread, deadline_warnings
         from swapcli.state.clock import SYSTEM_CLOCK
 
         network = quote.network
@@ -554,6 +555,7 @@ class Market:
         if not (self._names_state or simulate):  # a simulation shows what is really paid
             check_modelled_is_meant(quote.state, network, is_meant=self._nodes.rules.excludes_nodes)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
+        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
         if sender is not None:
             terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
         with self._lock:

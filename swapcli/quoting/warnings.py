@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh
+from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.pool import Pool
@@ -14,7 +14,7 @@ from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.interface.slippage import format_percent
@@ -45,6 +45,8 @@ _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
     Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
 }
+_UNREAD_WARNING_BPS = 5.0
+"""The lowest fee of a common pool: below it, another route seldom pays more."""
 _MAX_CLOCK_DIFFERENCE_S = 60
 """Several block times on every network, and far more than clocks differ that keep the time."""
 _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
@@ -190,6 +192,8 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
     if not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+    if answer.unread_gain_bps is not None and answer.unread_gain_bps > _UNREAD_WARNING_BPS:
+        yield QuoteWarning(WarningCode.SEARCH_UNREAD, _unread_sentence(answer.unread_gain_bps))
     for each in answer.contradictions:
         left_out = f"all pools of {each.protocol} were" if each.quoted else f"pool {each.pool} was"
         quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
@@ -312,6 +316,22 @@ def check_impact(
             "bought_usd": impact.bought_usd,
         },
     )
+
+
+def check_unread(unread_gain_bps: float | None, max_impact_ppm: int, option: str = "max_impact") -> None:
+    """Raise `UnreadGainTooHigh` if unread pools might add more than `max_impact_ppm`, since that would be lost."""
+    if unread_gain_bps is None or unread_gain_bps * PPM / BPS <= max_impact_ppm:
+        return
+    allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
+    raise UnreadGainTooHigh(
+        f"{_unread_sentence(unread_gain_bps)}; {allowed}% is allowed",
+        hint=f"set a node of your own, which takes more requests, sell less, or allow it with {option}",
+        details={"unread_gain_bps": unread_gain_bps, "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT},
+    )
+
+
+def _unread_sentence(gain_bps: float) -> str:
+    return f"pools that were not read might add up to {gain_bps:,.1f} bps to the output"
 
 
 def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_slippage") -> None:

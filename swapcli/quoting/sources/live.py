@@ -188,12 +188,11 @@ class LiveSource:
         searched, outcome = checked.searched, checked.outcome
         refusals = [each for each in checked.contradictions if not each.quoted]
         self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
-        if found.left_bps is not None:
-            left = f", others might add up to {found.left_bps:.1f} bps"
-            searched = searched.with_description(f"{searched.market.source}{left}")
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
-        return self._use(searched), answer._replace(contradictions=(*self._contradictions.values(), *refusals))
+        unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
+        contradictions = (*self._contradictions.values(), *refusals)
+        return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
 
     def _reader(self, known: SearchableMarket) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers)

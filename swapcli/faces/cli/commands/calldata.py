@@ -34,7 +34,7 @@ from swapcli.quoting.live_choice import check_modelled_is_meant
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
-from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+from swapcli.quoting.warnings import check_impact, check_slippage, check_unread, deadline_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def calldata(
     if not payload.simulate:  # which shows what is really paid
         check_modelled_is_meant(quote.state, quote.network, is_meant=session.nodes.rules.excludes_nodes)
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
+    check_unread(quote.figures.unread_gain_bps, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 
