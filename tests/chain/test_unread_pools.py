@@ -98,7 +98,7 @@ def test_no_payload_is_built_above_the_highest_impact(user: User) -> None:
 
 
 def test_a_program_is_told_the_same(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in user.env.items():
+    for name, value in (user.env | {"SWAPCLI_LIVE": "auto"}).items():
         monkeypatch.setenv(name, value)
     with Market.open(user.name) as market:
         quote = market.quote(*ORDER)
