@@ -58,11 +58,10 @@ def with_missing_pools(market: MarketState) -> MarketState:
     like = next(each for each in pools if {*each.tokens} == {weth, usdc})
     at = like.tokens.index(weth)
     price = like.reserves[1 - at] / like.reserves[at]
-    reserves = [DEPTH_WETH * 10**18, int(DEPTH_WETH * 10**18 * price * GAIN)]
+    sold, bought = DEPTH_WETH * 10**18, int(DEPTH_WETH * 10**18 * price * GAIN)
+    reserves = (sold, bought) if at == 0 else (bought, sold)
     missing = [
-        replace(
-            like, address=f"0x{(0xFA4E << 144) + number:040x}", reserves=tuple(reserves if at == 0 else reserves[::-1])
-        )
+        replace(like, address=f"0x{(0xFA4E << 144) + number:040x}", reserves=reserves)
         for number in range(MISSING_POOLS)
     ]
     return market._replace(pools={**market.pools, **{each.key: each for each in missing}})

@@ -70,7 +70,7 @@ def test_a_halted_chain_is_not_live_on_any_clock(ahead_s: int, has_date: bool, l
 
 def test_without_a_date_agreement_is_not_enough() -> None:
     verdict = judge_clock({name: seen(0, 3_600, has_date=False) for name in GOOD}, BLOCK_TIME_S)
-    assert (verdict.offset_s, verdict.needs_proof, verdict.nodes) == (None, True, {"a", "b"})
+    assert (verdict.offset_s, verdict.needs_proof, verdict.nodes) == (None, True, frozenset({"a", "b"}))
 
 
 def test_a_node_that_catches_up_proves_nothing() -> None:
@@ -79,7 +79,7 @@ def test_a_node_that_catches_up_proves_nothing() -> None:
     assert judge_clock({"a": later, "b": later}, BLOCK_TIME_S).offset_s is None
 
 
-def test_a_node_whose_own_clock_is_ahead_is_read_once_its_blocks_advance() -> None:
+def test_a_node_ahead_of_its_block_is_read_once_it_advances() -> None:
     first = Sighting(5_000, REAL_S, REAL_S, REAL_S + 3_600)
     assert judge_clock({"a": first}, BLOCK_TIME_S).needs_proof
     later = first._replace(number=5_001, block_s=REAL_S + 2, seen_at_s=REAL_S + 2, earlier=first)
@@ -183,7 +183,7 @@ def test_a_single_node_is_never_read_on_a_wrong_clock(ahead_s: int) -> None:
     with nodes_of((running(), "good"), (running(), "html")) as nodes, public(nodes, ahead_s) as node:
         with pytest.raises(LiveUnavailable, match="by the clock of this machine") as caught:
             node.read_head()
-        assert caught.value.hint.startswith("check the clock of this machine")
+        assert "check the clock of this machine" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(("ahead_s", "has_date"), [(0, True), (3_600, True), (-3_600, True), (30, False)])
