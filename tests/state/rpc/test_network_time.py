@@ -86,13 +86,13 @@ def test_a_node_ahead_of_its_block_is_read_once_it_advances() -> None:
     assert judge_clock({"a": later}, BLOCK_TIME_S).offset_s == 0.0
 
 
-def test_a_node_that_boasts_of_its_block_does_not_outweigh_two() -> None:
+def test_a_boasting_node_does_not_outweigh_two() -> None:
     boasting = seen(500, 3_600, has_date=True)._replace(number=10**9)
     nodes = {"bad": boasting, **{name: seen(0, 3_600, has_date=True) for name in GOOD}}
     assert judge_clock(nodes, BLOCK_TIME_S).offset_s == -3_600
 
 
-def test_a_clock_once_proven_wrong_takes_two_nodes_to_be_right_again() -> None:
+def test_a_clock_proven_wrong_needs_two_nodes_to_be_right() -> None:
     right = seen(0, 0, has_date=True)
     assert judge_clock({"a": right}, BLOCK_TIME_S).offset_s == 0.0
     assert judge_clock({"a": right}, BLOCK_TIME_S, is_clock_doubted=True).offset_s is None
