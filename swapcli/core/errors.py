@@ -46,6 +46,7 @@ SwapcliError
 │   └── SwapDiffers         a mined swap paid another amount than its quote
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   ├── PriceImpactTooHigh
+│   ├── UnreadGainTooHigh
 │   ├── SlippageTooHigh
 │   ├── UnusualFees         a node's gas, fees or nonce are far from what they should be
 │   └── VerdictBlocks       a rehearsal of the swap has shown that it must not be signed
@@ -423,6 +424,12 @@ class PriceImpactTooHigh(UnsafeSwap):
     """The price impact is above the allowed maximum."""
 
     code = "PRICE_IMPACT_TOO_HIGH"
+
+
+class UnreadGainTooHigh(UnsafeSwap):
+    """Pools that were not read might add more to the output than the allowed maximum."""
+
+    code = "UNREAD_GAIN_TOO_HIGH"
 
 
 class SlippageTooHigh(UnsafeSwap):

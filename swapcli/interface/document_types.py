@@ -840,7 +840,9 @@ class AlternativeJson(TypedDict):
 
 
 class ComparisonJson(TypedDict):
-    """`swapcli compare --json`: the alternatives for an order, the best first. `state` is that of the split route.
+    """`swapcli compare --json`: the alternatives for an order, the best first.
+
+    `state` and `unreadGainBps` are those of the split route.
 
     Those that are proven by a simulation come before those that only say what they pay. `hostsAsked` are the hosts of
     the aggregators that got the order, and `sender` is for whom; null if none was asked.
@@ -851,6 +853,7 @@ class ComparisonJson(TypedDict):
     outputToken: SwapTokenJson
     inputAmount: str
     state: StateJson | None
+    unreadGainBps: float | None
     warnings: list[WarningJson]
     hostsAsked: list[str]
     sender: str | None

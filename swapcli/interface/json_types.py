@@ -158,6 +158,8 @@ class QuoteFieldsJson(TypedDict):
     `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
     integrator's fee and the slippage. `outputNetOfGas` is the output after the fee, less the gas cost in the output
     token. `gasPriceWei` is the price of a unit of gas; `l1Fee` is what the network charges on top for L1 data, in wei.
+    `unreadGainBps` is how many basis points pools that were not read might add to the output at most, by their last
+    known state; null if reading did not end at a limit.
     `exact` says whether every amount was computed as the contracts do, or quoted by the pool's own protocol for that
     very amount and block; `sampledPools` are the pools that protocols quote.
     `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
@@ -173,6 +175,7 @@ class QuoteFieldsJson(TypedDict):
     gasUsd: float | None
     outputNetOfGas: str | None
     bestSinglePath: BestSinglePathJson | None
+    unreadGainBps: float | None
     exact: bool | None
     sampledPools: list[str]
     expiresAt: int

@@ -40,6 +40,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "gasUsd": figures.gas_usd,
         "outputNetOfGas": _text(figures.output_net_of_gas),
         "bestSinglePath": None if figures.single_path is None else _render_single_path(figures.single_path),
+        "unreadGainBps": figures.unread_gain_bps,
         "exact": figures.is_exact,
         "sampledPools": [display_address(each, network.kind) for each in figures.sampled_pools],
         "expiresAt": figures.expires_at_s,

@@ -484,8 +484,9 @@ class Market:
         rehearses the swap first, unless the setting `check` is "never".
 
         Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
-        `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a node
-        for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`, `UnusualFees` and `UpstreamError`.
+        `PriceImpactTooHigh`, `UnreadGainTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
+        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
+        `UnusualFees` and `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
 
@@ -518,7 +519,8 @@ class Market:
         from swapcli.state.clock import SYSTEM_CLOCK
 
         address = parse_address_option(owner, quote.network, "owner")
-        deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+        now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
+        deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
         with self._lock:
             terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
             router = self.source.build(quote.answer, terms).to
@@ -550,7 +552,13 @@ class Market:
         from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
         from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.swap_warnings import swap_warnings
-        from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings, exact_output_warnings
+        from swapcli.quoting.warnings import (
+            check_impact,
+            check_slippage,
+            check_unread,
+            deadline_warnings,
+            exact_output_warnings,
+        )
         from swapcli.state.clock import SYSTEM_CLOCK
 
         network = quote.network
@@ -567,11 +575,13 @@ class Market:
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
-            deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+            now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
+            deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not simulate:  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
+        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, network, "sender"))
         with self._lock:

@@ -54,6 +54,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         changing_pools=_changing_pools(answer),
         is_exact=is_exact(answer),
         sampled_pools=_sampled_addresses(answer),
+        unread_gain_bps=answer.unread_gain_bps if isinstance(answer, LocalQuote) else None,
     )
 
 

@@ -40,7 +40,7 @@ class LocalQuote(NamedTuple):
     `tokens` by address include the route's tokens, `pools` by key its pools. `placeholder_pools` are the keys of those
     of the route's pools whose addresses are placeholders. `transfers` says by address how the route's tokens transfer.
     `payload` is that of the route, if the quote was requested with terms. For `contradictions`
-    some protocols or pools are not used.
+    some protocols or pools are not used. `unread_gain_bps` is as in `QuoteFigures`.
     """
 
     order: Order
@@ -55,6 +55,7 @@ class LocalQuote(NamedTuple):
     transfers: Mapping[str, TransferBehaviour]
     payload: UnsignedTransaction | None = None
     contradictions: tuple[Contradiction, ...] = ()
+    unread_gain_bps: float | None = None
 
 
 class RemoteQuote(NamedTuple):

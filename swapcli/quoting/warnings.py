@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh
+from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.order import Order
@@ -16,7 +16,7 @@ from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.units import PPM
+from swapcli.core.model.units import BPS, PPM
 from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.interface.slippage import format_percent
@@ -47,6 +47,8 @@ _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
     Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
 }
+_UNREAD_WARNING_BPS = 5.0
+"""The lowest fee of a common pool: below it, another route seldom pays more."""
 _MAX_CLOCK_DIFFERENCE_S = 60
 """Several block times on every network, and far more than clocks differ that keep the time."""
 _UNSAFE_STATES = frozenset({*UNREAL_STATE_CODES, WarningCode.STATE_OLD})
@@ -71,6 +73,7 @@ def quote_warnings(
     about the state."""
     own = (
         *live_warnings(origin),
+        *clock_warnings(origin),
         *_impact_warnings(impact, origin, terms.impact_warning_ppm),
         *_slippage_warnings(terms),
         *_recipient_warnings(terms),
@@ -115,7 +118,7 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
     if terms.permit:
         return
     if router_dialect(network).enforces_deadline:
-        yield from _clock_warnings(terms, state, now_s)
+        yield from _deadline_clock_warnings(terms, state, now_s)
         return
     if network.router_dialect == OWN:
         yield QuoteWarning(
@@ -147,22 +150,35 @@ def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterato
 
 def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:
     """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
-    return (*live_warnings(market), *_state_warnings(origin, ttl_s, ""))
+    return (*live_warnings(market), *clock_warnings(market), *_state_warnings(origin, ttl_s, ""))
 
 
-def _clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
-    """Yield a warning where a deadline counts from the time of a block that is far from this machine's."""
+def clock_warnings(state: StateSource) -> Iterator[QuoteWarning]:
+    """Yield a warning if the time of the network counts rather than this machine's clock."""
+    if state.clock_offset_s:
+        yield _clock_differs(
+            "the time of the network's nodes", -state.clock_offset_s, "ages and deadlines count from it"
+        )
+
+
+def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+    """Yield a warning if a deadline counts from the time of a block that is far from this machine's clock.
+
+    A time on which nodes agree has its warning already.
+    """
     block_s = chain_time_s(state)
-    if block_s is None or (terms.deadline_s is not None and terms.deadline_in_s is None):
+    if block_s is None or state.clock_offset_s or (terms.deadline_s is not None and terms.deadline_in_s is None):
         return
     difference_s = int(now_s) - block_s
     if abs(difference_s) > _MAX_CLOCK_DIFFERENCE_S:
-        side = "behind" if difference_s > 0 else "ahead of"
-        yield QuoteWarning(
-            WarningCode.CLOCK_DIFFERS,
-            f"the newest block is {abs(difference_s):,} seconds {side} this machine's clock; the deadline counts from"
-            " the block",
-        )
+        yield _clock_differs("the newest block", difference_s, "the deadline counts from the block")
+
+
+def _clock_differs(what: str, behind_s: int, consequence: str) -> QuoteWarning:
+    side = "behind" if behind_s > 0 else "ahead of"
+    return QuoteWarning(
+        WarningCode.CLOCK_DIFFERS, f"{what} is {abs(behind_s):,} seconds {side} this machine's clock; {consequence}"
+    )
 
 
 def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:
@@ -190,6 +206,8 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
     if not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+    if answer.unread_gain_bps is not None and answer.unread_gain_bps > _UNREAD_WARNING_BPS:
+        yield QuoteWarning(WarningCode.SEARCH_UNREAD, _unread_sentence(answer.unread_gain_bps))
     for each in answer.contradictions:
         left_out = f"all pools of {each.protocol} were" if each.quoted else f"pool {each.pool} was"
         quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
@@ -312,6 +330,22 @@ def check_impact(
             "bought_usd": impact.bought_usd,
         },
     )
+
+
+def check_unread(unread_gain_bps: float | None, max_impact_ppm: int, option: str = "max_impact") -> None:
+    """Raise `UnreadGainTooHigh` if unread pools might add more than `max_impact_ppm`, since that would be lost."""
+    if unread_gain_bps is None or unread_gain_bps * PPM / BPS <= max_impact_ppm:
+        return
+    allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
+    raise UnreadGainTooHigh(
+        f"{_unread_sentence(unread_gain_bps)}; {allowed}% is allowed",
+        hint=f"set a node of your own, which takes more requests, sell less, or allow it with {option}",
+        details={"unread_gain_bps": unread_gain_bps, "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT},
+    )
+
+
+def _unread_sentence(gain_bps: float) -> str:
+    return f"pools that were not read might add up to {gain_bps:,.1f} bps to the output"
 
 
 def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_slippage") -> None:

@@ -198,6 +198,7 @@ class BlockSnapshot:
             placeholder_pools=frozenset(),
             pinned=self.is_pinned,
             tag=self.head.tag,
+            clock_offset_s=round(self.head.clock_offset_s),
         )
 
 

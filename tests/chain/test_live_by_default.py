@@ -28,6 +28,8 @@ PAIR = ("WETH", "USDC", "1.5")
 class User:
     """A user with a store, and without a node in the settings: only `public` nodes of the network are known."""
 
+    block_time_s = 60
+
     def __init__(self, trader: Trader, folder: Path) -> None:
         network = trader.world.network
         self.name, self.folder, self.url = network.name, folder, url_of(trader.chain)
@@ -40,12 +42,15 @@ class User:
     def run(
         self, *words: str, public: list[str], settings: dict[str, object] | None = None, **env: str
     ) -> CommandResult:
+        return run_swapcli(words[0], self.name, *words[1:], env=self.environment(public, settings) | env)
+
+    def environment(self, public: list[str], settings: dict[str, object] | None = None) -> dict[str, str]:
+        """Write the settings; return the variables of a command that reads them."""
         file = self.folder / "config.yaml"
-        network = self._network | {"public_rpc_urls": public, "block_time_s": 60}
+        network = self._network | {"public_rpc_urls": public, "block_time_s": self.block_time_s}
         folder = {"store_dir": str(self.folder / "stores"), "networks": {self.name: network}}
         file.write_text(json.dumps(folder | (settings or {})))
-        own = {"SWAPCLI_CONFIG": str(file), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(self.folder / "data")}
-        return run_swapcli(words[0], self.name, *words[1:], env=own | env)
+        return {"SWAPCLI_CONFIG": str(file), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(self.folder / "data")}
 
 
 @pytest.fixture(scope="module")

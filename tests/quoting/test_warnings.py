@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh
+from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
@@ -13,8 +14,18 @@ from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import ReportedWarnings, StateSource
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.networks.catalogue import find_network
+from swapcli.interface.quote_fields import render_quote_fields
+from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.warnings import answer_warnings, check_impact, check_slippage, quote_warnings
+from swapcli.quoting.warnings import (
+    answer_warnings,
+    check_impact,
+    check_slippage,
+    check_unread,
+    deadline_warnings,
+    quote_warnings,
+)
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import UNIT, build_concentrated, build_market, build_token
 
@@ -70,6 +81,38 @@ def test_the_thresholds_are_exact(fraction: float, warned: bool, refused: bool) 
         assert caught.value.details["max_impact_percent"] == 15.0
     else:
         check_impact(impact, LIVE, 150_000)
+
+
+@pytest.mark.parametrize(
+    ("gain_bps", "warned", "refused"),
+    [(None, False, False), (5.0, False, False), (5.1, True, False), (1_500.0, True, False), (1_500.1, True, True)],
+)
+def test_the_gain_of_unread_pools_is_warned_of_and_refused(gain_bps: float | None, warned: bool, refused: bool) -> None:
+    tokens = build_token(0), build_token(1)
+    source = InMemorySource(
+        build_market([build_concentrated(1, *tokens, 10**8 * UNIT, 1.0, 6_000)], tokens), SYSTEM_CLOCK
+    )
+    answer = source.quote(QuoteRequest(Order(*tokens, UNIT), ApiVersion.V2))._replace(unread_gain_bps=gain_bps)
+    figures = compute_figures(answer, SwapTerms(0))
+    assert ("SEARCH_UNREAD" in [each.code for each in figures.warnings]) == warned
+    assert render_quote_fields(figures, answer.network)["unreadGainBps"] == gain_bps
+    if refused:
+        with pytest.raises(UnreadGainTooHigh) as caught:
+            check_unread(gain_bps, 150_000)
+        assert caught.value.details == {"unread_gain_bps": gain_bps, "max_impact_percent": 15.0}
+    else:
+        check_unread(gain_bps, 150_000)
+
+
+@pytest.mark.parametrize("ahead_s", [-3_600, 30])
+def test_a_clock_that_nodes_contradict_is_warned_of_once(ahead_s: int) -> None:
+    state = LIVE._replace(clock_offset_s=-ahead_s)
+    (warning,) = quote_warnings(NO_IMPACT, state, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000))
+    side = "ahead of" if ahead_s < 0 else "behind"
+    assert warning.code == "CLOCK_DIFFERS"
+    assert f"{abs(ahead_s):,} seconds {side} this machine's clock" in warning.message
+    network = find_network("base")._replace(router_dialect="settler")
+    assert not [*deadline_warnings(network, SwapTerms(0), state._replace(tag=BlockTag.LATEST), 1_000 + ahead_s)]
 
 
 def test_an_unknown_impact_is_a_warning_and_no_error() -> None:

@@ -33,7 +33,8 @@ class MarketState(NamedTuple):
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
     `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
-    called the block when it was read, None for a past block that was asked for.
+    called the block when it was read, None for a past block that was asked for. `clock_offset_s` is what to add to this
+    machine's clock to get the time of the network; it is 0 unless several nodes agree that the clock is wrong.
     """
 
     network: Network
@@ -48,6 +49,11 @@ class MarketState(NamedTuple):
     transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
     pinned: bool | None = None
     tag: BlockTag | None = BlockTag.LATEST
+    clock_offset_s: int = 0
+
+    def network_time_s(self, now_s: float) -> float:
+        """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
+        return now_s + self.clock_offset_s
 
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""

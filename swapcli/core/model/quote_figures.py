@@ -53,6 +53,9 @@ class QuoteFigures(NamedTuple):
     that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
     service quoted. `sampled_pools`
     are the addresses of the pools that protocols quote. `pool_limit` is None where the order sets none.
+
+    `unread_gain_bps` is how much pools that were not read might add to the output at most, by their last known state;
+    None if reading did not end at a limit.
     """
 
     amount_in: int
@@ -79,3 +82,4 @@ class QuoteFigures(NamedTuple):
     is_exact: bool | None = True
     sampled_pools: tuple[str, ...] = ()
     pool_limit: PoolLimitCost | None = None
+    unread_gain_bps: float | None = None

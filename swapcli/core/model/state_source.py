@@ -22,7 +22,8 @@ class StateSource(NamedTuple):
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
     the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
     the block was asked for by its number or hash. `without_samples` counts sampled pools that are not used, as no node
-    has quoted them. `live_failure` says why the state is not live where live state was wanted.
+    has quoted them. `live_failure` says why the state is not live where live state was wanted. `clock_offset_s` is
+    as in `MarketState`.
     """
 
     provenance: Provenance | None
@@ -38,11 +39,13 @@ class StateSource(NamedTuple):
     without_samples: int = 0
     live_failure: str = ""
     is_past: bool = False
+    clock_offset_s: int = 0
 
     @classmethod
     def of(cls, market: MarketState, now_s: float) -> StateSource:
-        """Return the state source of a market; its age counts from `now_s` (Unix time)."""
-        age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
+        """Return the state source of a market; `now_s` is the time of this machine's clock (Unix)."""
+        network_s = int(market.network_time_s(now_s))
+        age_s = None if market.timestamp is None else max(0, network_s - market.timestamp)
         was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
         return cls(
             market.provenance,
@@ -55,7 +58,12 @@ class StateSource(NamedTuple):
             tag=market.tag if was_read_from_node else None,
             without_samples=_count_without_samples(market),
             is_past=was_read_from_node and market.tag is None,
+            clock_offset_s=market.clock_offset_s,
         )
+
+    def network_time_s(self, now_s: float) -> float:
+        """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
+        return now_s + self.clock_offset_s
 
     @property
     def is_live(self) -> bool:

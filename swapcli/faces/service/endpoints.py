@@ -80,7 +80,9 @@ def route_picture(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
 
 def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/execute."""
-    posted = requests.parse_execute_body(request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry))
+    posted = requests.parse_execute_body(
+        request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry, request.network)
+    )
     built, headers = _build(registry, request, posted)
     document = render_execute(built.payload, request.network)
     response = _judged_response(registry, built, document, headers, details=posted.details)
@@ -105,7 +107,7 @@ def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: In
 
 def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/calldata: of an order, or of a posted route."""
-    body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry))
+    body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry, request.network))
     if isinstance(body, OrderRequest):
         answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
         document = render_calldata_v1(answer.result, payload, request.network)
@@ -143,11 +145,13 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
 
 def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/v2/calldata."""
-    posted = requests.parse_execute_body(request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry))
+    posted = requests.parse_execute_body(
+        request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry, request.network)
+    )
     if posted.result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
     built, headers = _build(registry, request, posted)
-    payload, now_ms = built.payload, registry.now_ms()
+    payload, now_ms = built.payload, registry.network_time_ms(request.network.name)
     document = (
         render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
         if isinstance(payload.call, EncodedCall)
@@ -352,8 +356,8 @@ def _order_source(registry: MarketRegistry, request: EndpointRequest, orders: Se
     return _source(registry, request, [request.network.to_wrapped_token(token).address for token in tokens])
 
 
-def _now_s(registry: MarketRegistry) -> int:
-    return int(registry.clock.now_s())
+def _now_s(registry: MarketRegistry, network: Network) -> int:
+    return int(registry.network_time_s(network.name))
 
 
 def _quote_request(

@@ -18,7 +18,7 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import JsonResponse
 from swapcli.faces.service.market_registry import MarketRegistry
-from swapcli.faces.service.quote_headers import state_headers
+from swapcli.faces.service.quote_headers import health_headers
 from swapcli.faces.service.worker_group import GroupMember, describe_workers
 from swapcli.faces.service.worker_thread import Worker
 from swapcli.interface.health import render_health_v1, render_health_v2
@@ -63,9 +63,11 @@ class HealthMonitor:
         """
         status, message = await self._status(network.name)
         source = self._registry.sources.get(network.name)
-        headers = state_headers(source.state_source) if source else ()
+        headers = health_headers(source.state_source) if source else ()
         if api_version is ApiVersion.V2:
-            return JsonResponse(status, render_health_v2(status, message, self._registry.now_ms()), headers)
+            return JsonResponse(
+                status, render_health_v2(status, message, self._registry.network_time_ms(network.name)), headers
+            )
         return JsonResponse(status, render_health_v1(status, message), headers)
 
     async def _status(self, name: str) -> tuple[int, str]:

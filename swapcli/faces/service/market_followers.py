@@ -26,6 +26,7 @@ from swapcli.state.backoff import backoff_s
 from swapcli.state.clock import Clock
 from swapcli.state.feed.counters import FeedCounters
 from swapcli.state.rpc.head_source import FollowMode, PollingHeads, poll_interval_s
+from swapcli.state.rpc.node import KnowsTime
 from swapcli.state.rpc.rpc_node import FailoverNode
 from swapcli.state.store import StoredBlock
 from swapcli.state.sync import Progress
@@ -303,4 +304,6 @@ class _WriterThread(_FollowerThread[StoredBlock]):
         self._announcements.announce(self.network)
 
     def _set_status(self, status: str, *, is_failing: bool = False) -> None:
-        self._announcements.set_state(self.network, WriterState(self.heads.mode, status, is_failing))
+        node = self._written.node
+        offset_s = node.clock_offset_s if isinstance(node, KnowsTime) else 0.0
+        self._announcements.set_state(self.network, WriterState(self.heads.mode, status, is_failing, offset_s))

@@ -257,6 +257,11 @@ class MarketRegistry:
             max_age_s = self.route_ttl_s
         check_fresh(origin, source.network, max_age_s)
 
-    def now_ms(self) -> int:
-        """Return the Unix time in milliseconds."""
-        return int(self.clock.now_s() * 1000)
+    def network_time_s(self, name: str) -> float:
+        """Return the Unix time of a network: that of this machine's clock unless its nodes agree on another."""
+        source, now_s = self._sources.get(name), self.clock.now_s()
+        return source.market.network_time_s(now_s) if source else now_s
+
+    def network_time_ms(self, name: str) -> int:
+        """Return the Unix time of a network in milliseconds."""
+        return int(self.network_time_s(name) * 1000)

@@ -42,7 +42,7 @@ def amend_with_verdict(
     route = payload.call.route
     known = source.known().trading({route.token_in, route.token_out})
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
-    now_s = int(registry.clock.now_s())
+    now_s = int(registry.network_time_s(network.name))
 
     def judge(node: StateOverrideNode) -> object:
         from swapcli.payload.checks.simulated_variants import TradedTokens

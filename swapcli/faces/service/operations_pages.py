@@ -126,6 +126,9 @@ class OpenApiPage:
         )
 
     def _examples(self) -> dict[str, RequestExample]:
-        now_ms = self._registry.now_ms()
-        examples = {name: build_example(source.market, now_ms) for name, source in self._registry.sources.items()}
+        registry = self._registry
+        examples = {
+            name: build_example(source.market, registry.network_time_ms(name))
+            for name, source in registry.sources.items()
+        }
         return {name: example for name, example in examples.items() if example}

@@ -20,7 +20,7 @@ from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
-from swapcli.quoting.warnings import answer_warnings, quote_warnings
+from swapcli.quoting.warnings import answer_warnings, clock_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult) -> Headers:
@@ -43,6 +43,11 @@ def payload_headers(
     state, impact = source.state_source, payload_impact(source, result, payload)
     warnings = quote_warnings(impact, state, terms_of_payload(payload, terms))
     return _headers(state, warnings, impact)
+
+
+def health_headers(state_source: StateSource) -> Headers:
+    """Return the headers of a health check of a source: its state, and whether this machine's clock is wrong."""
+    return _headers(state_source, clock_warnings(state_source), None)
 
 
 def state_headers(state_source: StateSource) -> Headers:

@@ -287,7 +287,7 @@ class RouteEvents:
         self._check_age(topic)
         if topic.failure is not None or topic.found is None:
             return _Message(b": no quote yet\n\n") if had_failed else None
-        return _Message(_encode("heartbeat", {"state": self._state(topic.found)}))
+        return _Message(_encode("heartbeat", {"state": self._state(topic.found, topic.network)}))
 
     def _check_age(self, topic: _Topic) -> None:
         """Report a failure if the state has become too old since the last block."""
@@ -374,7 +374,7 @@ class RouteEvents:
         except (NoRoute, UnknownToken) as error:
             reply = error_response(error)
             assert reply is not None
-            amended = with_v2_meta(reply, self._registry.now_ms())
+            amended = with_v2_meta(reply, self._registry.network_time_ms(name))
             document, headers = cast("Mapping[str, Any]", amended.document), ()
         source = self._registry.sources.get(name)
         return version, _Found(document, headers, source.market.timestamp if source else None)
@@ -385,7 +385,7 @@ class RouteEvents:
         content = {name: value for name, value in found.document.items() if name not in _TIMES}
         digest = blake2b(msgspec.json.encode([content, warnings], order="sorted"), digest_size=12).hexdigest()
         if topic.message is None or topic.message.digest != digest:
-            state = self._state(found)
+            state = self._state(found, topic.network)
             data = {"quote": found.document, "state": state, "warnings": warnings}
             event_id = f"{state.get('block') or 0}-{digest}"
             topic.set_message(_Message(_encode("quote", data, event_id), digest))
@@ -401,13 +401,14 @@ class RouteEvents:
         status = 503 if reply is None else reply.status
         topic.set_message(_Message(_encode("unavailable", {"statusCode": status, "message": error.message})))
 
-    def _state(self, found: _Found) -> dict[str, object]:
+    def _state(self, found: _Found, network: str) -> dict[str, object]:
         """Return the state of a quote with its age now."""
         state = parse_state(_header(found.headers, STATE_HEADER))
         if state is None:
             return {}
-        now_s = int(self._registry.clock.now_s())
-        age_s = None if found.timestamp is None else max(0, now_s - found.timestamp)
+        age_s = (
+            None if found.timestamp is None else max(0, int(self._registry.network_time_s(network)) - found.timestamp)
+        )
         return {"kind": state.provenance, "block": state.block, "ageS": age_s, "tag": state.tag}
 
     def _spawn(self, work: Any) -> None:

@@ -22,11 +22,15 @@ _ANNOUNCEMENT = b"!"
 
 
 class WriterState(NamedTuple):
-    """How a store is written: how new blocks are found, and, if the store does not exist yet, why."""
+    """How a store is written: how new blocks are found, and, if the store does not exist yet, why.
+
+    `clock_offset_s` is as in `KnowsTime`, of the writer's node.
+    """
 
     mode: FollowMode = FollowMode.POLLING
     status: str = ""
     is_failing: bool = False
+    clock_offset_s: float = 0.0
 
 
 class BlockAnnouncements:
@@ -77,6 +81,11 @@ class AnnouncedHeads:
     def mode(self) -> FollowMode:
         """How the writer finds new blocks."""
         return self._announcements.state(self._network).mode
+
+    @property
+    def clock_offset_s(self) -> float:
+        """As `KnowsTime.clock_offset_s`, as the writer's nodes have shown."""
+        return self._announcements.state(self._network).clock_offset_s
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """As `HeadSource.wait`."""

@@ -23,7 +23,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import HeadSource
-from swapcli.state.rpc.node import ChainHead, Node
+from swapcli.state.rpc.node import ChainHead, KnowsTime, Node
 from swapcli.state.snapshot_reader import BlockSnapshot
 from swapcli.state.store import Store, StoredBlock, create_store, open_store
 from swapcli.state.sync import Progress, follow, import_pools
@@ -84,8 +84,15 @@ def open_follower(
             _fill_private_store(followed, path, on_progress, max_pools)
         store = stack.enter_context(open_store(str(path), followed.networks, followed.network.name))
         is_writer = not (isinstance(followed, FollowedStore) and followed.is_read_only)
+        times = followed.node if is_writer else followed.heads
         yield MarketFollower(
-            store, followed.node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools, is_writer=is_writer
+            store,
+            followed.node,
+            clock,
+            route_ttl_s=route_ttl_s,
+            max_pools=max_pools,
+            is_writer=is_writer,
+            times=times if isinstance(times, KnowsTime) else None,
         )
 
 
@@ -182,7 +189,7 @@ class _Latest(NamedTuple):
 
 
 class MarketFollower:
-    """Returns sources of quotes that are each as of one whole block."""
+    """Returns sources of quotes that are each as of one whole block. `times` knows whether the clock is wrong."""
 
     def __init__(
         self,
@@ -193,8 +200,9 @@ class MarketFollower:
         route_ttl_s: int,
         max_pools: int,
         is_writer: bool,
+        times: KnowsTime | None = None,
     ) -> None:
-        self._store, self._node, self._clock = store, node, clock
+        self._store, self._node, self._clock, self._times = store, node, clock, times
         self._route_ttl_s, self._max_pools, self._is_writer = route_ttl_s, max_pools, is_writer
         self._latest: _Latest | None = None
 
@@ -206,6 +214,7 @@ class MarketFollower:
             market = self._with_router(market)
         except UpstreamError:  # the market can be quoted without its router, which `advance` reads
             has_router = False
+        market = self._with_clock(market)
         return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
 
     def advance(self) -> InMemorySource | None:
@@ -226,14 +235,18 @@ class MarketFollower:
             part = None if changed is None else self._store.read_pools(changed)
         if changed is None or part is None:
             head, market = self._read_deepest()
-            market = self._with_samples(self._with_router(market), head)
+            market = self._with_clock(self._with_samples(self._with_router(market), head))
             source, selected_s = self._new_source(market), self._clock.monotonic_s()
         else:
             market = self._with_router(_with_changes(latest.source.market, part, changed, self._max_pools))
-            market = self._with_samples(market, head)
+            market = self._with_clock(self._with_samples(market, head))
             changed |= frozenset(key for key, pool in market.pools.items() if pool.is_sampled)
             source, selected_s = latest.source.with_changes(market, changed), latest.selected_s
         return self._set_latest(_Latest(source, head, selected_s, has_router=True))
+
+    def _with_clock(self, market: MarketState) -> MarketState:
+        """Return the market with what nodes have shown of this machine's clock."""
+        return market._replace(clock_offset_s=round(self._times.clock_offset_s)) if self._times else market
 
     def _read_deepest(self) -> tuple[StoredBlock | None, MarketState]:
         with self._store.snapshot():

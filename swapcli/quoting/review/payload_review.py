@@ -33,9 +33,10 @@ from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_w
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
 from swapcli.quoting.sources.quote_source import known_contract, known_market
-from swapcli.quoting.warnings import live_warnings
+from swapcli.quoting.warnings import clock_warnings, live_warnings
 
 if TYPE_CHECKING:
+    from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 
@@ -59,7 +60,10 @@ def review_payload(
         gross, problem = _quote(order, source, price_request=price_request)
     if source is not None and gross is not None:
         known = known._replace(fresh_amount_out=_after_fee(call, signing, gross), state=source.state_source)
-    warnings = [*live_warnings(source.state_source)] if source else []
+    warnings: list[QuoteWarning] = []
+    if source is not None:
+        now_s = source.state_source.network_time_s(now_s)
+        warnings += [*live_warnings(source.state_source), *clock_warnings(source.state_source)]
     knows_pools = source is not None and known_market(source) is not None
     warnings += [*call_warnings(known), *token_warnings(known, knows_pools=knows_pools), *route_warnings(known)]
     if order:

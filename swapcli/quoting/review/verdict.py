@@ -28,7 +28,7 @@ def judge(nodes: NodeOpener, swap: JudgedSwap, sender: str | None, known_pools: 
         with nodes.checking_node(swap.network) as node:
             if node is None:
                 return None
-            settings, now_s = nodes.setup.settings, int(SYSTEM_CLOCK.now_s())
+            settings, now_s = nodes.setup.settings, int(swap.origin.network_time_s(SYSTEM_CLOCK.now_s()))
             limits = (settings.price_guard_ppm, settings.max_price_loss_ppm)
             return judge_swap(node, swap, sender, price_guard(swap, known_pools, now_s, limits))
     except UpstreamError as error:

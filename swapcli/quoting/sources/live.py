@@ -171,12 +171,11 @@ class LiveSource:
         searched, outcome = checked.searched, checked.outcome
         refusals = [each for each in checked.contradictions if not each.quoted]
         self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
-        if found.left_bps is not None:
-            left = f", others might add up to {found.left_bps:.1f} bps"
-            searched = searched.with_description(f"{searched.market.source}{left}")
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
-        return self._use(searched), answer._replace(contradictions=(*self._contradictions.values(), *refusals))
+        unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
+        contradictions = (*self._contradictions.values(), *refusals)
+        return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
 
     def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
@@ -201,7 +200,10 @@ class LiveSource:
         """Return whether known state is young enough for quotes on the latest block."""
         if self._max_age_s is None or self._block.tag is not BlockTag.LATEST:
             return False
-        return is_fresh(known.state_source, self._max_age_s)
+        state = known.state_source
+        if state.timestamp is not None and state.timestamp > self._clock.now_s() + self._max_age_s:
+            return False  # the clock is wrong, so the age is unknown, and the node shows it
+        return is_fresh(state, self._max_age_s)
 
     def _with_router(self, market: MarketState) -> MarketState:
         """Return a market with the address of the router, which a registry may name. Raise `UpstreamError`."""

@@ -62,7 +62,7 @@ def build_local_quote(
     quote, pools = _quote_of(searchable, request, outcome)
     quote = quote._replace(time_s=round(clock.monotonic_s() - started_s, 6))
     now_s = clock.now_s()
-    timestamp_ms = int(now_s * 1000)
+    timestamp_ms = int(market.network_time_s(now_s) * 1000)
     result = build_result(
         quote,
         order,
@@ -177,7 +177,8 @@ class LocalPayloads:
         `issued_ms` is when this process returned a V1 route, which has no time.
         """
         market, network = searchable.market, searchable.network
-        check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
+        now_ms = int(market.network_time_s(self._clock.now_s()) * 1000)
+        check_age(result, issued_ms, now_ms, self._route_ttl_s)
         check_route(result, market)
         check_executable(result.pool_keys, market)
         done, pools = replay_result(result, searchable.executable, terms.slippage_ppm)
@@ -199,7 +200,7 @@ class LocalPayloads:
             return terms
         ttl_s = DEFAULT_DEADLINE_S if market.network.router_dialect == OWN else self._route_ttl_s
         now_s = self._clock.now_s()
-        from_s = chain_time_s(StateSource.of(market, now_s)) or int(now_s)
+        from_s = chain_time_s(StateSource.of(market, now_s)) or int(market.network_time_s(now_s))
         return terms._replace(deadline_s=from_s + (terms.deadline_in_s or ttl_s))
 
 

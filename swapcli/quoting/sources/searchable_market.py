@@ -78,12 +78,6 @@ class SearchableMarket:
             after.router = self.router.with_changes(after.router.market, changed)
         return after
 
-    def with_description(self, description: str) -> SearchableMarket:
-        """Return this market with another description of where its state comes from."""
-        copy = self.with_market(self.market._replace(source=description))
-        copy.router = self.router
-        return copy
-
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:

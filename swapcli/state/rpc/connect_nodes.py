@@ -62,15 +62,15 @@ class NodeConnector(NamedTuple):
 
         Its documented public nodes keep to the limits that they publish. `warn` says why a spare replaces it.
         """
+        from swapcli.state.rpc.network_time import NetworkTime
         from swapcli.state.rpc.nodes_by_kind import node_class, nodes_of_kind
 
         shares_load = shares_load and nodes_of_kind(network.kind).share_load
         documented = network.public_nodes
-        return node_class(network.kind)(
-            **self._node_arguments(
-                urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=documented
-            )
+        arguments = self._node_arguments(
+            urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=documented
         )
+        return node_class(network.kind)(**arguments, network_time=NetworkTime(network.block_time_s))
 
     def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
         """Return a node with an EVM interface that the user has named: as `connect`, without documented limits."""

@@ -41,12 +41,13 @@ _HINT = "check the address of the node, and that it runs"
 
 class HttpResponse(NamedTuple):
     """A response. `retry_after_s` is from its Retry-After header, 0 without one; `location` is the target of a
-    redirect without secrets."""
+    redirect without secrets. `date` is its Date header, empty without one and if a cache has kept it."""
 
     status: int
     body: bytes
     retry_after_s: int
     location: str = ""
+    date: str = ""
 
 
 class HttpConnection:
@@ -89,7 +90,7 @@ class HttpConnection:
             content: object = json.loads(response.body)
         except (ValueError, RecursionError):
             content, text = None, response.body[:_READ_BYTES].decode(errors="replace")
-        return RpcResponse(response.status, content, response.retry_after_s, text, response.location)
+        return RpcResponse(response.status, content, response.retry_after_s, text, response.location, response.date)
 
     def redact(self, words: str) -> str:
         """As `RpcConnection.redact`."""
@@ -131,7 +132,9 @@ class HttpConnection:
             raise
         retry_after_s = parse_retry_after(response.getheader("Retry-After"), time.time())
         location = response.getheader("Location", "") if response.status in _REDIRECTS else ""
-        return HttpResponse(response.status, content, retry_after_s or 0, hide_secrets(location, self._address.secrets))
+        location = hide_secrets(location, self._address.secrets)
+        date = "" if response.getheader("Age") else response.getheader("Date", "")
+        return HttpResponse(response.status, content, retry_after_s or 0, location, date)
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
         """Yield the body as it arrives. Raises `IncompleteRead` if it ends early."""

@@ -111,7 +111,7 @@ class JsonRpcClient:
     Gives up after `attempts` exchanges in a row without a result, each of at most `timeout_s`; `pause` sleeps for the
     given seconds between them. It keeps to `limits`, and learns them.
 
-    `round_trips` counts exchanges.
+    `round_trips` counts exchanges; `date` is the `Date` header of the last response.
     """
 
     def __init__(
@@ -125,6 +125,7 @@ class JsonRpcClient:
         self._connection, self._timeout_s, self._attempts, self._pause = connection, timeout_s, attempts, pause
         self.limits = limits or NodeLimits()
         self.round_trips = 0
+        self.date = ""
 
     @property
     def redacted_url(self) -> str:
@@ -291,7 +292,9 @@ class JsonRpcClient:
         self.limits.pause_before(count, self._pause, _LONGEST_PAUSE_S)
         self.round_trips += 1
         try:
-            return self._connection.exchange(body, self._timeout_s)
+            response = self._connection.exchange(body, self._timeout_s)
+            self.date = response.date
+            return response
         except UpstreamError as error:
             is_suspect = count > 1 and type(error) in (Unreachable, InvalidUpstreamResponse) and not error.refusal
             refusal = _Refused(error, batch_requests=count if is_suspect else 1)

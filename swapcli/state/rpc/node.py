@@ -68,12 +68,15 @@ class ChainHead(NamedTuple):
 
     `gas_price` is in wei, or the error of a node that does not serve it. `code` is that of the requested contract, None
     if none was requested or the node did not return it.
+    `clock_offset_s` is what to add to this machine's clock to get the time that several nodes agree on; 0 while the
+    clock is right, or nothing proves that it is wrong.
     """
 
     block: BlockHeader
     gas_price: int | UpstreamError
     tag: BlockTag | None = BlockTag.LATEST
     code: bytes | None = None
+    clock_offset_s: float = 0.0
 
     @property
     def gas_price_wei(self) -> int:
@@ -188,6 +191,15 @@ class BudgetedNode(Protocol):
     @property
     def requests_left(self) -> int:
         """The requests that may still be sent for the present block."""
+
+
+@runtime_checkable
+class KnowsTime(Protocol):
+    """A node, or an object that speaks for one, that compares this machine's clock with other nodes."""
+
+    @property
+    def clock_offset_s(self) -> float:
+        """As `ChainHead.clock_offset_s`, at present."""
 
 
 class Account(NamedTuple):

@@ -15,6 +15,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.log_scan import scan_first_range
 from swapcli.state.rpc.multicall import BlockReader, find_answering_block
+from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, max_block_age_s
 from swapcli.state.rpc.node import (
     BlockHeader,
     ContractCall,
@@ -25,8 +26,6 @@ from swapcli.state.rpc.node import (
     StateOverrideNode,
 )
 
-MAX_AGE_BLOCKS: Final = 10
-"""Block times after which the newest block of a node is old: public nodes behind a balancer lag by one or two."""
 _MIN_MAX_AGE_S: Final = 60.0
 """Networks with blocks of seconds may pause for a few of them."""
 _CHAIN: Final = "chain"
@@ -93,15 +92,15 @@ class _NodeChecks:
     def run(self) -> NodeReport:
         report = NodeReport(self._node.redacted_url)
         with self._checking(_CHAIN):
-            block = self._node.read_head().block
+            self._node.read_head()
             started_s = time.monotonic()  # the first request has opened the connection
-            block = self._node.read_head().block
-            latency_s = time.monotonic() - started_s
-            age_s = max(self._now_s() - block.timestamp, 0.0)
-            report = report._replace(latency_s=latency_s, block=block.number, block_age_s=age_s)
+            head = self._node.read_head()
+            block, latency_s = head.block, time.monotonic() - started_s
+            age_s = self._now_s() + head.clock_offset_s - block.timestamp
+            report = report._replace(latency_s=latency_s, block=block.number, block_age_s=max(age_s, 0.0))
         if report.block is None or report.block_age_s is None:
             return report._replace(checks=tuple(self._checks))
-        self._check_age(report.block_age_s)
+        self._check_age(age_s)
         with self._checking("batch"):
             report = report._replace(max_batch_requests=self._read_batch(block))
         with self._checking(_CALLS):
@@ -122,8 +121,9 @@ class _NodeChecks:
         self._checks.append(NodeCheck(name, problem))
 
     def _check_age(self, age_s: float) -> None:
-        max_age_s = max(MAX_AGE_BLOCKS * (self._network.block_time_s or 0.0), _MIN_MAX_AGE_S)
-        problem = f"the newest block is {age_s:,.0f} s old" if age_s > max_age_s else ""
+        max_age_s = max(max_block_age_s(self._network.block_time_s or DEFAULT_BLOCK_TIME_S), _MIN_MAX_AGE_S)
+        where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
+        problem = f"the newest block is {where} by the clock of this machine" if abs(age_s) > max_age_s else ""
         self._checks.append(NodeCheck("block", problem))
 
     def _check_state(self, block: BlockHeader) -> None:

@@ -6,18 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.core.errors import StaleNode, UpstreamError, UpstreamTimeout
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.network_reachability import Reachability
-
-MAX_BLOCKS_BEHIND: Final = 3
-"""A node that is further behind another one lags; nodes of one network differ by one or two blocks."""
+from swapcli.state.rpc.network_time import MAX_BLOCKS_BEHIND
 
 
 class Proof(Protocol):
-    """What a node has proven: its newest block, and whether the clock makes it likely that the block is the newest."""
+    """A block that a node has proven to be its newest.
+
+    `is_recent` says whether the clock makes it likely that no other node has a newer one.
+    """
 
     @property
     def number(self) -> int:
@@ -26,6 +27,10 @@ class Proof(Protocol):
     @property
     def is_recent(self) -> bool:
         """Whether the block is so young that no node can be far ahead."""
+
+    @property
+    def is_by_clock(self) -> bool:
+        """Whether its time fits this machine's clock, rather than that of other nodes alone."""
 
 
 P = TypeVar("P", bound=Proof)
@@ -51,8 +56,8 @@ class NodeRace(Generic[P]):
 
     `starters` of them start at once; the next one starts `hedge_delay_s` after the last start, or as soon as one fails.
     A block that is not recent wins only if no other node answers within a further `hedge_delay_s`, or none that is
-    ahead of it by more than `MAX_BLOCKS_BEHIND` blocks. The race ends after `timeout_s`, and without a network as soon
-    as `network_reachability` knows, or after `resolution_s`.
+    ahead of it by more than `MAX_BLOCKS_BEHIND` blocks, or fits the clock while it does not. The race ends after
+    `timeout_s`, and without a network as soon as `network_reachability` knows, or after `resolution_s`.
     """
 
     def __init__(
@@ -150,6 +155,9 @@ class NodeRace(Generic[P]):
             self._candidate = (index, proof, latency_s)
         elif -behind > MAX_BLOCKS_BEHIND:
             self._failures[index] = _is_behind(-behind)
+        elif proof.is_by_clock and not known.is_by_clock:
+            self._failures[first] = StaleNode("its newest block has another time than that of another node")
+            self._candidate = (index, proof, latency_s)
         return True
 
     def _late_problem(self, resolution_ends_s: float) -> str | None:

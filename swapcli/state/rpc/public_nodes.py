@@ -2,9 +2,10 @@
 
 `open_public_node` returns it. `read_head` is a race (`node_race`): the two nodes with the best record (`node_records`)
 start, the others follow, and the first that proves its block is read from then on. A block is proven if the node is of
-the right chain, returns the block's header, serves state at that block, is not behind the clock by more than
-`MAX_BLOCKS_OLD` block times and not behind another node. `failover` asks the next node what the winner then
-refuses, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start again.
+the right chain, returns the block's header, serves state at that block, is not behind another node, and is new by the
+clock: this machine's, or that of nodes that agree that it is wrong (`network_time`). `failover` asks the next node what
+the winner then refuses, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start
+again.
 """
 
 from __future__ import annotations
@@ -22,22 +23,15 @@ from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.network_reachability import Reachability, Resolve, resolve, route_fingerprint
+from swapcli.state.rpc.network_time import NetworkTime, Sighting
 from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_race import NodeRace, RaceResult
 from swapcli.state.rpc.node_records import UNREACHABLE_S, NodeRecords, UnreachableNetwork
 from swapcli.state.rpc.request_budget import UNLIMITED, BudgetedConnection, RenewableConnection, RequestBudget
-from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode
+from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode, look_at
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 
-MAX_BLOCKS_OLD: Final = 10
-"""Block times. A node whose newest block is older is stuck, or the network is."""
-RECENT_BLOCKS: Final = 3
-"""Block times. No node can be much further ahead of a block that is younger."""
-
-_DEFAULT_BLOCK_TIME_S: Final = 2.0
-_CLOCK_GRAIN_S: Final = 1.0
-"""Blocks have whole seconds."""
 _MAX_HEDGE_DELAY_S: Final = 0.5
 _STARTERS: Final = 2
 _RESOLUTION_S: Final = 0.2
@@ -105,17 +99,27 @@ AnyContestant = _Contestant | _StarknetContestant
 
 
 class _ProvenHead(NamedTuple):
-    """A node's proven block. `newest` is its newest block, which is that of `head` unless another one was requested."""
+    """A node's proven block. `newest` is its newest block, which is that of `head` unless another one was requested.
+
+    `new_offset_s` is the offset of this machine's clock if the block is only new by a time that nodes agree on in this
+    race, else None.
+    """
 
     head: ChainHead
     newest: BlockHeader
     node: AnyContestant
     is_recent: bool
+    new_offset_s: float | None = None
 
     @property
     def number(self) -> int:
         """The number of its newest block."""
         return self.newest.number
+
+    @property
+    def is_by_clock(self) -> bool:
+        """Whether the block is new by the clock so far."""
+        return self.new_offset_s is None
 
 
 class _PublicNode(FailoverNode):
@@ -128,7 +132,7 @@ class _PublicNode(FailoverNode):
         endpoints: Sequence[PublicEndpoint],
         *,
         chain_id: int,
-        block_time_s: float,
+        block_time_s: float | None,
         live_timeout_s: float,
         is_required: bool,
         report: Callable[[str], object],
@@ -141,7 +145,8 @@ class _PublicNode(FailoverNode):
         budgets = [each.node.quote_requests for each in endpoints if each.node.quote_requests is not None]
         self.budget = RequestBudget(min(budgets, default=UNLIMITED), _BUDGET_WINDOW_S)
         self._endpoints, self._records, self._is_required = endpoints, records, is_required
-        self._block_time_s, self._live_timeout_s, self._resolve = block_time_s, live_timeout_s, resolve_name
+        self._live_timeout_s, self._resolve = live_timeout_s, resolve_name
+        self._network_time, self._race_ends_s = NetworkTime(block_time_s, records.now_s), 0.0
         self._connections = [self._connection(each) for each in endpoints]
         first, *spares = [
             RpcEndpoint(each.node.url, each.redacted_url, proxy=each.proxy, connection=connection)
@@ -159,6 +164,7 @@ class _PublicNode(FailoverNode):
             burst=burst,
             documented=[each.node for each in endpoints],
             gas_price_wei=gas_price_wei,
+            network_time=self._network_time,
         )
         self._winner: int | None = None
 
@@ -200,7 +206,11 @@ class _PublicNode(FailoverNode):
         order = self._records.in_order(hosts)
         if self._winner is not None:  # it was good a moment ago, so that others start only if it is slow now
             order = [self._failover.current, *(index for index in order if index != self._failover.current)]
+        self._network_time.forget()
+        self._race_ends_s = time.monotonic() + self._live_timeout_s
         result = self._race(order, connected_hosts, lambda node: node.read_head(tag, code_of=code_of))
+        if result.proof is not None and not result.proof.is_by_clock:
+            result = self._with_time_checked(result)
         self._keep_records(result, route)
         for index in result.elapsed_s:
             self._connections[index].renew()
@@ -209,7 +219,23 @@ class _PublicNode(FailoverNode):
         self._winner = result.winner
         self._failover.use(result.winner)
         self._follow(result.proof)
-        return result.proof.head
+        offset_s = self._network_time.offset_s
+        return result.proof.head._replace(clock_offset_s=offset_s) if offset_s else result.proof.head
+
+    def _with_time_checked(self, result: RaceResult[_ProvenHead]) -> RaceResult[_ProvenHead]:
+        """Return the result of a race whose winner is new by another clock than this machine's.
+
+        The winner remains one only if all the nodes that have answered since still prove that time.
+        """
+        assert result.winner is not None
+        verdict = self._network_time.verdict()
+        if verdict.offset_s is not None and self._endpoints[result.winner].host in verdict.nodes:
+            self._network_time.trust(verdict.offset_s)
+            agreeing = {index for index, each in enumerate(self._endpoints) if each.host in verdict.nodes}
+            failures = {index: error for index, error in result.failures.items() if index not in agreeing}
+            return result._replace(failures=failures)
+        failures = {**result.failures, result.winner: StaleNode("other nodes give another time")}
+        return result._replace(winner=None, proof=None, failures=failures)
 
     def _race(
         self, order: Sequence[int], connected_hosts: Sequence[str], read: Callable[[AnyContestant], ChainHead]
@@ -244,14 +270,35 @@ class _PublicNode(FailoverNode):
             raise head.gas_price
         newest = node.newest
         assert newest
-        age_s = self._records.now_s() - newest.timestamp
-        max_age_s = MAX_BLOCKS_OLD * self._block_time_s + _CLOCK_GRAIN_S
-        if abs(age_s) > max_age_s:
-            where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
-            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by the clock of this machine")
+        offset_s = None
+        sighting = self._network_time.see(newest.number, newest.timestamp, client.date)
+        if not self._network_time.fits(sighting):
+            offset_s = self._agreed_offset_s(endpoint, sighting)
         if not is_alone and not self._records.record_of(endpoint.host).is_proven(self._records.now_s()):
             node.prove_state(newest)
-        return _ProvenHead(head, newest, node, age_s <= RECENT_BLOCKS * self._block_time_s + _CLOCK_GRAIN_S)
+        is_recent = offset_s is None and self._network_time.is_recent(newest.timestamp)
+        return _ProvenHead(head, newest, node, is_recent, offset_s)
+
+    def _agreed_offset_s(self, endpoint: PublicEndpoint, sighting: Sighting) -> float:
+        """Return the offset of this machine's clock if nodes agree that it is wrong. Raises `StaleNode` otherwise."""
+        verdict = self._network_time.compare(endpoint.host, sighting, self._look, self._race_ends_s)
+        if verdict.offset_s is None or endpoint.host not in verdict.nodes:
+            if self._network_time.is_current(sighting.block_s):
+                raise StaleNode(f"{endpoint.redacted_url}: its newest block is old by the date of its response")
+            age_s = self._network_time.age_s(sighting.block_s)
+            where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
+            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by the clock of this machine")
+        return verdict.offset_s
+
+    def _look(self, host: str) -> Sighting | None:
+        """As `FailoverNode._look`, over a connection of its own, as another thread may use the node's."""
+        endpoint = next(each for each in self._endpoints if each.host == host)
+        connection, limits = self._connection(endpoint), self._limits[endpoint.node.url]
+        client = JsonRpcClient(connection, self._live_timeout_s, 1, time.sleep, limits)
+        try:
+            return look_at(self._contestant_class(client, self._chain_id, has_next=True), client, self._network_time)
+        finally:
+            connection.close()
 
     @abstractmethod
     def _follow(self, proven: _ProvenHead) -> None:
@@ -282,10 +329,11 @@ class _PublicNode(FailoverNode):
             late = "did not answer in time" if index in result.elapsed_s else "there was no time left to ask it"
             failures.append((each.host, _reason(error.message, each) if error else late))
         reasons = "; ".join(f"{host}: {reason}" for host, reason in failures)
+        is_time = any(isinstance(error, StaleNode) for error in result.failures.values())
         return LiveUnavailable(
             f"no public node has answered within {self._live_timeout_s:g} s ({reasons})",
             failures,
-            hint="try again, or name a node with --rpc-url",
+            hint=f"{'check the clock of this machine' if is_time else 'try again'}, or name a node with --rpc-url",
         )
 
     def _unreachable(self, reason: str, seen_s_ago: float | None = None) -> LiveUnavailable:
@@ -366,13 +414,14 @@ def open_public_node(
     All requests until the next `read_head` share one budget, the least of the nodes' `quote_requests`; past it, reads
     raise `RequestBudgetSpent`. `requests_left` is what is left of it, `host` which node is read, and `report` takes a
     sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown; `burst` is as
-    in `NodeLimits`. Blocks are compared with the clock of `records`. `gas_price_wei` replaces the gas price of EVM
+    in `NodeLimits`. Blocks are compared with the clock of `records`, unless nodes agree that it is wrong: then
+    `clock_offset_s` of the head, and of the node, is what to add to it. `gas_price_wei` replaces the gas price of EVM
     nodes. Raises `ConfigError` for an invalid URL or proxy. Not thread-safe.
     """
     return _CLASSES[kind](
         endpoints,
         chain_id=chain_id,
-        block_time_s=block_time_s or _DEFAULT_BLOCK_TIME_S,
+        block_time_s=block_time_s,
         live_timeout_s=live_timeout_s,
         is_required=is_required,
         report=report,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, NoReturn
+from urllib.parse import urlsplit
 
 from swapcli.core.errors import (
     BlockMismatch,
@@ -31,6 +33,7 @@ from swapcli.state.rpc.json_rpc_client import (
     RpcResult,
 )
 from swapcli.state.rpc.load_sharing import NodeGroup
+from swapcli.state.rpc.network_time import NetworkTime, Sighting
 from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
@@ -54,6 +57,9 @@ from swapcli.state.rpc.rpc_connection import RpcConnection
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
 _ATTEMPTS_WITH_SPARES: Final = 2
+_LOOK_BLOCKS: Final = 2
+_MAX_LOOK_S: Final = 5.0
+"""Wait at most this long, or two blocks, for nodes to show that their blocks advance."""
 _MIN_SAVE_INTERVAL_S: Final = 10.0
 """A process that is killed forgets at most what its last seconds have shown of limits."""
 
@@ -234,7 +240,8 @@ class SingleRpcNode(JsonRpcNode):
         found = self._find_past_block(block, newest.block)
         request = RpcRequest(_FEES, (hex(1), hex(found.number), [_MEDIAN]), may_be_null=True, is_optional=True)
         (fees,) = self._send([request], self._same_block(found))
-        return ChainHead(found, _gas_price_of(fees) or found.base_fee_wei or newest.gas_price, tag=None)
+        price = _gas_price_of(fees) or found.base_fee_wei or newest.gas_price
+        return ChainHead(found, price, tag=None, clock_offset_s=newest.clock_offset_s)
 
     def _find_past_block(self, block: PastBlock, newest: BlockHeader) -> BlockHeader:
         details: dict[str, object] = {"block": block, "newest": newest.number}
@@ -519,7 +526,8 @@ class FailoverNode(JsonRpcNode):
     parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
     HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it soon after they were
     learned; `burst` is as in `NodeLimits`. `documented` are the limits of public nodes among these. `gas_price_wei`
-    replaces the gas price of EVM nodes. Not thread-safe.
+    replaces the gas price of EVM nodes. With `network_time`, the nodes are compared if the newest block of one is far
+    from this machine's clock. Not thread-safe.
     """
 
     def __init__(
@@ -541,6 +549,7 @@ class FailoverNode(JsonRpcNode):
         shares_load: bool = False,
         documented: Iterable[PublicNode] = (),
         gas_price_wei: int | None = None,
+        network_time: NetworkTime | None = None,
     ) -> None:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares and not shares_load:
@@ -562,6 +571,9 @@ class FailoverNode(JsonRpcNode):
         self._failover = FailoverClient(clients, chain_id, report, self.chain_id_method)
         super().__init__(self._failover, chain_id)
         self.gas_price_wei = gas_price_wei
+        self._time = network_time
+        hosts = [urlsplit(each.redacted_url).netloc or each.redacted_url for each in endpoints]
+        self._clients_by_host = dict(zip(reversed(hosts), reversed(clients), strict=True))
         helpers = self._make_helpers(clients) if shares_load and spares else []
         self._group = NodeGroup(helpers, report)
 
@@ -595,6 +607,30 @@ class FailoverNode(JsonRpcNode):
         finally:
             self._save_new_limits()
 
+    @property
+    def clock_offset_s(self) -> float:
+        """As `KnowsTime.clock_offset_s`."""
+        return self._time.offset_s if self._time else 0.0
+
+    def _with_time(self, head: ChainHead) -> ChainHead:
+        """Return a new head with the offset of this machine's clock. If its time looks wrong, all nodes are asked."""
+        if self._time is None or self._newest is None:
+            return head
+        if not self._time.is_current(self._newest.timestamp):
+            max_wait_s = min(_LOOK_BLOCKS * self._time.block_time_s, _MAX_LOOK_S)
+            self._time.correct(self._clients_by_host, self._look, max_wait_s)
+        offset_s = self._time.offset_s
+        return head._replace(clock_offset_s=offset_s) if offset_s else head
+
+    def _look(self, host: str) -> Sighting | None:
+        """Return the newest block of one of the nodes, None if it fails."""
+        client = self._clients_by_host[host]
+        return look_at(self._single_node(client), client, self._time)
+
+    @abstractmethod
+    def _single_node(self, client: JsonRpcClient) -> Node:
+        """Return one of the nodes alone."""
+
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`. For a minute, that node is the only one in use."""
         self._group.rest_all()
@@ -613,8 +649,24 @@ class FailoverNode(JsonRpcNode):
         self._save_new_limits()
 
 
+def look_at(node: Node, client: JsonRpcClient, network_time: NetworkTime | None) -> Sighting | None:
+    """Return the newest block of a node, which sends its requests through `client`; None if it fails."""
+    try:
+        block = node.read_head().block
+    except UpstreamError:
+        return None
+    return network_time.see(block.number, block.timestamp, client.date) if network_time else None
+
+
 class RpcNode(FailoverNode, SingleRpcNode):
     """A `Node` of an EVM network, as `FailoverNode`."""
+
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `SingleRpcNode.read_head`."""
+        return self._with_time(super().read_head(tag, code_of=code_of))
+
+    def _single_node(self, client: JsonRpcClient) -> SingleRpcNode:
+        return SingleRpcNode(client, self._chain_id)
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
         return [HelperNode(client, self._chain_id) for client in clients]

@@ -136,7 +136,8 @@ class SingleStarknetNode(JsonRpcNode):
 
     def read_past_head(self, block: PastBlock) -> ChainHead:
         """As `HistoryNode.read_past_head`."""
-        newest = self.read_head().block
+        newest_head = self.read_head()
+        newest = newest_head.block
         name = {"block_number": block} if isinstance(block, int) else {"block_hash": _short(block)}
         try:
             (found,) = self._send([RpcRequest(_BLOCK, (name,))])
@@ -147,7 +148,8 @@ class SingleStarknetNode(JsonRpcNode):
                 f"{self.redacted_url} knows no block {block}: its newest is {newest.number:,}",
                 details={"block": block, "newest": newest.number},
             ) from error
-        return ChainHead(self._block(found), self._gas_price(found), tag=None)
+        offset_s = newest_head.clock_offset_s
+        return ChainHead(self._block(found), self._gas_price(found), tag=None, clock_offset_s=offset_s)
 
     def _search_l1_accepted(self, latest: BlockHeader, tag: BlockTag) -> BlockHeader:
         """Return the newest block that Ethereum has accepted, by bisection: it has accepted all before it too.
@@ -412,6 +414,13 @@ class SingleStarknetNode(JsonRpcNode):
 
 class StarknetNode(FailoverNode, SingleStarknetNode):
     """A `Node` of Starknet, as `FailoverNode`."""
+
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `SingleStarknetNode.read_head`."""
+        return self._with_time(super().read_head(tag, code_of=code_of))
+
+    def _single_node(self, client: JsonRpcClient) -> SingleStarknetNode:
+        return SingleStarknetNode(client, self._chain_id)
 
 
 def _is_unknown_block(error: UpstreamError) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -34,7 +34,10 @@ class Refused(Exception):
 
 
 class Server(ThreadingHTTPServer):
-    """`failures` are used up, one per exchange; `exchanges` has the number of requests of each."""
+    """`failures` are used up, one per exchange; `exchanges` has the number of requests of each.
+
+    The `Date` of its responses is `date_shift_s` after the time.
+    """
 
     daemon_threads = True
     block_on_close = False
@@ -47,6 +50,7 @@ class Server(ThreadingHTTPServer):
         self.exchanges: list[int] = []
         self.headers: list[dict[str, str]] = []
         self.max_requests: int | None = None
+        self.date_shift_s = 0.0
 
     def answer(self, requests: Sequence[RpcRequest]) -> list[RpcAnswer]:
         """Return the response to each request, in order."""
@@ -73,6 +77,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Server
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string((timestamp or time()) + self.server.date_shift_s)
 
     def do_POST(self) -> None:
         self.content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

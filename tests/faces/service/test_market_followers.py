@@ -22,10 +22,11 @@ from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
 from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.state.rpc.head_source import MAX_POLL_S, MIN_POLL_S, poll_interval_s
+from swapcli.state.rpc.head_source import MAX_POLL_S, MIN_POLL_S, PollingHeads, poll_interval_s
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import create_store
 from tests.state.store.build import only
@@ -166,6 +167,38 @@ def test_old_state_is_not_quoted_until_newer_arrives(tmp_path: Path, max_age_s: 
             world.write(at_block(6, int(world.fake_clock.now_s)))
             until(world.is_at(6))
             assert world.health()[0] == world.route().status_code == 200
+
+
+class ToldHeads(PollingHeads):
+    """Knows from the nodes of another process by how much this machine's clock is wrong."""
+
+    def __init__(self, clock_offset_s: float) -> None:
+        super().__init__(0.02)
+        self.clock_offset_s = clock_offset_s
+
+
+@pytest.mark.parametrize("ahead_s", [3_600, 40, -40, -3_600])
+def test_a_wrong_clock_makes_no_state_old_nor_keeps_it_new(tmp_path: Path, ahead_s: int) -> None:
+    network, path = at_block(1).network, tmp_path / "store"
+    followed = FollowedStore(network, only(network), path, None, ToldHeads(-ahead_s), is_read_only=True)
+    with following_service(path, followed=followed) as world:
+        world.write(at_block(5))
+        world.fake_clock.advance(ahead_s)
+        with world.threads:
+            until(world.is_at(5))
+            found = world.get("/testnet/v2/route", build_order_query("testnet"))
+            posted = {"route": found.json(), **build_swap_terms("testnet")}
+            built = world.post("/testnet/v2/calldata", posted)
+            health = world.get("/testnet/v2/healthcheck")
+            for each in (found, built, health):
+                assert each.status_code == 200, each.text
+                assert "CLOCK_DIFFERS" in each.headers["X-Swap-Warnings"]
+                assert each.headers["X-Swap-State"].startswith("synced;block=5;age=0")
+                assert each.json()["meta"]["timestamp"] == format_iso_utc(int(NOW_S * 1_000))
+            world.fake_clock.advance(TTL_S + 1)
+            assert world.health() == (503, world.route().json()["message"])
+            assert f"{TTL_S + 1} seconds old" in world.health()[1]
+            assert world.post("/testnet/v2/calldata", posted).status_code == 503
 
 
 def test_failure_and_recovery_are_logged_once_each(tmp_path: Path) -> None:

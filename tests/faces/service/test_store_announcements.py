@@ -54,13 +54,14 @@ def test_other_processes_see_announcements_and_states() -> None:
     assert announcements.state("base") == WriterState()
     child = os.fork()
     if not child:
-        announcements.set_state("base", WriterState(FollowMode.SUBSCRIPTION, "reading", is_failing=True))
+        announcements.set_state("base", WriterState(FollowMode.SUBSCRIPTION, "reading", True, -30.5))
         announcements.announce("base")
         os._exit(0)
     assert waited_s(announcements, pause_s=LONG_S) < LONG_S / 2
     os.waitpid(child, 0)
-    assert announcements.state("base") == WriterState(FollowMode.SUBSCRIPTION, "reading", is_failing=True)
-    assert announcements.heads("base", 0, LONG_S).mode is FollowMode.SUBSCRIPTION
+    assert announcements.state("base") == WriterState(FollowMode.SUBSCRIPTION, "reading", True, -30.5)
+    heads = announcements.heads("base", 0, LONG_S)
+    assert (heads.mode, heads.clock_offset_s) == (FollowMode.SUBSCRIPTION, -30.5)
 
 
 def test_many_workers_follow_many_networks() -> None:

@@ -36,16 +36,19 @@ def hash_of(number: int) -> str:
 
 @dataclass
 class FakeChain:
-    """The chain that nodes share. `head` is its newest block at this time."""
+    """The chain that nodes share. `head` is its newest block at this time, or of `halted_s` if it has halted then."""
 
     started_s: float = field(default_factory=time.time)
+    halted_s: float | None = None
+    block_time_s: float = BLOCK_TIME_S
 
     @property
     def head(self) -> int:
-        return FIRST_BLOCK + int((time.time() - self.started_s) / BLOCK_TIME_S)
+        now_s = time.time() if self.halted_s is None else self.halted_s
+        return FIRST_BLOCK + int((now_s - self.started_s) / self.block_time_s)
 
     def block(self, number: int) -> dict[str, Any]:
-        timestamp = int(self.started_s + BLOCK_TIME_S * (number - FIRST_BLOCK))
+        timestamp = int(self.started_s + self.block_time_s * (number - FIRST_BLOCK))
         return {
             "number": hex(number),
             "hash": hash_of(number),
@@ -66,7 +69,10 @@ class Refused(Exception):
 
 @dataclass
 class FakeNode:
-    """A node with one fault. `delay_s` passes before each response; `exchanges` counts HTTP requests."""
+    """A node with one fault. `delay_s` passes before each response; `exchanges` counts HTTP requests.
+
+    Unless it `has_date`, its responses have no `Date` header.
+    """
 
     chain: FakeChain
     kind: str = "good"
@@ -75,6 +81,7 @@ class FakeNode:
     hashes_sent: int = 0
     url: str = ""
     closing: threading.Event = field(default_factory=threading.Event)
+    has_date: bool = True
 
     @property
     def lag(self) -> int:
@@ -121,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def reply(self, body: object, status: int = 200, **headers: str) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
+        self.send_response(status) if self.node.has_date else self.send_response_only(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(content)))

@@ -33,7 +33,13 @@ from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
-from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings, exact_output_warnings
+from swapcli.quoting.warnings import (
+    check_impact,
+    check_slippage,
+    check_unread,
+    deadline_warnings,
+    exact_output_warnings,
+)
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -91,6 +97,7 @@ def calldata(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
+    check_unread(quote.figures.unread_gain_bps, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 

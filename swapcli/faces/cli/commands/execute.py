@@ -132,8 +132,9 @@ def execute(
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
     transaction = mark_revocations(transaction, state_source, session.nodes, quote_source.network, checked)
-    now_s = int(SYSTEM_CLOCK.now_s())
-    figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
+    now_s = SYSTEM_CLOCK.now_s()
+    built_at_s = int(state_source.network_time_s(now_s))
+    figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, built_at_s)
     warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
     network_read = quote_source.network
     if checked and checked.read_payload:
@@ -198,8 +199,7 @@ def _print(
     transaction, network, checked, *_ = prepared
 
     def build_document(swap: RenderedTransaction) -> dict[str, object]:
-        now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        context = PayloadContext(network, route.result.api_version, now_ms)
+        context = PayloadContext(network, route.result.api_version, figures.quoted_at_s * 1000)
         return execute_document(transaction, swap, figures, context)
 
     def print_view(transactions: list[RenderedTransaction]) -> None:

@@ -23,6 +23,8 @@ IMPACT_NOTES = {
     ImpactBasis.SERVICE: "as reported by the service",
 }
 
+_SHOWN_GAIN_BPS = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -47,6 +49,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _gas(answer, figures)
     yield from _after_gas(answer, figures)
     yield from _certificate(figures)
+    yield from _unread(figures)
     if figures.state.provenance is None or figures.state.is_live:  # others are labelled in the first line
         yield _state(figures)
 
@@ -185,6 +188,12 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
         f"within {format_bps_rounded_up(certificate.acyclic_gap_bps)} bps",
         f"of the best any router could do; {bounds}; {checked}",
     )
+
+
+def _unread(figures: QuoteFigures) -> Iterator[Fact]:
+    gain_bps = figures.unread_gain_bps
+    if gain_bps is not None and gain_bps > _SHOWN_GAIN_BPS:
+        yield Fact("Unread pools", f"up to {gain_bps:,.1f} bps", "what they might add, by their last known state")
 
 
 def _within(gap_bps: float, unit: str = "") -> str:

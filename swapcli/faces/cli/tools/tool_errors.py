@@ -40,6 +40,9 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
         ),
         "INSUFFICIENT_LIQUIDITY": NextStep("depth shows the largest amounts", "depth", _AMOUNT_PAIR),
         "PRICE_IMPACT_TOO_HIGH": NextStep("depth shows up to which amount the impact is low", "depth", _AMOUNT_PAIR),
+        "UNREAD_GAIN_TOO_HIGH": NextStep(
+            "a node of the user's own reads more pools: tell the user, or use a smaller amount if the user agrees"
+        ),
         "MODELLED_STATE": NextStep(
             "there are no live prices: tell the user, who alone may request modelled ones, by offline true; never sign"
             " a payload that was built on them"

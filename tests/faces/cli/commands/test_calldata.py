@@ -150,7 +150,8 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
     replayed = execute(found("ETH", "USDC", "1"), "--json").json
     shared = ["route", "swap_parameters", "router_address", "meta", "to", "calldata", "value"]
     shared += ["dialect", "network", "priceImpact", "slippage", "minReceived", "gasUnits", "gasPriceWei", "gasUsd"]
-    shared += ["outputNetOfGas", "bestSinglePath", "exact", "sampledPools", "expiresAt", "state", "warnings", "market"]
+    shared += ["outputNetOfGas", "bestSinglePath", "unreadGainBps", "exact", "sampledPools", "expiresAt", "state"]
+    shared += ["warnings", "market"]
     assert list(at_once) == list(replayed) == [*shared, "transactions", "missing"]
     assert at_once["router_address"] == at_once["to"]
     assert at_once["swap_parameters"] == replayed["swap_parameters"]

@@ -41,6 +41,7 @@ def comparison_document(found: Comparison) -> dict[str, object]:
         "outputToken": render_swap_token(order.token_out, found.network),
         "inputAmount": str(order.amount),
         "state": render_state_source(figures.state) if figures else None,
+        "unreadGainBps": figures.unread_gain_bps if figures else None,
         "warnings": render_warning_list(figures.warnings) if figures else [],
         "hostsAsked": list(found.hosts),
         "sender": None if found.sender is None else display_address(found.sender, kind),

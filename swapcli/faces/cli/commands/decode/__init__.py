@@ -111,7 +111,8 @@ def decode(
     from swapcli.faces.cli.commands.decode.view import build_decode_view
 
     session.output.warn(review.warnings)
-    session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+    network_s = fresh_source.state_source.network_time_s(now_s) if fresh_source else now_s
+    session.output.print_details(build_decode_view(review, network_s))
     return _finish(session, review)
 
 

@@ -78,12 +78,16 @@ class Condition(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """What is told: the condition, the value that met it, and the document of the quote."""
+    """What is told: the condition, the value that met it, and the document of the quote.
+
+    `clock_offset_s` is as in the quote's `StateSource`.
+    """
 
     when: str
     field: str
     value: Decimal
     quote: Mapping[str, Any]
+    clock_offset_s: int = 0
 
     def document(self) -> dict[str, Any]:
         """Return the alert as JSON."""
@@ -144,7 +148,8 @@ class AlertQueue:
 
     def _is_too_old(self, alert: Alert, pause_s: float) -> bool:
         timestamp = alert.quote["state"]["timestamp"]
-        return timestamp is None or self._clock.now_s() + pause_s - timestamp > self._max_age_s
+        network_s = self._clock.now_s() + alert.clock_offset_s
+        return timestamp is None or network_s + pause_s - timestamp > self._max_age_s
 
 
 class AlertingDisplay:
@@ -178,7 +183,8 @@ class AlertingDisplay:
             return
         held, self._holds = self._holds, self._condition.holds(value)
         if self._holds and not held:
-            self._tell(Alert(self._condition.text, self._condition.field, value, document))
+            offset_s = quote.state.clock_offset_s
+            self._tell(Alert(self._condition.text, self._condition.field, value, document, offset_s))
 
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
         """Show that a refresh failed."""

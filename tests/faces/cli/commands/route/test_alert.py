@@ -58,7 +58,7 @@ class AgedQuote:
     """What a display needs of a quote."""
 
     def __init__(self, value: object, age_s: int | None) -> None:
-        self.value, self.state = value, type("State", (), {"age_s": age_s})
+        self.value, self.state = value, type("State", (), {"age_s": age_s, "clock_offset_s": 0})
 
     def to_dict(self) -> dict[str, Any]:
         return {"figure": self.value}

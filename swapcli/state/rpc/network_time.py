@@ -1,0 +1,249 @@
+"""Decide which clock counts: this machine's, or that of nodes that agree that it is wrong.
+
+`judge_clock` is the rule, a pure function of what nodes have shown. This machine's clock counts if it is near the
+newest block of a node that lags behind no others, and if that block is not old by the `Date` of its own response.
+Otherwise the nodes' time counts if more than half of them agree on it, and at least two prove that their newest block
+is new: the `Date` of the response agrees with the block's time, or the node has found a newer block since. A single
+node never counts against the clock, and blocks that do not advance are old, however many nodes agree on them.
+
+`NetworkTime` keeps the result for the nodes of one network. While the clock is right, it costs no request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+
+MAX_BLOCKS_OLD: Final = 10
+"""Block times. A node whose newest block is older is stuck, or the network is."""
+RECENT_BLOCKS: Final = 3
+"""Block times. No node can be much further ahead of a block that is younger."""
+MAX_BLOCKS_BEHIND: Final = 3
+"""A node that is further behind another one lags; nodes of one network differ by one or two blocks."""
+DEFAULT_BLOCK_TIME_S: Final = 2.0
+
+_GRAIN_S: Final = 1.0
+"""Blocks and the dates of responses have whole seconds."""
+_MIN_LOOK_PAUSE_S: Final = _GRAIN_S
+"""Sooner, a new block may have the same time."""
+_RETRY_S: Final = 60.0
+"""Time until nodes that agreed on no time are compared again."""
+
+
+class Sighting(NamedTuple):
+    """The newest block of one node: its number and its time `block_s`.
+
+    `seen_at_s` is this machine's time then, and `date_s` that of the response's `Date` header, None without one. All
+    are in Unix seconds. `earlier` is an earlier sighting of the same node.
+    """
+
+    number: int
+    block_s: int
+    seen_at_s: float
+    date_s: float | None = None
+    earlier: Sighting | None = None
+
+    @property
+    def offset_s(self) -> float:
+        """The seconds to add to this machine's clock to get the time of the block."""
+        return self.block_s - self.seen_at_s
+
+    def has_advanced(self, block_time_s: float) -> bool:
+        """Return whether the node has found a newer block since the earlier sighting, no faster than they are made."""
+        earlier = self.earlier
+        if earlier is None or self.number <= earlier.number:
+            return False
+        # A node that catches up with its network finds old blocks, and faster than that.
+        longest_s = self.seen_at_s - earlier.seen_at_s + RECENT_BLOCKS * block_time_s + _GRAIN_S
+        return 0 < self.block_s - earlier.block_s <= longest_s
+
+    def may_have_halted(self, block_time_s: float) -> bool:
+        """Return whether the block is old by the response's own date, and the node has found no newer one."""
+        is_old = self.date_s is not None and self.date_s - self.block_s > max_block_age_s(block_time_s)
+        return is_old and not self.has_advanced(block_time_s)
+
+    def proven_offset_s(self, block_time_s: float) -> float | None:
+        """Return what to add to this machine's clock if the block is proven to be new; None if it may be old."""
+        if self.date_s is not None and abs(self.date_s - self.block_s) <= max_block_age_s(block_time_s):
+            return self.date_s - self.seen_at_s
+        return self.offset_s if self.has_advanced(block_time_s) else None
+
+
+class ClockVerdict(NamedTuple):
+    """What nodes have shown of this machine's clock.
+
+    `offset_s` is what to add to it, None if it cannot be trusted, nor any other time. `nodes` agree on that time; if
+    `needs_proof`, a second look at them may show that their blocks advance.
+    """
+
+    offset_s: float | None = None
+    nodes: frozenset[str] = frozenset()
+    needs_proof: bool = False
+
+
+def max_block_age_s(block_time_s: float) -> float:
+    """Return the age above which the newest block of a node is old."""
+    return MAX_BLOCKS_OLD * block_time_s + _GRAIN_S
+
+
+def judge_clock(
+    sightings: Mapping[str, Sighting], block_time_s: float, *, is_clock_doubted: bool = False
+) -> ClockVerdict:
+    """Return what the sightings, by the host of their node, show of this machine's clock.
+
+    If nodes have proven before that it is wrong (`is_clock_doubted`), one node that fits it is not enough.
+    """
+    tolerance_s = max_block_age_s(block_time_s)
+    groups = [
+        [host for host, other in sightings.items() if abs(other.offset_s - each.offset_s) <= tolerance_s]
+        for each in sightings.values()
+    ]
+    agreeing = max(groups, key=len, default=[])
+    is_majority = len(agreeing) >= 2 and 2 * len(agreeing) > len(sightings)
+    proven = {
+        host: offset_s for host in agreeing if (offset_s := sightings[host].proven_offset_s(block_time_s)) is not None
+    }
+    fits_clock = [host for host, each in sightings.items() if abs(each.offset_s) <= tolerance_s]
+    unproven = [host for host in fits_clock if sightings[host].may_have_halted(block_time_s)]
+    if fits_clock != unproven and not is_clock_doubted:
+        newest = max(sightings[host].number for host in fits_clock)
+        if not is_majority or max(sightings[host].number for host in agreeing) <= newest + MAX_BLOCKS_BEHIND:
+            return ClockVerdict(0.0, frozenset(fits_clock).difference(unproven))
+    if is_majority and len(proven) >= 2:
+        return ClockVerdict(min(proven.values(), key=abs), frozenset(agreeing))
+    if is_majority or (unproven and not is_clock_doubted):
+        return ClockVerdict(nodes=frozenset(agreeing if is_majority else unproven), needs_proof=True)
+    return ClockVerdict()
+
+
+def parse_date_s(header: str) -> float | None:
+    """Return the Unix time of a `Date` header; None if it is missing or malformed."""
+    if not header:
+        return None
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(header).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+class NetworkTime:
+    """The time of a network whose blocks take `block_time_s`, by this machine's clock `now_s` unless nodes disagree.
+
+    `monotonic_s` measures durations, so that a corrected clock is noticed. Any thread may use it.
+    """
+
+    def __init__(
+        self,
+        block_time_s: float | None,
+        now_s: Callable[[], float] = time.time,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self.block_time_s = block_time_s or DEFAULT_BLOCK_TIME_S
+        self._machine_now_s, self._monotonic_s, self._pause = now_s, monotonic_s, pause
+        self._max_age_s = max_block_age_s(self.block_time_s)
+        self._trusted: tuple[float, float] | None = None
+        self._compared_at_s: float | None = None
+        self._lock = Lock()
+        self._sightings: dict[str, Sighting] = {}
+        self._is_settling = False
+
+    @property
+    def offset_s(self) -> float:
+        """The seconds to add to this machine's clock; 0 while it is right, or no nodes have proven another time."""
+        trusted = self._trusted
+        if trusted is None:
+            return 0.0
+        network_s, at_s = trusted
+        offset_s = network_s + self._monotonic_s() - at_s - self._machine_now_s()
+        return offset_s if abs(offset_s) > self._max_age_s else 0.0
+
+    def age_s(self, block_s: int) -> float:
+        """Return the age of a block, negative for one of the future."""
+        return self._machine_now_s() + self.offset_s - block_s
+
+    def is_current(self, block_s: int) -> bool:
+        """Return whether the newest block of a node may be that of the network."""
+        return abs(self.age_s(block_s)) <= self._max_age_s
+
+    def fits(self, sighting: Sighting) -> bool:
+        """Return whether a node's newest block is new by the clock, and not old by the date of its own response."""
+        return self.is_current(sighting.block_s) and not sighting.may_have_halted(self.block_time_s)
+
+    def is_recent(self, block_s: int) -> bool:
+        """Return whether a block is so young that no node can be much further ahead."""
+        return self.age_s(block_s) <= RECENT_BLOCKS * self.block_time_s + _GRAIN_S
+
+    def trust(self, offset_s: float) -> None:
+        """Take this offset from now on."""
+        self._trusted = (self._machine_now_s() + offset_s, self._monotonic_s()) if offset_s else None
+
+    def see(self, number: int, block_s: int, date: str) -> Sighting:
+        """Return a sighting of this moment. `date` is the `Date` header of the response, empty without one."""
+        return Sighting(number, block_s, self._machine_now_s(), parse_date_s(date))
+
+    def forget(self) -> None:
+        """Forget the sightings, before nodes are compared anew."""
+        with self._lock:
+            self._sightings, self._is_settling = {}, False
+
+    def verdict(self) -> ClockVerdict:
+        """Return what the sightings since `forget` show."""
+        with self._lock:
+            return self._judge()
+
+    def _judge(self) -> ClockVerdict:
+        return judge_clock(self._sightings, self.block_time_s, is_clock_doubted=self._trusted is not None)
+
+    def compare(
+        self, host: str, sighting: Sighting, look: Callable[[str], Sighting | None], ends_s: float
+    ) -> ClockVerdict:
+        """Add the sighting of a node that is far from the clock, and return what all of them show.
+
+        If only proof is missing, `look` looks again at the nodes that agree, until `ends_s` of the monotonic clock; it
+        returns None for a node that fails. One thread does that, and the others go on without a verdict.
+        """
+        with self._lock:
+            self._sightings[host] = sighting
+            verdict = self._judge()
+            if not verdict.needs_proof or self._is_settling:
+                return verdict
+            self._is_settling = True
+        return self._settle(verdict, look, ends_s)
+
+    def _settle(self, verdict: ClockVerdict, look: Callable[[str], Sighting | None], ends_s: float) -> ClockVerdict:
+        """Return the verdict once nothing is missing for it, or at `ends_s`."""
+        while verdict.needs_proof and (left_s := ends_s - self._monotonic_s()) > 0.0:
+            self._pause(min(max(self.block_time_s, _MIN_LOOK_PAUSE_S), left_s))
+            for each in sorted(verdict.nodes):
+                first = self._sightings[each].earlier or self._sightings[each]
+                again = look(each)
+                if again is not None:
+                    with self._lock:
+                        self._sightings[each] = again._replace(earlier=first)
+            verdict = self.verdict()
+        return verdict
+
+    def correct(self, hosts: Iterable[str], look: Callable[[str], Sighting | None], max_wait_s: float) -> None:
+        """Compare all nodes, as the newest block of one is far from the clock, and trust a time that they agree on.
+
+        A failed comparison is not repeated for a minute. It takes up to `max_wait_s`, besides the requests.
+        """
+        now_s = self._monotonic_s()
+        if self._compared_at_s is not None and now_s - self._compared_at_s < _RETRY_S:
+            return
+        names = tuple(dict.fromkeys(hosts))
+        if len(names) < 2:
+            return
+        self._compared_at_s = now_s
+        self._sightings = {host: sighting for host in names if (sighting := look(host)) is not None}
+        verdict = self._settle(self.verdict(), look, self._monotonic_s() + max_wait_s)
+        if verdict.offset_s is not None:
+            self._compared_at_s = None
+            self.trust(verdict.offset_s)
