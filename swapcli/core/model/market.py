@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.block_tag import BlockTag
@@ -13,6 +14,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 
 class Provenance(StrEnum):
@@ -33,7 +37,8 @@ class MarketState(NamedTuple):
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
     `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
-    called the block when it was read, None for a past block that was asked for.
+    called the block when it was read, None for a past block that was asked for. `skipped_pools` could not be read
+    because their readers failed.
     """
 
     network: Network
@@ -48,6 +53,7 @@ class MarketState(NamedTuple):
     transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
     pinned: bool | None = None
     tag: BlockTag | None = BlockTag.LATEST
+    skipped_pools: tuple[SkippedPool, ...] = ()
 
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""

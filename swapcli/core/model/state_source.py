@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 
 class ReportedWarnings(NamedTuple):
@@ -22,7 +28,8 @@ class StateSource(NamedTuple):
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed on
     the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
     the block was asked for by its number or hash. `without_samples` counts sampled pools that are not used, as no node
-    has quoted them. `live_failure` says why the state is not live where live state was wanted.
+    has quoted them. `live_failure` says why the state is not live where live state was wanted. `skipped_pools` are not
+    used, because their readers or their computations failed.
     """
 
     provenance: Provenance | None
@@ -38,10 +45,14 @@ class StateSource(NamedTuple):
     without_samples: int = 0
     live_failure: str = ""
     is_past: bool = False
+    skipped_pools: tuple[SkippedPool, ...] = ()
 
     @classmethod
-    def of(cls, market: MarketState, now_s: float) -> StateSource:
-        """Return the state source of a market; its age counts from `now_s` (Unix time)."""
+    def of(cls, market: MarketState, now_s: float, broken: Iterable[SkippedPool] = ()) -> StateSource:
+        """Return the state source of a market; its age counts from `now_s` (Unix time).
+
+        `broken` are pools of the market that break computations.
+        """
         age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
         was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
         return cls(
@@ -55,6 +66,7 @@ class StateSource(NamedTuple):
             tag=market.tag if was_read_from_node else None,
             without_samples=_count_without_samples(market),
             is_past=was_read_from_node and market.tag is None,
+            skipped_pools=tuple(dict.fromkeys((*market.skipped_pools, *broken))),
         )
 
     @property

@@ -62,7 +62,7 @@ class SearchableMarket:
     @property
     def state_source(self) -> StateSource:
         """Where the market's state comes from, and its age now."""
-        return StateSource.of(self.market, self.clock.now_s())
+        return StateSource.of(self.market, self.clock.now_s(), self.router.index.broken_pools.values())
 
     def with_market(self, market: MarketState) -> SearchableMarket:
         """Return another market, with the same memory of searches."""
