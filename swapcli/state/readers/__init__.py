@@ -5,7 +5,7 @@ A reader is imported when the first pool of its kind is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Protocol, cast
@@ -84,6 +84,11 @@ def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | 
 
     Reads one batch at a time, so that memory stays bounded and progress can be shown.
     """
-    remaining = iter(refs)
+    return load_reads(reader, ((ref.key, read_pool(ref)) for ref in refs))
+
+
+def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
+    """Yield the results of reads, each with the key of its pool, as `load_pools`."""
+    remaining = iter(reads)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
-        yield from run_batched([(ref.key, read_pool(ref)) for ref in batch], reader.call)
+        yield from run_batched(batch, reader.call)

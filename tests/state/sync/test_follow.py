@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
-from swapcli.state.sync import follow
+from swapcli.state.sync import Advance, follow
 from tests.chain.sync.expected_state import check_true
 from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
 from tests.examples import examples, few
@@ -21,7 +21,7 @@ def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcN
         advance = follow(store, node)
         assert advance
         assert set(advance.changed) <= used
-        assert advance == (node.read_head().block, advance.changed, (), (), (), None, ())
+        assert advance == Advance(node.read_head().block, advance.changed)
         check_true(store, node, local_chain.pools)
         assert follow(store, node) is None
 
