@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from swapcli.state.rpc.node import (
     ReturnData,
     block_number,
 )
-from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
+from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, compile_solidity
 from tests.support.single_node import SingleNode
 
 BLOCK = 1
@@ -124,9 +123,7 @@ def packed_reader(node: EvmNode) -> BlockReader:
 @cache
 def sources() -> dict[str, Artifact]:
     """Compile the contracts beside this file; return them by name."""
-    settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": 200}}
-    contracts = json.loads(run_solc(["odd.sol"], settings, _HERE))
-    return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+    return compile_solidity("odd.sol", root=_HERE)
 
 
 def deploy_multicall(chain: BaseChain) -> str:
