@@ -138,10 +138,7 @@ class LiveSearch:
         if outcome is None:
             assert failure is not None
             raise failure
-        known_broken = self._known.router.index.broken_pools
-        if known_broken:
-            unread = [each for key, each in known_broken.items() if key not in fresh.market.pools]
-            fresh.router.index.skip(unread)
+        fresh.name_skipped(self._known)
         left_bps = expected.left * 1e4 if expected and candidates else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 

@@ -78,6 +78,12 @@ class SearchableMarket:
             after.router = self.router.with_changes(after.router.market, changed)
         return after
 
+    def name_skipped(self, known: SearchableMarket) -> None:
+        """Name the pools that break computations on `known`, an earlier state, and were not read again."""
+        broken = known.router.index.broken_pools
+        if broken:
+            self.router.index.skip(each for key, each in broken.items() if key not in self.market.pools)
+
     def with_description(self, description: str) -> SearchableMarket:
         """Return this market with another description of where its state comes from."""
         copy = self.with_market(self.market._replace(source=description))

@@ -41,7 +41,9 @@ READABLE = [kind for kind in KINDS if kind is not ContractKind.SAMPLED]
 
 
 @pytest.mark.parametrize("kind", READABLE)
-def test_a_reader_that_fails_skips_its_pool(kind: ContractKind, pair: RealPair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_fails_skips_its_pool(
+    kind: ContractKind, pair: RealPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     good, bad = ref_of(pair), broken_ref(kind, pair)
     for number, stage in enumerate(READER_STAGES[:2]):
         error = ERRORS[(READABLE.index(kind) + number) % len(ERRORS)]
