@@ -28,7 +28,7 @@ from swapcli.state.readers.uniswap.uniswap_v4 import load, read_created
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.node import BlockId, ContractCall, Log, ReturnData, block_number
 from swapcli.state.snapshot_reader import BlockSnapshot
-from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader
+from tests.chain.node.evm_node import BLOCK, EvmNode, multicall_of, packed_reader
 from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, HookedPool, backward, forward
 
 PPM: Final = 10**12
@@ -224,7 +224,7 @@ def test_a_snapshot_computes_a_sampled_pool_if_its_rule_holds(real: HookedPool, 
         deployments=(Deployment((V4.amm_name,), "V4", {"quoter": real.quoter.address}),),
         hook_rules=({**RULE, "hooks": [real.hooks], "requires": [["$paused", int(not holds)]]},),
         quoters=({**row, "protocols": [V4.amm_name], "quote": quote},),
-        multicall=None,
+        multicall=multicall_of(real.world.chain),
         l1_fee_oracle=None,
     )
     sampled = real.load(real.ref({**RULE, "requires": [["$paused", 1]]}, is_quoted=True))
