@@ -12,9 +12,8 @@ import pytest
 
 from swapcli import Market
 from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.faces.cli.tools.answers import read_answer
+from swapcli.faces.cli.tools.answers import CommandOutput, read_answer
 from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, build_command_line
-from swapcli.faces.cli.tools.command_process import CommandOutput
 from swapcli.faces.cli.tools.tool_table import find_tool
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from swapcli.core.errors import Cancelled, Unreachable
@@ -36,7 +38,7 @@ def broken_ref(kind: ContractKind, pair: RealPair) -> PoolRef:
     return ref_of(pair)._replace(address=BROKEN, kind=kind, family=KINDS[kind].families[0])
 
 
-READABLE = [kind for kind in KINDS if kind is not ContractKind.SAMPLED]
+READABLE: Final[list[ContractKind]] = [kind for kind in KINDS if kind is not ContractKind.SAMPLED]
 """Sampled pools are read by what the network's definition says of their protocol."""
 
 
