@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from typing import NamedTuple
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 
 MAX_HOPS = 6
 """Of a path that a simple method looks at: where pools are out of line, paths of four hops miss much of the gain."""
@@ -40,7 +40,7 @@ def paid(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int
         return None
     try:
         return pool.swap(token_in, token_out, amount_in)
-    except (PoolError, *COMPUTATION_ERRORS):
+    except (PoolError, ArithmeticError, ValueError):
         return None
 
 

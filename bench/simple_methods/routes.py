@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bench.simple_methods.exact_paths import Path, tokens_of
 from swapcli.core.errors import InvalidRoute, PoolError
-from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.replay import Replay, replay
@@ -41,7 +41,7 @@ class Judge:
     def _judge(self, route: Route) -> JudgedRoute | None:
         try:
             done = replay(self.pools, route, self.amount)
-        except (InvalidRoute, PoolError, *COMPUTATION_ERRORS):
+        except (InvalidRoute, PoolError, ArithmeticError, ValueError):
             return None
         gas = route_gas(self.pools, done) * self.gas_value if self.gas_value else 0.0
         return JudgedRoute(done.amount_out - gas, done.amount_out, route, done)

@@ -14,6 +14,7 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
+from swapcli.core.model.warning import WarningCode
 from swapcli.quoting.amounts import ResolvedAmount
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.quote_source import QuoteSource
@@ -155,7 +156,13 @@ class _Prober:
             self.error = error
             return None
         figures = compute_figures(answer, self._terms)
-        self.first_figures = self.first_figures or figures
+        self._add_figures(figures)
         token, price_usd = order.token_in, answer.result.input_token.price_usd
         sold_usd = None if price_usd is None else figures.amount_in / 10**token.decimals * price_usd
         return DepthPoint(figures.amount_in, figures.amount_out, figures.price_impact, sold_usd)
+
+    def _add_figures(self, figures: QuoteFigures) -> None:
+        """Keep the first figures, with the pools that other amounts have left out."""
+        first = self.first_figures or figures
+        left_out = [each for each in figures.warnings if each.code is WarningCode.POOL_LEFT_OUT]
+        self.first_figures = first._replace(warnings=tuple(dict.fromkeys((*first.warnings, *left_out))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swapcli.core.model.network import Network
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token
@@ -41,7 +41,10 @@ def highest_impact(
     if pools is not None:
         try:
             fraction = route_impact(pools, result.route, result.input_amount, amount_out)
-        except CURVE_ERRORS:  # a pool of another state than the one that was quoted
+        except Exception as error:  # a pool of another state than the one that was quoted
+            from swapcli.core.model.skipped_pool import pass_request_errors
+
+            pass_request_errors(error)
             fraction = None
         known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
     if reported is not None:

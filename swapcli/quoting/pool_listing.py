@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
@@ -31,7 +31,7 @@ DUST_ORDER_USD = 1_000.0
 
 _UNKNOWN_ADDRESS = "its address is not known, so no node can read it"
 _UNREAD = "the node returned no valid state of it"
-_BROKEN = "its state is so extreme that computations on it fail"
+_FAULT = "computations on its state fail: "
 _NO_LIQUIDITY = "it has no liquidity"
 _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 
@@ -187,15 +187,18 @@ def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) ->
 def _reason_without_figures(pool: Pool) -> str:
     from swapcli.core.routing.broken_pools import broken_pools
 
-    return _BROKEN if broken_pools((pool,)) else _NO_LIQUIDITY
+    broken = broken_pools((pool,))
+    return _FAULT + broken[0].reason if broken else _NO_LIQUIDITY
 
 
 def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
     """Return why quotes leave a pool out in its present state; empty if they do not."""
     try:
         return _DUST if _is_dust(pool, prices) else ""
-    except CURVE_ERRORS:
-        return _BROKEN
+    except Exception as error:
+        from swapcli.core.model.skipped_pool import fault_reason
+
+        return _FAULT + fault_reason(error)
 
 
 def _is_dust(pool: Pool, prices: UnitPrices) -> bool:

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf
 from typing import Final
 
-from swapcli.core.errors import PoolError
-from swapcli.core.model.pool import COMPUTATION_ERRORS, CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
@@ -188,7 +188,8 @@ def _last_rate(pool: Pool, step: Step) -> float:
     average = step.amount_out / step.amount_in
     try:
         rate = pool.curve(step.token_in, step.token_out).rate(step.amount_in)
-    except CURVE_ERRORS:
+    except Exception as error:
+        pass_request_errors(error)
         return average
     return rate if 0.0 < rate < average else average
 
@@ -206,7 +207,8 @@ def _most_gain(pool: Pool, swap: _Swap, flow: _Flow) -> float:
         return flow.spent[swap.token_out] / lost
     try:
         undisturbed, _ = pool.swap(swap.token_in, swap.token_out, swap.amount_in)
-    except (PoolError, *COMPUTATION_ERRORS):
+    except Exception as error:
+        pass_request_errors(error)
         return inf
     tried: list[tuple[float, int]] = []
     for trial in range(_TRIALS):
@@ -230,7 +232,8 @@ def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tupl
         bought, before = pool.swap(token_in, token_out, front)
         received, after = before.swap(token_in, token_out, sold)
         back, _ = after.swap(token_out, token_in, bought)
-    except (PoolError, *COMPUTATION_ERRORS):
+    except Exception as error:
+        pass_request_errors(error)
         return -inf, False
     loss = undisturbed - received
     return (back - front) / loss if loss > 0 else -inf, _DEEPEST_LOSS * loss > undisturbed

@@ -32,6 +32,7 @@ from swapcli.quoting.quote_results import (
 from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
 
 if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
     from swapcli.core.model.transaction import UnsignedTransaction
 
 NOT_LIVE = "not live prices"
@@ -51,6 +52,8 @@ _UNREAD_WARNING_BPS = 5.0
 """The lowest fee of a common pool: below it, another route seldom pays more."""
 _MAX_CLOCK_DIFFERENCE_S = 60
 """Several block times on every network, and far more than clocks differ that keep the time."""
+_MAX_NAMED = 10
+"""Pools that a warning names of those with the same fault: a family has thousands."""
 _UNSAFE_STATES = frozenset({*UNREAL_STATE_CODES, WarningCode.STATE_OLD})
 
 
@@ -216,10 +219,6 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
             f"{left_out} left out: for {each.amount_in} base units in the pool {each.pool}, "
             f"its contract {quoted}, and not the {each.computed} that were computed",
         )
-    if broken := answer.quote.broken_pools:
-        others = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        message = f"pool {broken[0]}{others} was left out: its state is so extreme that computations on it fail"
-        yield QuoteWarning(WarningCode.POOL_LEFT_OUT, message)
 
 
 def is_exact(answer: QuoteResult) -> bool | None:
@@ -299,8 +298,26 @@ def _recipient_warnings(terms: SwapTerms) -> Iterable[QuoteWarning]:
     return recipient_warnings(terms.recipient)
 
 
+def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[QuoteWarning]:
+    """Yield a warning for each exception that has skipped pools, with the pools."""
+    pools_by_reason: dict[str, list[str]] = {}
+    for each in skipped:
+        pools_by_reason.setdefault(each.reason, []).append(f"{each.key} ({each.protocol})")
+    for reason, pools in pools_by_reason.items():
+        if len(pools) == 1:
+            message = f"pool {pools[0]} was skipped: {reason}"
+        else:
+            others = f" and {len(pools) - _MAX_NAMED:,} more" if len(pools) > _MAX_NAMED else ""
+            message = f"{len(pools):,} pools were skipped: {reason}: {', '.join(pools[:_MAX_NAMED])}{others}"
+        yield QuoteWarning(WarningCode.POOL_LEFT_OUT, message)
+
+
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:
-    """Yield a warning where the state of the pools is not live, unknown, or older than `ttl_s` unasked."""
+    """Yield a warning where the state of the pools is not live, unknown, or older than `ttl_s` unasked.
+
+    Pools that are skipped because of a fault are named as well.
+    """
+    yield from _skipped_pool_warnings(origin.skipped_pools)
     if origin.provenance is None:
         message = f"{_service(origin)} does not say which state its quotes rest on"
         yield QuoteWarning(WarningCode.STATE_UNKNOWN, message)

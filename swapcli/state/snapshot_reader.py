@@ -14,13 +14,14 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quoter import Quoter, Sale
 from swapcli.core.model.router_variant import DEFAULT_VARIANT
+from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
-from swapcli.state.readers import pool_reader, ref_of_pool
+from swapcli.state.readers import read_known_pool, read_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
 from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
 from swapcli.state.readers.uniswap.uniswap_v4 import ref_with_rule
-from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.state.rpc.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import CallContext, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
@@ -31,6 +32,7 @@ _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
 @dataclass
 class BlockSnapshot:
     """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
+    `faulty` are the keys of the pools whose reading failed by a defect of the program.
 
     `tag` is the requested block, None for a past one; a node without pending state has returned its latest.
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
@@ -45,6 +47,7 @@ class BlockSnapshot:
     tag: BlockTag | None = BlockTag.LATEST
     pools: dict[str, Pool | None] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    faulty: set[str] = field(default_factory=set)
     l1_fee_params: L1FeeParams | None = None
     registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
@@ -54,14 +57,13 @@ class BlockSnapshot:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         unread = [pool for pool in pools if pool.key not in self.pools]
         computed = (pool for pool in unread if not pool.is_sampled)
-        refs = [ref for pool in computed if (ref := ref_of_pool(pool, self.network))]
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
-            (each.key, pool_reader(each.kind).load(each)) for each in refs
+            (pool.key, read) for pool in computed if (read := read_known_pool(pool, self.network))
         ]
         # What was found while a rule did not hold, or before there was one, may be computed now.
         sampled = {pool.key: pool for pool in sampled_pools(unread)}
         by_rule = {key: ref for key, pool in sampled.items() if (ref := ref_with_rule(pool, self.network))}
-        reads += [(key, pool_reader(ref.kind).load(ref)) for key, ref in by_rule.items()]
+        reads += [(key, read_pool(ref)) for key, ref in by_rule.items()]
         reads += self._sample_reads([pool for key, pool in sampled.items() if key not in by_rule])
         pool_count = len(reads)
         oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
@@ -145,6 +147,8 @@ class BlockSnapshot:
             self.pools[key] = _pool(found)
             if isinstance(found, SkippedItem):
                 self.reasons[key] = found.reason
+            if isinstance(found, FaultyItem):
+                self.faulty.add(key)
 
     def with_router(self, network: Network) -> Network:
         """Return a network with the router that its registry names, which is read if it has not been.
@@ -187,6 +191,7 @@ class BlockSnapshot:
             network = network._replace(router_variant=DEFAULT_VARIANT, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
+        faulty = [known.pools[key] for key in keys if key in self.faulty] if self.faulty else ()
         return known._replace(
             network=network,
             pools=pools,
@@ -199,6 +204,7 @@ class BlockSnapshot:
             pinned=self.is_pinned,
             tag=self.head.tag,
             clock_offset_s=round(self.head.clock_offset_s),
+            skipped_pools=tuple(SkippedPool(pool.key, pool.protocol, self.reasons[pool.key]) for pool in faulty),
         )
 
 

@@ -43,6 +43,7 @@ def describe_network(network: Network, rpc_url: str | None = None) -> dict[str, 
         "router": network.router,
         "multicall": network.multicall,
         "block_time_s": network.block_time_s,
+        "hook_rules": [*network.hook_rules] or None,
     }
     return {key: value for key, value in described.items() if value is not None}
 

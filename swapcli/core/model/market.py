@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.block_tag import BlockTag
@@ -13,6 +14,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 
 class Provenance(StrEnum):
@@ -35,6 +39,7 @@ class MarketState(NamedTuple):
     `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
     called the block when it was read, None for a past block that was asked for. `clock_offset_s` is what to add to this
     machine's clock to get the time of the network; it is 0 unless several nodes agree that the clock is wrong.
+    `skipped_pools` could not be read because their readers failed.
     """
 
     network: Network
@@ -50,6 +55,7 @@ class MarketState(NamedTuple):
     pinned: bool | None = None
     tag: BlockTag | None = BlockTag.LATEST
     clock_offset_s: int = 0
+    skipped_pools: tuple[SkippedPool, ...] = ()
 
     def network_time_s(self, now_s: float) -> float:
         """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
-from swapcli.core.errors import PoolError, SwapReverts
+from swapcli.core.errors import SwapReverts
 from swapcli.core.records import NamedTuple
-
-COMPUTATION_ERRORS: Final = (ArithmeticError, ValueError)
-"""What a computation on an absurd state raises: a division by zero, an overflow, the root of a negative number."""
-CURVE_ERRORS: Final = (*COMPUTATION_ERRORS, PoolError)
-"""What a curve may raise there, as it starts from the pool's integer amounts."""
 
 
 class RateCurve(Protocol):

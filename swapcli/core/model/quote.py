@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 SHARES_PER_HOP = 10_000
 SHARES_PER_ROUTE = 10_000
@@ -104,8 +109,8 @@ class Quote(NamedTuple):
     `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
     ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
     unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
-    `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are the keys of
-    the market's pools that were left out because a computation fails on their state. `unlimited_amount` is what the
+    `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are
+    the market's pools that were skipped because a computation fails on their state. `unlimited_amount` is what the
     best route without the order's limit on pools pays, or takes for an order of an output; None without a limit.
     """
 
@@ -128,7 +133,7 @@ class Quote(NamedTuple):
     best_single_path_gas_units: int | None = None
     sampled_pools: tuple[str, ...] = ()
     estimated_pools: tuple[str, ...] = ()
-    broken_pools: tuple[str, ...] = ()
+    broken_pools: tuple[SkippedPool, ...] = ()
     unlimited_amount: int | None = None
 
     @property

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 
 class ReportedWarnings(NamedTuple):
@@ -23,7 +29,7 @@ class StateSource(NamedTuple):
     the block when it was read. `tag` is what the node then called the block, None without a node. `is_past` means that
     the block was asked for by its number or hash. `without_samples` counts sampled pools that are not used, as no node
     has quoted them. `live_failure` says why the state is not live where live state was wanted. `clock_offset_s` is
-    as in `MarketState`.
+    as in `MarketState`. `skipped_pools` are not used, because their readers or their computations failed.
     """
 
     provenance: Provenance | None
@@ -40,10 +46,14 @@ class StateSource(NamedTuple):
     live_failure: str = ""
     is_past: bool = False
     clock_offset_s: int = 0
+    skipped_pools: tuple[SkippedPool, ...] = ()
 
     @classmethod
-    def of(cls, market: MarketState, now_s: float) -> StateSource:
-        """Return the state source of a market; `now_s` is the time of this machine's clock (Unix)."""
+    def of(cls, market: MarketState, now_s: float, broken: Iterable[SkippedPool] = ()) -> StateSource:
+        """Return the state source of a market; `now_s` is the time of this machine's clock (Unix).
+
+        `broken` are pools of the market that break computations.
+        """
         network_s = int(market.network_time_s(now_s))
         age_s = None if market.timestamp is None else max(0, network_s - market.timestamp)
         was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)
@@ -59,6 +69,7 @@ class StateSource(NamedTuple):
             without_samples=_count_without_samples(market),
             is_past=was_read_from_node and market.tag is None,
             clock_offset_s=market.clock_offset_s,
+            skipped_pools=tuple(dict.fromkeys((*market.skipped_pools, *broken))),
         )
 
     def network_time_s(self, now_s: float) -> float:

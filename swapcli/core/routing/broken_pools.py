@@ -1,7 +1,7 @@
-"""Find pools whose state breaks a computation, so that an order is answered without them.
+"""Find pools whose state or code breaks a computation, so that an order is answered without them.
 
-No state that passes validation should do that. If one does, a pool that anybody may have created must not stop the
-orders of everybody else.
+No state that passes validation should do that, and no family. If one does, a pool that anybody may have created must
+not stop the orders of everybody else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.pool import CURVE_ERRORS, Pool, RateCurve
+from swapcli.core.model.pool import Pool, RateCurve
+from swapcli.core.model.skipped_pool import SkippedPool, fault_reason
 
 if TYPE_CHECKING:
     from swapcli.core.routing.graph.market_graph import Arc
@@ -26,16 +27,18 @@ _PARTS: Final = (1e-12, 1e-6, 1e-3, 0.5, 1.0)
 _UNBOUNDED_AMOUNT: Final = 2.0**128
 
 
-def broken_pools(pools: Iterable[Pool]) -> frozenset[str]:
-    """Return the keys of the pools whose curve or swap fails, or gives no finite number, at some rate or amount."""
-    return frozenset(pool.key for pool in pools if _is_broken(pool))
+def broken_pools(pools: Iterable[Pool]) -> tuple[SkippedPool, ...]:
+    """Return the pools whose curve or swap fails, or gives no finite number, at some rate or amount."""
+    return tuple(SkippedPool(pool.key, pool.protocol, why) for pool in pools if (why := _why_broken(pool)))
 
 
-def _is_broken(pool: Pool) -> bool:
+def _why_broken(pool: Pool) -> str:
+    """Return why a pool is broken; empty if it is not."""
     try:
-        return any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
-    except CURVE_ERRORS:
-        return True
+        is_bad = any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
+    except Exception as error:
+        return fault_reason(error)
+    return "it has rates or amounts that are not finite" if is_bad else ""
 
 
 def _has_bad_number(pool: Pool, token_in: str, token_out: str) -> bool:
@@ -50,36 +53,39 @@ def _has_bad_number(pool: Pool, token_in: str, token_out: str) -> bool:
         *(number for trade in trades for number in trade),
         *(number for amount in amounts for number in (curve.amount_out(amount), curve.rate(amount))),
         *_swapped(pool, token_in, token_out, amounts),
+        pool.gas_units_to(token_in, token_out, curve.start_rate),
     ]
     return not all(isfinite(number) and number >= 0.0 for number in numbers)
 
 
 def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]) -> Iterator[float]:
     for amount in amounts:
+        amount_in = max(int(amount), 1)
         try:
-            yield float(pool.swap(token_in, token_out, max(int(amount), 1))[0])
+            amount_out, after = pool.swap(token_in, token_out, amount_in)
         except PoolError:
             continue
+        yield from (float(amount_out), pool.gas_units(after), pool.unspent(token_in, token_out, amount_in))
 
 
 class CurveWatch:
-    """Watches the curves of arcs: `broken` are the keys of the pools that failed at a rate or an amount."""
+    """Watches the curves of arcs: `broken` are the pools that failed at a rate or an amount, by key."""
 
     def __init__(self) -> None:
-        self.broken: set[str] = set()
+        self.broken: dict[str, SkippedPool] = {}
 
     def add_to(self, arcs: Iterable[Arc]) -> None:
         """Replace the curves of `arcs` by watched ones."""
         for arc in arcs:
-            arc.curve = _WatchedCurve(arc.curve, arc.pool.key, self.broken)
+            arc.curve = _WatchedCurve(arc.curve, arc.pool, self.broken)
             arc.trade_to_marginal_rate = arc.curve.trade_to_marginal_rate
 
 
 class _WatchedCurve:
-    """The curve of a pool, which records the pool's key where the curve fails."""
+    """The curve of a pool, which records the pool where the curve fails."""
 
-    def __init__(self, curve: RateCurve, key: str, broken: set[str]) -> None:
-        self._curve, self._key, self._broken = curve, key, broken
+    def __init__(self, curve: RateCurve, pool: Pool, broken: dict[str, SkippedPool]) -> None:
+        self._curve, self._pool, self._broken = curve, pool, broken
 
     @property
     def start_rate(self) -> float:
@@ -101,6 +107,7 @@ class _WatchedCurve:
     def _watch(self, compute: Callable[[], _T]) -> _T:
         try:
             return compute()
-        except CURVE_ERRORS:
-            self._broken.add(self._key)
+        except Exception as error:
+            key, protocol = self._pool.key, self._pool.protocol
+            self._broken[key] = SkippedPool(key, protocol, fault_reason(error))
             raise

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from swapcli.core.errors import Cancelled, InvalidInput, MarketError, NoRoute, UpstreamError
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
+from swapcli.core.routing.cancellation import SearchTimeUp
 from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, FormerSliceMarket, PaidSlices, drop_oldest
 from swapcli.core.routing.graph.usd_prices import mid_rate_pools, reference_values, round_values, usd_price_paths
 from swapcli.core.routing.graph.widest_path_prices import PathPrice
+from swapcli.core.routing.replay import PoolFault
 
 if TYPE_CHECKING:
     from swapcli.core.model.price_basis import PriceBasis
+    from swapcli.core.model.skipped_pool import SkippedPool
 
 _T = TypeVar("_T")
 
@@ -32,13 +36,14 @@ class MarketIndex:
     def __init__(self, market: MarketState) -> None:
         self.market = market
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
-        self._broken_pools: frozenset[str] = frozenset()
+        self._broken_pools: dict[str, SkippedPool] = {}
         self._watch: Callable[[Iterable[Arc]], None] | None = None
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> MarketIndex:
         """Return the index of `market`, which differs from the present one only in the pools with keys in `changed`."""
         index = MarketIndex(market)
-        index._broken_pools = self._broken_pools - changed
+        if self._broken_pools:
+            index._broken_pools = {key: each for key, each in self._broken_pools.items() if key not in changed}
         filters = self._dust_filters.copy()
         dust_filter = filters.pop(frozenset(), None)
         addresses = tuple(market.tokens)
@@ -46,7 +51,10 @@ class MarketIndex:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
             try:
                 graph = dust_filter.graph.with_changes(before, after, addresses)
-            except CURVE_ERRORS:  # a changed pool breaks its own curve: the first order finds it
+            except Exception as error:  # a changed pool breaks its own curve: the first order finds it
+                from swapcli.core.model.skipped_pool import pass_request_errors
+
+                pass_request_errors(error)
                 return index
             pairs = graph.pairs_of((*before, *after))
             index._dust_filters[frozenset()] = index._new_dust_filter(graph, former=dust_filter.former_for(pairs))
@@ -122,18 +130,23 @@ class MarketIndex:
         return self.without_broken_pools(basis)
 
     @property
-    def broken_pools(self) -> frozenset[str]:
-        """The keys of the pools that are left out because their state breaks a computation."""
+    def broken_pools(self) -> Mapping[str, SkippedPool]:
+        """The pools, by key, that are skipped because their state or code breaks a computation."""
         return self._broken_pools
 
-    def leave_out(self, broken: frozenset[str]) -> None:
+    @cached_property
+    def pools(self) -> Mapping[str, Pool]:
+        """The market's pools, by key, that are not skipped."""
+        pools, broken = self.market.pools, self._broken_pools
+        return {key: pool for key, pool in pools.items() if key not in broken} if broken else pools
+
+    def skip(self, broken: Iterable[SkippedPool]) -> None:
         """Quote without these pools from now on, and name them in quotes, even where the market does not have them."""
-        self._broken_pools |= broken
-        if not broken.isdisjoint(self.market.pools):
-            self._forget_graphs()
+        self._broken_pools = self._broken_pools | {each.key: each for each in broken}
+        self._forget_graphs()
 
     def without_broken_pools(self, compute: Callable[[], _T]) -> _T:
-        """Return what `compute` does. If a pool's state breaks it, leave that pool out from now on and repeat it.
+        """Return what `compute` does. If a pool's state or code breaks it, skip that pool from now on and repeat it.
 
         Another pool may break what follows. Raise what `compute` does if no pool is found that breaks it.
         """
@@ -141,26 +154,33 @@ class MarketIndex:
             known = self._broken_pools
             try:
                 return compute()
-            except CURVE_ERRORS:
+            except Exception as error:
+                if not _may_be_of_pool(error):
+                    raise
                 if self._broken_pools == known:  # otherwise a part of the computation has found one, and needs a retry
-                    broken = self._find_broken_pools(compute)
+                    broken = self._find_broken_pools(compute, error)
                     if not broken:
                         raise
-                    self.leave_out(broken)
+                    self.skip(broken)
 
-    def _find_broken_pools(self, compute: Callable[[], object]) -> frozenset[str]:
-        """Return the keys of pools that fail for some rates and amounts, or else for those that `compute` meets."""
+    def _find_broken_pools(self, compute: Callable[[], object], error: Exception) -> Sequence[SkippedPool]:
+        """Return the pools that fail for some rates and amounts, or else for those that `compute` meets."""
+        from swapcli.core.model.skipped_pool import SkippedPool
         from swapcli.core.routing.broken_pools import CurveWatch, broken_pools
 
-        found = broken_pools(self.market.pools.values()) - self._broken_pools
+        found = list(broken_pools(self.pools.values()))
+        if isinstance(error, PoolFault) and (pool := self.pools.get(error.key)):
+            found.append(SkippedPool(error.key, pool.protocol, error.reason))
         if not found:
             watch = CurveWatch()
             self._forget_graphs()
             self._watch = watch.add_to
             try:
                 compute()
-            except CURVE_ERRORS:
-                found = frozenset(watch.broken)
+            except Exception as repeated:
+                if not _may_be_of_pool(repeated):
+                    raise
+                found = list(watch.broken.values())
             finally:
                 self._watch = None
                 self._forget_graphs()
@@ -168,12 +188,11 @@ class MarketIndex:
 
     def _forget_graphs(self) -> None:
         self._dust_filters.clear()
-        for name in ("_usd", "_usd_paths", "_reference_values"):
+        for name in ("pools", "_usd", "_usd_paths", "_reference_values"):
             vars(self).pop(name, None)
 
     def _new_graph(self) -> MarketGraph:
-        pools = (pool for key, pool in self.market.pools.items() if key not in self._broken_pools)
-        graph = MarketGraph(pools, self.market.tokens)
+        graph = MarketGraph(self.pools.values(), self.market.tokens)
         if self._watch is not None:
             self._watch(graph.arcs())
         return graph
@@ -213,6 +232,13 @@ class MarketIndex:
             a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
         }
         return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
+
+
+def _may_be_of_pool(error: Exception) -> bool:
+    """Return whether one pool may have broken a computation, and not the order, its caller or its time limit."""
+    if isinstance(error, MarketError):  # the state after a swap is invalid
+        return True
+    return not isinstance(error, (NoRoute, InvalidInput, UpstreamError, Cancelled, SearchTimeUp, MemoryError))
 
 
 def _without(protocols: Set[str]) -> Callable[[TokenPair, list[Arc]], tuple[list[Arc], float]]:

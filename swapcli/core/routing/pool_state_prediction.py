@@ -15,7 +15,8 @@ from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, median
 
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.solver.laplacian import Rows, solve_laplacian
 
@@ -109,7 +110,8 @@ def _sell_to_move_price(pool: Pool, sold: str, bought: str, growth: float) -> Po
         curve = pool.curve(sold, bought)
         amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
         return pool.swap(sold, bought, amount)[1] if amount > _MIN_INPUT else pool
-    except CURVE_ERRORS:
+    except Exception as error:
+        pass_request_errors(error)
         return pool
 
 
@@ -128,7 +130,8 @@ def _log_mid(pool: Pool, token: str, other: str) -> float | None:
     try:
         forth, back = pool.curve(token, other).start_rate, pool.curve(other, token).start_rate
         return (log(forth) - log(back)) / 2.0
-    except CURVE_ERRORS:
+    except Exception as error:
+        pass_request_errors(error)
         return None
 
 

@@ -15,11 +15,12 @@ Only replayed amounts are ever shown or encoded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from swapcli.core.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.core.model.execution import RATES, Execution
-from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool, SharedState
+from swapcli.core.model.pool import Pool, SharedState
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.digraph import topological_order
@@ -237,11 +238,21 @@ def replay(pools: Mapping[str, Pool], route: Route, amount_in: int, execution: E
     """Execute `route` on `pools` (by key) with `amount_in` base units of its first token, as a router does.
 
     Raises `InvalidRoute` for paths that do not join, an unknown pool or one without the tokens, and `PoolError` where a
-    swap would revert, spend nothing or leave input behind.
+    swap would revert, spend nothing or leave input behind, or if the code of a pool fails.
     """
     swaps = flatten(route, execution)
     check_pools(pools, swaps)
-    return execute(pools, swaps, amount_in, execution)
+    with faults_as_reverts():
+        return execute(pools, swaps, amount_in, execution)
+
+
+@contextmanager
+def faults_as_reverts() -> Iterator[None]:
+    """Raise `SwapReverts` instead of `PoolFault`, for callers that replay a given route, and cannot skip a pool."""
+    try:
+        yield
+    except PoolFault as fault:
+        raise SwapReverts(f"pool {fault.key}: {fault.reason}", details={"pool": fault.key}) from fault
 
 
 def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
@@ -254,12 +265,24 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
             raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
 
 
+class PoolFault(Exception):
+    """The code of a pool has raised an exception, which `reason` names. A search skips that pool and starts again."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key, self.reason = key, reason
+
+
 def swap_exactly(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
-    """Return what `pool.swap` does. Raises `PoolError`, also where the pool's state breaks the computation."""
+    """Return what `pool.swap` does. Raises `PoolError`, and `PoolFault` for any other exception of the pool's code."""
     try:
         return pool.swap(token_in, token_out, amount_in)
-    except COMPUTATION_ERRORS as error:
-        raise SwapReverts(f"pool {pool.key}: its state breaks the computation of a swap") from error
+    except PoolError:
+        raise
+    except Exception as error:
+        from swapcli.core.model.skipped_pool import fault_reason
+
+        raise PoolFault(pool.key, fault_reason(error)) from error
 
 
 class KnownSwaps:
@@ -290,7 +313,10 @@ def execute(
     execution: Execution = RATES,
     known: KnownSwaps | None = None,
 ) -> Replay:
-    """Execute the flat list of a valid route; `known` caches swaps between replays. Raises as `replay` does."""
+    """Execute the flat list of a valid route; `known` caches swaps between replays.
+
+    Raises `PoolError`, and `PoolFault` if the code of a pool fails.
+    """
     scale = execution.rate_scale
     token_in = swaps[0].token_in
     is_absolute = {swap.token_in: execution.is_absolute(sells_input=swap.token_in == token_in) for swap in swaps}

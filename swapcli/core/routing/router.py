@@ -21,6 +21,7 @@ from swapcli.core.routing.graph.digraph import TokenPair
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.graph.order_market import DustFilter, SpotPrices
 from swapcli.core.routing.market_index import MarketIndex
+from swapcli.core.routing.replay import PoolFault
 from swapcli.core.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.core.routing.search.route_search import SearchResult as SearchResult
@@ -128,15 +129,18 @@ class Router:
     def replay_again(self, result: SearchResult) -> SearchResult | None:
         """Return a result whose routes were found on other states of the pools with their amounts on these.
 
-        None if a pool of the best route rejects its amount or is not in the market. Raises nothing.
+        None if a pool of the best route rejects its amount, fails, or is not in the market. Raises nothing.
         """
-        scorer = RouteScorer(result.problem.spec, self.market.pools, self._execution)
-        best, single, unlimited = (
-            scorer.score_if_accepted(found.route, found.amount_in)
-            if found and _has_pools(found, scorer.pools)
-            else None
-            for found in (result.best, result.best_single_path, result.unlimited)
-        )
+        scorer = RouteScorer(result.problem.spec, self.index.pools, self._execution)
+        try:
+            best, single, unlimited = (
+                scorer.score_if_accepted(found.route, found.amount_in)
+                if found and _has_pools(found, scorer.pools)
+                else None
+                for found in (result.best, result.best_single_path, result.unlimited)
+            )
+        except PoolFault:
+            return None
         return result._replace(best=best, best_single_path=single, unlimited=unlimited) if best else None
 
     def build_quote(
@@ -166,10 +170,12 @@ class Router:
         """Return the result with the best route over pools that a proof has chosen, if that is better and allowed."""
         from swapcli.core.routing.route_limits import RouteLimits
 
-        search = RouteSearch(result.problem, self.market.pools, self._execution)
+        pools = self.index.pools
+        search = RouteSearch(result.problem, pools, self._execution)
         limits = RouteLimits(self.market, order, self._fits_calldata)
         for choice in proof.choices:
-            better = search.best_route_over(list(choice.arcs), choice.prices) if choice.arcs else None
+            arcs = [arc for arc in choice.arcs if arc.pool.key in pools]  # the search had more, if one has failed since
+            better = search.best_route_over(arcs, choice.prices) if arcs else None
             if better and better.net > result.best.net and limits.allow(better):
                 result = result._replace(best=better)
         return result
@@ -207,7 +213,7 @@ class Router:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
-            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
+            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.index.pools, self._execution)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
@@ -274,7 +280,7 @@ class Router:
         """Search the whole `graph` for an order that found no route in its filtered market."""
         if graph is problem.graph:
             return None
-        return RouteSearch(problem._replace(graph=graph), self.market.pools, self._execution).run()
+        return RouteSearch(problem._replace(graph=graph), self.index.pools, self._execution).run()
 
     def _evm_gas_price(self, gas_price_wei: int) -> int:
         """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
@@ -321,7 +327,7 @@ class Router:
             best_single_path_gas_units=single.gas_units * gas_scale if single else None,
             sampled_pools=best.replay.sampled_pools,
             estimated_pools=best.replay.estimated_pools,
-            broken_pools=tuple(sorted(self.index.broken_pools)),
+            broken_pools=tuple(sorted(self.index.broken_pools.values())),
             unlimited_amount=_traded_amount(order, result.unlimited) if result.unlimited else None,
         )
 

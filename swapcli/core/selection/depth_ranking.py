@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, isfinite, log
 
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.widest_path_prices import PathPrice as PathPrice
 from swapcli.core.routing.graph.widest_path_prices import widest_path_prices
@@ -62,14 +63,16 @@ def pool_legs(pool_id: int, pool: Pool, token_ids: Sequence[int]) -> Iterator[Le
 def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[float | None, float]:
     """Return the logarithm of the rate of the first unit, and the input units that move it by one.
 
-    The rate is None for a pool so far out of balance that floats fail: the pool stays, but gets no order.
+    The rate is None for a pool so far out of balance that floats fail, and for one that fails otherwise: the pool
+    stays, but gets no order.
     """
     try:
         curve = pool.curve(token_in, token_out)
         rate = curve.start_rate
         is_usable = MIN_PRICE < rate < MAX_PRICE
         depth = curve.trade_to_marginal_rate(rate * (1.0 - _RATE_STEP))[0] / _RATE_STEP if is_usable else 0.0
-    except CURVE_ERRORS:
+    except Exception as error:
+        pass_request_errors(error)
         return None, 0.0
     if not is_usable:
         return None, 0.0

@@ -10,7 +10,7 @@ from swapcli.core.model.execution import Execution
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
-from swapcli.core.routing.replay import FlatSwap, execute
+from swapcli.core.routing.replay import FlatSwap, execute, faults_as_reverts
 
 _SCALE: Final = 10**18
 """Fine enough for an absolute amount to be a part of a balance."""
@@ -58,5 +58,6 @@ def replay_decoded(
         flat.append(FlatSwap(pool.key, reviewed.token_in, bought, rate))
     if not flat or flat[0].token_in != token_in:
         return None
-    done = execute(pools, flat, amount_in, execution._replace(rate_scale=_SCALE))
+    with faults_as_reverts():
+        done = execute(pools, flat, amount_in, execution._replace(rate_scale=_SCALE))
     return sum(step.amount_out for step in done.steps if step.token_out == token_out)

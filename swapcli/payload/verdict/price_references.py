@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_fields, encode_list, encode_uint, to_signed
-from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
-from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.model.units import PPM
@@ -118,7 +118,8 @@ def _depth(order: PricedOrder, pool: Pool) -> int:
     try:
         paid, _ = pool.swap(*ends, order.amount_in)
         paid_for_part, _ = pool.swap(*ends, part)
-    except (SwapcliError, *COMPUTATION_ERRORS):
+    except Exception as error:
+        pass_request_errors(error)
         return 0
     return paid if _DEPTH_PARTS * paid * part > paid_for_part * order.amount_in else 0
 

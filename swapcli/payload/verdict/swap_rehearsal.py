@@ -14,10 +14,11 @@ from swapcli.core.encoding.abi import WORD, encode_address, encode_uint
 from swapcli.core.errors import SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Network
-from swapcli.core.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.router_dialect import ReplayedSwap
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
 from swapcli.core.model.swap_type import SwapType
@@ -186,7 +187,7 @@ def _planned_sales(swap: JudgedSwap, *, is_exact: bool) -> Iterator[_PlannedSale
     route = swap.payload.call.route
     try:
         done = replay(swap.pools, swap.result.route, route.amount_in, execution_of(swap.network))
-    except (SwapcliError, *COMPUTATION_ERRORS):
+    except SwapcliError:
         return
     last = [step for step in done.steps if step.token_out == route.token_out]
     for step in sorted(last, key=lambda step: -step.amount_out):
@@ -202,7 +203,8 @@ def _planned_sale(swap: JudgedSwap, done: Replay, step: Step, *, is_exact: bool)
     try:
         expected, _ = pool.swap(step.token_out, step.token_in, part)
         payload = _sale_payload(swap, step, part, expected)
-    except (SwapcliError, *COMPUTATION_ERRORS):
+    except Exception as error:
+        pass_request_errors(error)
         return None
     is_known = is_exact and not pool.is_single_use and not pool.is_sampled
     return _PlannedSale(step.pool, step.token_in, part, expected if is_known else None, payload)

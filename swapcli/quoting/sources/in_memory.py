@@ -114,7 +114,7 @@ class InMemorySource:
 
     @property
     def state_source(self) -> StateSource:
-        return StateSource.of(self.market, self._clock.now_s())
+        return self.searchable.state_source
 
     def token(self, name: str) -> Token:
         """Return a token of the market, or of the catalogue."""

@@ -138,7 +138,9 @@ class LiveSource:
         if self._is_fresh(part):
             return self._use(part)
         needed = dict.fromkeys((*keys, *price_pools(part, priced)))
-        return self._use(part.with_market(self._reader(part).read(needed)))
+        read = part.with_market(self._reader(part).read(needed))
+        read.name_skipped(part)
+        return self._use(read)
 
     def latest(self, keys: Collection[str]) -> SearchableMarket:
         return self._last or self.known().with_pools(keys)

@@ -138,7 +138,7 @@ class LiveSearch:
         if outcome is None:
             assert failure is not None
             raise failure
-        fresh.router.index.leave_out(self._known.router.index.broken_pools - fresh.market.pools.keys())
+        fresh.name_skipped(self._known)
         left_bps = expected.left * 1e4 if expected and candidates else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 

@@ -79,7 +79,7 @@ def build_local_quote(
         result=result,
         network=market.network,
         tokens=market.tokens,
-        state_source=StateSource.of(market, now_s),
+        state_source=StateSource.of(market, now_s, quote.broken_pools),
         timestamp_ms=timestamp_ms,
         quote=quote,
         pools=pools,

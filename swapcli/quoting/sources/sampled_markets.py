@@ -7,7 +7,8 @@ from math import inf
 from typing import Final
 
 from swapcli.core.model.market import MarketState
-from swapcli.core.model.pool import CURVE_ERRORS, Pool
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.networks.quoter_definitions import quoted_protocols
 from swapcli.quoting.sources.market_prices import unit_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
@@ -68,5 +69,6 @@ def _start_rate(pool: Pool, token_in: str, token_out: str) -> float:
     """Return the rate of the first unit; infinity, which is not believed, if the samples break the computation."""
     try:
         return pool.curve(token_in, token_out).start_rate
-    except CURVE_ERRORS:
+    except Exception as error:
+        pass_request_errors(error)
         return inf

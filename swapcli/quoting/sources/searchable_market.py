@@ -62,7 +62,7 @@ class SearchableMarket:
     @property
     def state_source(self) -> StateSource:
         """Where the market's state comes from, and its age now."""
-        return StateSource.of(self.market, self.clock.now_s())
+        return StateSource.of(self.market, self.clock.now_s(), self.router.index.broken_pools.values())
 
     def with_market(self, market: MarketState) -> SearchableMarket:
         """Return another market, with the same memory of searches."""
@@ -77,6 +77,12 @@ class SearchableMarket:
         if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
             after.router = self.router.with_changes(after.router.market, changed)
         return after
+
+    def name_skipped(self, known: SearchableMarket) -> None:
+        """Name the pools that break computations on `known`, an earlier state, and were not read again."""
+        broken = known.router.index.broken_pools
+        if broken:
+            self.router.index.skip(each for key, each in broken.items() if key not in self.market.pools)
 
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None

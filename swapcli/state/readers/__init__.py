@@ -5,7 +5,7 @@ A reader is imported when the first pool of its kind is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Protocol, cast
@@ -60,11 +60,35 @@ def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
     return reader.complete_ref(ref, pool) if hasattr(reader, "complete_ref") else ref
 
 
+def read_pool(ref: PoolRef) -> BatchRead[Pool]:
+    """Read the state of a pool. Its reader is chosen inside the read, so that any failure is that of this pool."""
+    return (yield from pool_reader(ref.kind).load(ref))
+
+
+def read_known_pool(pool: Pool, network: Network) -> BatchRead[Pool] | None:
+    """Return the read of a known pool's state; None as `ref_of_pool`."""
+    try:
+        ref = ref_of_pool(pool, network)
+    except Exception as error:
+        return _failed_read(error)
+    return None if ref is None else read_pool(ref)
+
+
+def _failed_read(error: Exception) -> BatchRead[Pool]:
+    raise error
+    yield
+
+
 def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
     """Yield the pool of each reference at the reader's block, in order, or why it was skipped. Raises `UpstreamError`.
 
     Reads one batch at a time, so that memory stays bounded and progress can be shown.
     """
-    remaining = iter(refs)
+    return load_reads(reader, ((ref.key, read_pool(ref)) for ref in refs))
+
+
+def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
+    """Yield the results of reads, each with the key of its pool, as `load_pools`."""
+    remaining = iter(reads)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
-        yield from run_batched([(ref.key, pool_reader(ref.kind).load(ref)) for ref in batch], reader.call)
+        yield from run_batched(batch, reader.call)

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TypeVar
 
 from swapcli.core.errors import RequestBudgetSpent, SwapcliError
-from swapcli.core.model.pool import COMPUTATION_ERRORS
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
@@ -15,7 +14,7 @@ T = TypeVar("T")
 
 BatchRead = Generator[Sequence[ContractCall], Sequence[ReturnData], T]
 """Yields the calls of a round, receives their results, and returns the value it has read. Raises `SwapcliError` if the
-contract's data is unusable."""
+contract's data is unusable. Any other exception is a defect, which skips the item as well."""
 
 
 class SkippedItem(NamedTuple):
@@ -23,6 +22,12 @@ class SkippedItem(NamedTuple):
 
     key: str
     reason: str
+
+
+class FaultyItem(SkippedItem):
+    """An item whose read raised another exception than a `SwapcliError`: the reason names a defect of the program."""
+
+    __slots__ = ()
 
 
 def run_batched(
@@ -43,10 +48,11 @@ def run_batched(
                 pending[index] = read.send(received[index]) if index in received else next(read)
             except StopIteration as end:
                 results[index] = end.value
-            except SwapcliError as error:
-                results[index] = SkippedItem(key, error.message)
-            except COMPUTATION_ERRORS as error:
-                results[index] = SkippedItem(key, f"its state breaks a computation: {error}")
+            except Exception as error:
+                from swapcli.core.model.skipped_pool import fault_reason
+
+                kind = SkippedItem if isinstance(error, SwapcliError) else FaultyItem
+                results[index] = kind(key, fault_reason(error))
         try:
             received = _distribute(pending, send)
         except RequestBudgetSpent as error:

@@ -151,10 +151,10 @@ class BlockReader:
         return True
 
     def _call_alone(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
+        order = sorted(range(len(calls)), key=lambda at: not _shares_gas(calls[at]))
         grouped = self._call_in_batches([calls[at] for at in order])
         answers = [answer for _, answer in sorted(zip(order, grouped, strict=True), key=itemgetter(0))]
-        failed = [at for at, answer in enumerate(answers) if answer is None and not calls[at].may_revert]
+        failed = [at for at, answer in enumerate(answers) if answer is None and _shares_gas(calls[at])]
         retried = failed if self._multicall else []
         for at, answer in zip(retried, self._call_separately([calls[at] for at in retried]), strict=True):
             answers[at] = answer
@@ -193,7 +193,7 @@ class BlockReader:
         return True
 
     def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers; the calls that may revert must come last."""
+        """Return the answers; the calls that share gas with others must come first."""
         before_rejection: LearnedLimit | None = None
         while self._multicall and calls:
             try:
@@ -222,20 +222,21 @@ class BlockReader:
 
     def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
-        shared = sum([not call.may_revert for call in calls])
+        shared = sum(map(_shares_gas, calls))
         limits = self.node.limits
         size = limits.aggregate_calls.size
         batches: list[Sequence[ContractCall]] = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
         batches += _separate_batches(calls[shared:], size)
         results = self._run_aggregates(batches, multicall)
-        is_missing = b"" in results and not any(results) and not self._requires_multicall
+        packed = [each for batch, each in zip(batches, results, strict=True) if not batch[0].is_unpackable]
+        is_missing = b"" in packed and not any(packed) and not self._requires_multicall
         if is_missing and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[ReturnData] = []
-        if batches:
+        if packed:
             limits.aggregate_calls.accept(len(batches[0]), now_s=limits.now_s)
         for batch, answer in zip(batches, results, strict=True):
-            if batch[0].context:
+            if batch[0].is_unpackable:
                 answers.append(answer)
             else:
                 answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
@@ -252,7 +253,7 @@ class BlockReader:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
         packed = [
             batch[0]
-            if batch[0].context
+            if batch[0].is_unpackable
             else ContractCall(
                 multicall, encode_aggregate([*probes, *batch]), is_divisible=len(batch) > MIN_AGGREGATE_CALLS
             )
@@ -327,9 +328,14 @@ class BlockReader:
         )
 
 
+def _shares_gas(call: ContractCall) -> bool:
+    """Return whether an aggregate runs the call together with calls of other reads."""
+    return not (call.may_revert or call.is_unpackable)
+
+
 def _separate_batches(calls: Sequence[ContractCall], size: int) -> Iterator[list[ContractCall]]:
-    """Yield the calls that may revert: each alone, and those of a group together, `size` at most."""
-    for group, batch in groupby(calls, key=lambda call: "" if call.context else call.group):
+    """Yield the calls that share no gas with others: each alone, and those of a group together, `size` at most."""
+    for group, batch in groupby(calls, key=lambda call: "" if call.is_unpackable else call.group):
         together = list(batch)
         step = size if group else 1
         yield from (together[at : at + step] for at in range(0, len(together), step))
@@ -381,7 +387,7 @@ class _CallQueue(WorkQueue[_CallPart]):
 
 def _request_share(call: ContractCall, node: Node) -> float:
     """Return the share of a request to this node that a call needs: all of it if the call is sent alone."""
-    is_alone = call.context or (call.may_revert and not call.group)
+    is_alone = call.is_unpackable or (call.may_revert and not call.group)
     return 1.0 if is_alone else 1.0 / node.limits.aggregate_calls.size
 
 

@@ -25,10 +25,10 @@ class CallContext(NamedTuple):
 class ContractCall(NamedTuple):
     """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
 
-    If `to` is empty, `calldata` itself runs as code. Calls that may revert and follow one another with the same `group`
-    run in one call of the node, apart from others: together they show one state, and do not take others' gas. A call
-    with a `context` is never packed with others, which would change its sender. `is_divisible` marks a call that packs
-    so many others that the caller splits it if it is too much for the node.
+    If `to` is empty, `calldata` itself runs as code; some nodes reject that, and the result is None. Calls that may
+    revert and follow one another with the same `group` run in one call of the node, apart from others: together they
+    show one state, and do not take others' gas. `is_divisible` marks a call that packs so many others that the caller
+    splits it if it is too much for the node.
     """
 
     to: str
@@ -37,6 +37,11 @@ class ContractCall(NamedTuple):
     group: str = ""
     context: CallContext | None = None
     is_divisible: bool = False
+
+    @property
+    def is_unpackable(self) -> bool:
+        """Whether Multicall3 cannot make the call: it would change the sender of a `context`, and it runs no code."""
+        return self.context is not None or not self.to
 
 
 class BlockHeader(NamedTuple):

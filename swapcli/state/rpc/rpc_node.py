@@ -710,7 +710,8 @@ def _block_parameter(at: BlockId) -> str:
 def _call_request(call: ContractCall, tag: str) -> RpcRequest:
     context = call.context
     if context is None:
-        return RpcRequest(_CALL, (_message(call), tag), is_divisible=call.is_divisible)
+        # Some nodes run contracts only, and reject code: then only the reads that need it fail.
+        return RpcRequest(_CALL, (_message(call), tag), is_optional=not call.to, is_divisible=call.is_divisible)
     message = _message(call, context.sender) | {"gasPrice": hex(context.gas_price_wei)}
     # Nodes refuse a call whose sender cannot pay for its gas.
     rich = render_overrides([StateOverride(context.sender, balance_wei=_ANY_BALANCE_WEI)])

@@ -106,6 +106,7 @@ def _commit_step(
             removed=(*refreshed.removed, *(key for key in illiquid if key not in added)),
             changed_without_event=tuple(refreshed.changed_without_event),
             unexplained=tuple(refreshed.unexplained),
+            faults=tuple(refresher.faults),
             rewound_to=position.rewound_to,
         ),
         discovery,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.node import BlockHeader
 
@@ -23,7 +24,8 @@ class Progress(NamedTuple):
 class Advance(NamedTuple):
     """The changes of a step to the node's newest block, as keys of pools.
 
-    `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped.
+    `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped; `faults` are
+    those of them whose reader failed by a defect of the program.
     `changed_without_event` were found by reading a sample, and are correct now; `unexplained` are those of them whose
     logs hold no event of their kind, so that they are read at every block from now on. `rewound_to` is the number of
     the block to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
@@ -36,3 +38,4 @@ class Advance(NamedTuple):
     changed_without_event: tuple[str, ...] = ()
     rewound_to: int | None = None
     unexplained: tuple[str, ...] = ()
+    faults: tuple[SkippedPool, ...] = ()

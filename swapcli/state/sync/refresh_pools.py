@@ -28,12 +28,13 @@ from swapcli.core.errors import (
     UpstreamTimeout,
 )
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.pools import FAMILIES
 from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.records import NamedTuple
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.readers import load_pools, ref_of_pool
+from swapcli.state.readers import load_reads, read_known_pool
 from swapcli.state.readers.build_pool import PAUSED
 from swapcli.state.readers.pool_change_events import (
     change_topics,
@@ -43,7 +44,7 @@ from swapcli.state.readers.pool_change_events import (
     vault_kinds,
 )
 from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.state.rpc.lockstep_reads import FaultyItem, SkippedItem
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_withheld_block
 from swapcli.state.rpc.logs_bloom import is_selective
@@ -52,7 +53,7 @@ from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import BlockWriter, SkippedEntry, Store
 from swapcli.state.sync.pools_with_unknown_events import find_unknown_events, has_known_event
-from swapcli.state.sync.skipped import parse_pool_refs, skipped_pool
+from swapcli.state.sync.skipped import parse_pool_refs, skipped_known_pool
 
 _SAMPLE_LANES: Final = 8
 """Places in the table of pools at which a sample reads."""
@@ -107,7 +108,8 @@ class Refresher:
     """Refreshes one store inside the transaction of `block`, whose state `reader` reads.
 
     Raises `InvalidUpstreamResponse` if a contract that answered before returns nothing, and, unless it may
-    `accept_losses`, if more than 5 pools and more than 1% of them, or all of several, can no longer be read.
+    `accept_losses`, if more than 5 pools and more than 1% of them, or all of several, can no longer be read. `faults`
+    are the pools whose reader failed by a defect of the program, which says nothing about the node.
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class Refresher:
         self._pool_count = store.inventory.count_pools_and_tokens()[0]
         self._lost_count, self._accept_losses = 0, accept_losses
         self._read_keys: set[str] = set()
+        self.faults: list[SkippedPool] = []
 
     def read_all(self) -> Refreshed:
         """Read every pool."""
@@ -369,31 +372,35 @@ class Refresher:
     def _read_batch(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
         stored = self._store.read_pools(keys).pools
         self._read_keys.update(stored)
-        refs = [ref for pool in stored.values() if (ref := ref_of_pool(pool, self._store.network))]
-        for ref, pool in zip(refs, load_pools(self._reader, refs), strict=True):
+        known = ((pool, read_known_pool(pool, self._store.network)) for pool in stored.values())
+        reads = [(pool.key, read) for pool, read in known if read is not None]
+        for (key, _), pool in zip(reads, load_reads(self._reader, reads), strict=True):
             if isinstance(pool, SkippedItem):
-                self._remove_lost(ref, pool.reason)
-                removed.append(ref.key)
-            elif pool != stored[ref.key]:
+                self._remove_lost(stored[key], pool)
+                removed.append(key)
+            elif pool != stored[key]:
                 self._writer.put_pools([pool])
-                changed.append(ref.key)
+                changed.append(key)
 
-    def _remove_lost(self, ref: PoolRef, reason: str) -> None:
+    def _remove_lost(self, pool: Pool, item: SkippedItem) -> None:
         """Remove a pool that can no longer be read. Raises `InvalidUpstreamResponse` if the node cannot be right."""
-        shown = self._reader.node.redacted_url
-        if ref.address in self._reader.contracts_without_output:
+        shown, reason = self._reader.node.redacted_url, item.reason
+        if pool.address in self._reader.contracts_without_output:
             raise InvalidUpstreamResponse(
-                f"{shown} returns nothing for {ref.address}, which has answered before: nothing is stored",
+                f"{shown} returns nothing for {pool.address}, which has answered before: nothing is stored",
                 hint="try again, or set another node",
-                details={"pool": ref.key, "block": self._reader.block},
+                details={"pool": pool.key, "block": self._reader.block},
             )
         if self._reader.has_later_answers:
             raise BlockMismatch(
-                f"{shown} answered from several blocks, so that {ref.key} could not be read",
+                f"{shown} answered from several blocks, so that {pool.key} could not be read",
                 hint="try again, or set another node",
-                details={"pool": ref.key, "block": self._reader.block},
+                details={"pool": pool.key, "block": self._reader.block},
             )
-        self._lost_count += PAUSED not in reason  # which says itself why there are many
+        is_fault = isinstance(item, FaultyItem)
+        if is_fault:
+            self.faults.append(SkippedPool(pool.key, pool.protocol, reason))
+        self._lost_count += not is_fault and PAUSED not in reason  # which say themselves why there are many
         lost_all = self._lost_count == self._pool_count > 1
         lost_many = self._lost_count > max(_MAX_LOST, self._pool_count * _MAX_LOST_SHARE)
         if (lost_many or lost_all) and not self._accept_losses:
@@ -403,8 +410,8 @@ class Refresher:
                 hint="try again, or set another node; swapcli sync --accept-losses removes such pools",
                 details={"lost": self._lost_count, "pools": self._pool_count, "block": self._reader.block},
             )
-        self._writer.record_skipped([skipped_pool(ref, reason, is_lost=True)])
-        self._writer.remove_pools([ref.key])
+        self._writer.record_skipped([skipped_known_pool(pool, self._store.network, reason)._replace(is_lost=True)])
+        self._writer.remove_pools([pool.key])
 
 
 def _differ_in_fee_only(before: Pool, after: Pool) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.pool_ref import PoolRef
@@ -62,7 +63,11 @@ def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> Skipped
 
 def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntry:
     """Return the entry of a pool that is no longer usable."""
-    ref = ref_of_pool(pool, network)
+    try:
+        ref = ref_of_pool(pool, network)
+    except Exception as error:  # its reader fails already on what is known of the pool
+        pass_request_errors(error)
+        ref = None
     return skipped_pool(ref, reason) if ref else SkippedEntry(pool.key, reason)
 
 

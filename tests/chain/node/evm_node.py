@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MULTICALL3, BlockReader
 from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
@@ -22,7 +21,7 @@ from swapcli.state.rpc.node import (
     ReturnData,
     block_number,
 )
-from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
+from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, compile_solidity
 from tests.support.single_node import SingleNode
 
 BLOCK = 1
@@ -111,18 +110,36 @@ class EvmNode(SingleNode):
             return None
 
 
-def view_of(chain: BaseChain, multicall: str | None = None) -> BlockReader:
-    """Return a reader of the chain at its only block."""
-    return BlockReader(EvmNode(chain), BLOCK, multicall)
+def view_of(chain: BaseChain) -> BlockReader:
+    """Return a reader of the chain at its only block, with Multicall3 as on every network."""
+    return packed_reader(EvmNode(chain))
+
+
+def packed_reader(node: EvmNode) -> BlockReader:
+    """Return a reader of the node's only block that packs calls by Multicall3, as the program does."""
+    return BlockReader(node, BLOCK, multicall_of(node.chain))
 
 
 @cache
 def sources() -> dict[str, Artifact]:
     """Compile the contracts beside this file; return them by name."""
-    settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": 200}}
-    contracts = json.loads(run_solc(["odd.sol"], settings, _HERE))
-    return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+    return compile_solidity("odd.sol", root=_HERE)
 
 
 def deploy_multicall(chain: BaseChain) -> str:
     return chain.deploy(sources()["Multicall"]).address
+
+
+def multicall_of(chain: BaseChain) -> str:
+    """Return the Multicall3 of a chain, which an in-process EVM gets at its usual address."""
+    if not isinstance(chain, Chain):
+        return deploy_multicall(chain)
+    if not chain.code(MULTICALL3):
+        chain.set_code(MULTICALL3, _multicall_code())
+    return MULTICALL3
+
+
+@cache
+def _multicall_code() -> bytes:
+    chain = Chain()
+    return chain.code(deploy_multicall(chain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.networks.pool_addresses import v4_pool_id
@@ -46,11 +46,11 @@ class Outcome:
 
 
 class ContractFixture:
-    """A chain with two tokens, in address order, and the contracts that act for the tests."""
+    """A chain, by default a new EVM in process, with two tokens in address order, and contracts that act for tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, chain: Any = None) -> None:
         kit = compile_solidity("kit.sol")
-        self.chain = Chain()
+        self.chain: Chain = chain or Chain()
         self.token0, self.token1 = sorted(
             (self.chain.deploy(kit["Token"], decimals) for decimals in (18, 6)),
             key=lambda token: int(token.address, 16),

@@ -29,7 +29,7 @@ from swapcli.state.readers.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
-from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
+from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, packed_reader, sources
 from tests.chain.node.factories import (
     ALGEBRA,
     SLIPSTREAM,
@@ -162,7 +162,7 @@ def test_order_and_duplicates_of_tokens_do_not_matter(scene: Scene) -> None:
     assert found(scene, factory, [c, ZERO_ADDRESS, a, b, a, c]) == once
     node = EvmNode(scene.chain)
     for tokens in ((), (a,), (a, a), (a, ZERO_ADDRESS)):
-        assert list(find_pair_pools(BlockReader(node, BLOCK, None), [factory.home], tokens, a)) == []
+        assert list(find_pair_pools(packed_reader(node), [factory.home], tokens, a)) == []
     assert node.batch_sizes == []
 
 
@@ -269,7 +269,7 @@ def test_an_invalid_pool_is_skipped_with_the_reason(
 def test_a_factory_without_a_contract_is_skipped_once(scene: Scene, home: Factory) -> None:
     tokens = [f"0x{number:040x}" for number in range(1, 31)]
     node = EvmNode(scene.chain)
-    (skipped,) = find_pair_pools(BlockReader(node, BLOCK, None), [home], tokens, tokens[3])
+    (skipped,) = find_pair_pools(packed_reader(node), [home], tokens, tokens[3])
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == home.address
     assert len(node.batch_sizes) == 1

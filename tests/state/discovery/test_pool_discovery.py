@@ -38,7 +38,7 @@ from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
-from tests.chain.node.evm_node import BLOCK, EvmNode
+from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (
     DEPLOYER,
@@ -82,7 +82,7 @@ class Scene:
 
     @property
     def view(self) -> BlockReader:
-        return BlockReader(self.node, BLOCK, None)
+        return packed_reader(self.node)
 
     def record_events(self, result: object) -> None:
         """Add the events of the last transaction to the node."""
@@ -154,7 +154,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
 def test_pool_lists_of_many_factories_take_one_round(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     good, bad = (Factory(address, ContractKind.UNISWAP_V2, (V2,)) for address in (factory.address, scene.tokens[0]))
-    found, skipped, again = read_pool_lists(scene.view, [good, bad, good])
+    found, skipped, again = read_pool_lists(BlockReader(scene.node, BLOCK, None), [good, bad, good])
     assert found == again == PoolList(good, 0, "allPairs(uint256)")
     assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
     assert scene.node.batch_sizes == [6]

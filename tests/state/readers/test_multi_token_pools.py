@@ -16,9 +16,8 @@ from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_k
 from swapcli.state.readers.pool_constants import BalancerV2Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import BlockReader
 from tests.chain.contract_fixture import ContractFixture
-from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
+from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
 from tests.contracts.evm import BaseChain, Chain
 from tests.core.pools.balancer.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
@@ -54,7 +53,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
         )
         at_home = place._replace(constants=BalancerV2Constants(real.vault.address, f"0x{real.pool_id.hex()}"))
         node = EvmNode(balancer.chain)
-        assert list(load_pools(BlockReader(node, BLOCK, None), [at_home])) == [pool]
+        assert list(load_pools(packed_reader(node), [at_home])) == [pool]
         assert len(node.batch_sizes) == 1
         swap_and_compare(rng, real, pool)
 

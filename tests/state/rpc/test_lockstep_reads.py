@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent
-from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
+from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, Unreachable
+from swapcli.core.model.skipped_pool import fault_reason
+from swapcli.state.rpc.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched, with_prefetch
 from swapcli.state.rpc.node import ContractCall, ReturnData
+from tests.support.faults import DEFECT, ERRORS
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]
 some_calls = st.lists(st.sampled_from(CALLS), max_size=6)
@@ -77,3 +80,27 @@ def test_where_the_requests_end_complete_reads_stand() -> None:
 
     reads = [("short", walk([CALLS[:1]])), ("long", walk([CALLS[:1], CALLS[1:2], CALLS[2:3]]))]
     assert run_batched(reads, send) == [[b"\x00"], SkippedItem("long", "no requests left")]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_defect_skips_its_item_in_any_round(error: type[Exception]) -> None:
+    def failing(rounds: int) -> BatchRead[list[ReturnData]]:
+        for number in range(rounds):
+            yield [CALLS[number]]
+        raise error(DEFECT)
+
+    reads = [("first", failing(0)), ("sound", walk([CALLS[:1], CALLS[1:2]])), ("later", failing(1))]
+    first, sound, later = run_batched(reads, EchoReader())
+    assert sound == [b"\x00", b"\x01"]
+    for found, key in ((first, "first"), (later, "later")):
+        assert isinstance(found, FaultyItem)
+        assert found == (key, fault_reason(error(DEFECT)))
+        assert found.reason.startswith(f"{error.__name__}: ")
+
+
+def test_an_error_of_the_node_is_not_an_items() -> None:
+    def send(_: Sequence[ContractCall]) -> list[ReturnData]:
+        raise Unreachable("no connection")
+
+    with pytest.raises(Unreachable):
+        run_batched([("a", walk([CALLS[:1]]))], send)

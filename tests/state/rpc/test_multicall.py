@@ -89,3 +89,34 @@ def test_calls_are_not_split_when_the_node_is_down(chain: Chain) -> None:
     node.max_bytes = 0
     with pytest.raises(Unreachable):
         BlockReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
+
+
+_ONE = bytes.fromhex("600160005260206000f3")
+"""EVM code that returns 1."""
+
+
+@pytest.mark.parametrize("has_multicall", [True, False])
+def test_code_runs_beside_the_packed_calls(chain: Chain, has_multicall: bool) -> None:
+    """Alone too, and where the catalogue's Multicall3 is not deployed."""
+    node = EvmNode(chain)
+    answering = mixed_calls(chain, 1)[0]
+    view = BlockReader(node, BLOCK, deploy_multicall(chain) if has_multicall else NOWHERE)
+    (expected,) = EvmNode(chain).call_many([answering], BLOCK)
+    one = (1).to_bytes(32)
+    calls = [ContractCall("", _ONE), answering, ContractCall("", _ONE)]
+    assert view.call(calls) == [one, expected, one]
+    assert view.call(calls[:1]) == [one]
+
+
+class ContractsOnly(EvmNode):
+    """Runs contracts only, as some nodes; `_call_request` of a real one makes code optional."""
+
+    def _answer(self, call: ContractCall) -> ReturnData:
+        return super()._answer(call) if call.to else None
+
+
+def test_a_node_that_rejects_code_still_answers_the_calls(chain: Chain) -> None:
+    answering = mixed_calls(chain, 1)[0]
+    view = BlockReader(ContractsOnly(chain), BLOCK, deploy_multicall(chain))
+    (expected,) = EvmNode(chain).call_many([answering], BLOCK)
+    assert view.call([ContractCall("", _ONE), answering]) == [None, expected]

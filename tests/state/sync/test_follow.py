@@ -6,12 +6,19 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.pool import Pool
+from swapcli.faces.cli.commands.sync.view import format_advance
+from swapcli.state.readers import pool_reader
+from swapcli.state.readers.contract_kinds import ContractKind
+from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
-from swapcli.state.sync import follow
+from swapcli.state.sync import Advance, count_skipped, follow
 from tests.chain.sync.expected_state import check_true
 from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
 from tests.examples import examples, few
+from tests.support.faults import DEFECT
 
 
 def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
@@ -21,7 +28,7 @@ def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcN
         advance = follow(store, node)
         assert advance
         assert set(advance.changed) <= used
-        assert advance == (node.read_head().block, advance.changed, (), (), (), None, ())
+        assert advance == Advance(node.read_head().block, advance.changed)
         check_true(store, node, local_chain.pools)
         assert follow(store, node) is None
 
@@ -66,3 +73,33 @@ def test_an_empty_pool_is_stored_once_it_is_filled(
     local_chain.fill(rng, made)
     assert follow(store, node)
     check_true(store, node, local_chain.pools)
+
+
+def test_faults_of_readers_cost_their_pools_and_are_not_losses(
+    local_chain: TestChain, node: RpcNode, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pools of a family fail, more than the losses that a node may have; the next version reads them again."""
+    rng, before = Random("faults"), store.read_market().pools
+    with monkeypatch.context() as patched:
+        patched.setattr(pool_reader(ContractKind.UNISWAP_V2), "load", raise_defect)
+        patched.setattr(pool_reader(ContractKind.SOLIDLY), "load", raise_defect)
+        pairs = [made for made in local_chain.pools if made.protocol in ("v2", "volatile", "stable")]
+        for made in pairs:
+            local_chain.use(rng, made)
+        advance = follow(store, node)
+        assert advance
+        assert {each.key for each in advance.faults} == set(advance.removed) == {made.key for made in pairs}
+        assert {each.reason for each in advance.faults} == {f"ValueError: {DEFECT}"}
+        assert f"pool {pairs[0].key} (" in format_advance(advance)
+        assert store.read_market().pools.keys() == before.keys() - {made.key for made in pairs}
+        assert {each.reason for each in count_skipped(store)} == {f"ValueError: {DEFECT}"}
+    for made in pairs:
+        local_chain.use(rng, made)
+    assert follow(store, node)
+    assert store.read_market().pools.keys() == before.keys()
+
+
+def raise_defect(ref: PoolRef) -> BatchRead[Pool]:
+    del ref
+    yield []
+    raise ValueError(DEFECT)

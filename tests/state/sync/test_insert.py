@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
-from swapcli.state.sync import SyncFilter, count_skipped, follow
+from swapcli.state.sync import Advance, SyncFilter, count_skipped, follow
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
 from tests.support.chain import restored
@@ -89,7 +89,7 @@ def test_only_deep_new_pools_are_followed(
             local_chain.use(rng, rng.choice(thin))
             advance = follow(store, node)
             assert advance
-            assert advance == (advance.block, (), (), (), (), None, ())
+            assert advance == Advance(advance.block)
         for whole, is_deep in ((10, False), (10**7, True)) * 3:
             made = local_chain.create_pool(rng, "v2", empty=True)
             local_chain.pools.remove(made)

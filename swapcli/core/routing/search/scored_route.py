@@ -10,7 +10,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import route_gas
-from swapcli.core.routing.replay import Replay, replay
+from swapcli.core.routing.replay import Replay, check_pools, execute, flatten
 from swapcli.core.routing.search.problem import SwapSpec
 
 
@@ -39,15 +39,23 @@ class RouteScorer:
         self._scored: dict[tuple[Route, int], ScoredRoute] = {}  # several candidates often round to one route
 
     def score(self, route: Route, amount_in: int) -> ScoredRoute:
-        """Return `route` with its exact amounts for `amount_in`. Raises `PoolError` if a pool rejects its amount."""
+        """Return `route` with its exact amounts for `amount_in`.
+
+        Raises `PoolError` if a pool rejects its amount, and `PoolFault` if the code of a pool fails.
+        """
         scored = self._scored.get((route, amount_in))
         if scored is None:
-            scored = self.score_replay(route, amount_in, replay(self.pools, route, amount_in, self.execution))
+            swaps = flatten(route, self.execution)
+            check_pools(self.pools, swaps)
+            scored = self.score_replay(route, amount_in, execute(self.pools, swaps, amount_in, self.execution))
             self._scored[route, amount_in] = scored
         return scored
 
     def score_if_accepted(self, route: Route, amount_in: int) -> ScoredRoute | None:
-        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
+        """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount.
+
+        Raises `PoolFault` as `score`.
+        """
         try:
             return self.score(route, amount_in)
         except PoolError:

@@ -53,8 +53,9 @@ class HookedPool(UniswapV4):
         price: int = 0,
         spacing: int = 0,
         hook_code: Artifact | None = None,
+        fixture: ContractFixture | None = None,
     ) -> None:
-        fixture = ContractFixture()
+        fixture = fixture or ContractFixture()
         super().__init__(
             fixture, fee_ppm, spacing or rng.choice(_SPACINGS), price or random_sqrt_price(rng),
             hooks=hook_at(permissions),

@@ -19,7 +19,7 @@ from swapcli.core.pools.uniswap.tick_math import Q96
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from tests.contracts.evm import Artifact, compile_solidity
 from tests.core.pools.pool_laws import check_state_round_trip
-from tests.core.pools.real_pools import add_random_positions
+from tests.core.pools.real_pools import ContractFixture, add_random_positions
 from tests.core.pools.uniswap.hooked_pools import HookedPool, backward, compare_one_hooked_swap, forward, hooked_pool
 from tests.examples import fuzzed_seeds
 
@@ -37,9 +37,19 @@ def fee_in_token_hook() -> Artifact:
 class DeliPool(HookedPool):
     """A pool whose hook takes its fee in the first token or in the second."""
 
-    def __init__(self, rng: Random, fee_ppm: int, *, token_is_first: bool, price: int = 0) -> None:
-        code = fee_in_token_hook()
-        super().__init__(rng, "", DELI_HOOK, is_dynamic=True, fee_ppm=fee_ppm, price=price, spacing=60, hook_code=code)
+    def __init__(
+        self,
+        rng: Random,
+        fee_ppm: int,
+        *,
+        token_is_first: bool,
+        price: int = 0,
+        fixture: ContractFixture | None = None,
+    ) -> None:
+        super().__init__(
+            rng, "", DELI_HOOK, is_dynamic=True, fee_ppm=fee_ppm, price=price, spacing=60,
+            hook_code=fee_in_token_hook(), fixture=fixture,
+        )  # fmt: skip
         token = self.world.tokens[0 if token_is_first else 1]
         self.hook.send("set", self.manager.address, self.key, token, fee_ppm)
         self.fee = FeeInToken(token_is_first, fee_ppm)

@@ -18,7 +18,7 @@ from swapcli.core.pools.uniswap.tick_math import Q96
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from tests.contracts.evm import Artifact, compile_solidity
 from tests.core.pools.pool_laws import check_state_round_trip
-from tests.core.pools.real_pools import add_random_positions
+from tests.core.pools.real_pools import ContractFixture, add_random_positions
 from tests.core.pools.uniswap.hooked_pools import HookedPool, backward, compare_one_hooked_swap, forward, hooked_pool
 from tests.examples import fuzzed_seeds
 
@@ -37,11 +37,19 @@ class FlaunchedPool(HookedPool):
     """A pool whose hook has launched tokens to sell; the other one is what Flaunch calls native."""
 
     def __init__(
-        self, rng: Random, fee_bps: int, *, token_is_first: bool, calculated_bps: int = 0, price: int = 0
+        self,
+        rng: Random,
+        fee_bps: int,
+        *,
+        token_is_first: bool,
+        calculated_bps: int = 0,
+        price: int = 0,
+        fixture: ContractFixture | None = None,
     ) -> None:
         super().__init__(
-            rng, "", FLAUNCH_HOOK, is_dynamic=False, fee_ppm=0, price=price, spacing=60, hook_code=internal_swap_hook()
-        )
+            rng, "", FLAUNCH_HOOK, is_dynamic=False, fee_ppm=0, price=price, spacing=60, hook_code=internal_swap_hook(),
+            fixture=fixture,
+        )  # fmt: skip
         self.token_is_first = token_is_first
         native = self.world.tokens[1 if token_is_first else 0]
         self.hook.send("setUp", native, fee_bps, calculated_bps)

@@ -19,9 +19,9 @@ from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import BalancerV2Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import MULTICALL3, BlockReader
+from swapcli.state.rpc.multicall import MULTICALL3
 from swapcli.state.rpc.node import Log
-from tests.chain.node.evm_node import BLOCK, EvmNode, sources
+from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources
 from tests.contracts.evm import Chain
 from tests.core.pools.balancer.balancer_v2_chain import (
     CACHE_DURATION_S,
@@ -60,13 +60,13 @@ class Scene:
         topics = (topic_of("PoolRegistered(bytes32,address,uint8)"), f"0x{self.real.pool_id.hex()}")
         log = Log(self.real.vault.address, (*topics, f"0x{self.real.address[2:]:0>64}"), bytes(32), BLOCK, 0)
         vault = Factory(self.real.vault.address, ContractKind.BALANCER_V2, PROTOCOLS)
-        (found,) = read_created_pools(BlockReader(self.node, BLOCK, None), {vault.address: vault}, [log], None)
+        (found,) = read_created_pools(packed_reader(self.node), {vault.address: vault}, [log], None)
         assert isinstance(found, PoolRef), found
         decimals = dict(zip(self.real.given.tokens, self.real.given.decimals, strict=True)) | {self.real.address: 18}
         return found._replace(decimals=tuple(decimals[token] for token in found.tokens))
 
     def read(self, ref: PoolRef | None = None) -> BalancerV2Stable | SkippedItem:
-        (found,) = load_pools(BlockReader(self.node, BLOCK, None), [ref or self.ref()])
+        (found,) = load_pools(packed_reader(self.node), [ref or self.ref()])
         assert isinstance(found, BalancerV2Stable | SkippedItem)
         return found
 

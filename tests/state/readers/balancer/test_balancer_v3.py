@@ -19,9 +19,8 @@ from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
-from tests.chain.node.evm_node import BLOCK, EvmNode, sources
+from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources
 from tests.contracts.evm import Chain
 
 WAD = 10**18
@@ -99,7 +98,7 @@ class Scene:
         created = topic_of(KINDS[ContractKind.BALANCER_V3].created[0])
         topics = (created, f"0x{self.pool.address[2:]:0>64}", f"0x{'00' * 32}")
         vault = Factory(self.vault.address, ContractKind.BALANCER_V3, PROTOCOLS)
-        reader = BlockReader(self.node, BLOCK, None)
+        reader = packed_reader(self.node)
         (found,) = read_created_pools(
             reader, {vault.address: vault}, [Log(vault.address, topics, bytes(32), BLOCK, 0)], None
         )
@@ -107,7 +106,7 @@ class Scene:
 
     def read(self, family: str) -> Pool | SkippedItem:
         ref = PoolRef(self.pool.address, family, family, ContractKind.BALANCER_V3, TOKENS, (18, 6, 18))
-        (found,) = load_pools(BlockReader(self.node, BLOCK, None), [ref])
+        (found,) = load_pools(packed_reader(self.node), [ref])
         return found
 
 
@@ -139,7 +138,7 @@ def test_a_pool_is_found_and_read(name: str, number: int, family: str, own: Mapp
         **own,
     }
     assert {key: pool.state().get(key) for key in expected} == expected
-    assert list(load_pools(BlockReader(scene.node, BLOCK, None), [ref])) == [pool]
+    assert list(load_pools(packed_reader(scene.node), [ref])) == [pool]
 
 
 def test_a_pool_without_rates_changes_by_events_alone() -> None:
@@ -230,7 +229,7 @@ class SaleScene(Scene):
 
     def read_sale(self) -> Pool | SkippedItem:
         ref = PoolRef(self.pool.address, LBP, LBP, ContractKind.BALANCER_V3, TOKENS[:2], (18, 18))
-        (found,) = load_pools(BlockReader(self.node, BLOCK, None), [ref])
+        (found,) = load_pools(packed_reader(self.node), [ref])
         return found
 
 

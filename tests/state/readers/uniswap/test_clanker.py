@@ -22,6 +22,7 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import ZERO_ADDRESS, Contract
+from tests.core.pools.real_pools import ContractFixture
 from tests.core.pools.uniswap.hooked_pools import (
     LAUNCH_HOOK,
     HookedPool,
@@ -38,9 +39,17 @@ TOKEN_FEE, PAIRED_FEE = 10_000, 30_007
 class LaunchedPool:
     """A pool of a launched token, its factory, and what the rule says of both."""
 
-    def __init__(self, preferences: Sequence[int] = (), *, is_second_version: bool, token_is_first: bool) -> None:
+    def __init__(
+        self,
+        preferences: Sequence[int] = (),
+        *,
+        is_second_version: bool,
+        token_is_first: bool,
+        fixture: ContractFixture | None = None,
+        permissions: int = LAUNCH_HOOK,
+    ) -> None:
         self.real = real = HookedPool(
-            Random("launch"), "LaunchHook", LAUNCH_HOOK, is_dynamic=True, price=Q96 // 5, spacing=200
+            Random("launch"), "LaunchHook", permissions, is_dynamic=True, price=Q96 // 5, spacing=200, fixture=fixture
         )
         self.fees = hook_fees(*selling_and_buying(TOKEN_FEE, PAIRED_FEE), token_is_first=token_is_first)
         self.pad: Contract = real.world.chain.deploy(contracts()["Launchpad"])

@@ -18,8 +18,7 @@ from swapcli.state.readers.pool_constants import V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap.uniswap_v4 import load
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
-from swapcli.state.rpc.multicall import BlockReader
-from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
+from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
 from tests.core.pools.uniswap.hooked_pools import compare_one_hooked_swap
 from tests.core.pools.uniswap.test_internal_swap import BASIS_POINT, FlaunchedPool
 
@@ -63,7 +62,7 @@ def test_a_pool_takes_six_rounds_of_which_its_ticks_take_two() -> None:
     real = launched(calculated_bps=1)
     ref = real.ref(RULE)
     node = EvmNode(real.world.chain)
-    (read,) = run_batched([("", load(ref))], BlockReader(node, BLOCK, None).call)
+    (read,) = run_batched([("", load(ref))], packed_reader(node).call)
     assert read == real.load_hooked(ref)
     assert len(node.batch_sizes) == 6, "the price and its ticks, time and hook, what the hook names, the quoter"
 

@@ -26,10 +26,9 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.readers.uniswap.uniswap_v4 import load, read_created
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
-from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockId, ContractCall, Log, ReturnData, block_number
 from swapcli.state.snapshot_reader import BlockSnapshot
-from tests.chain.node.evm_node import BLOCK, EvmNode
+from tests.chain.node.evm_node import BLOCK, EvmNode, multicall_of, packed_reader
 from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, HookedPool, backward, forward
 
 PPM: Final = 10**12
@@ -84,7 +83,7 @@ def test_a_known_pool_keeps_its_rule_and_takes_no_more_rounds(real: HookedPool) 
     assert (json.loads(key.hook_rule)["hooks"], key.quoter, key.is_quoted) == ([real.hooks], "", False)
     node = EvmNode(real.world.chain)
     constants = key._replace(quoter=real.quoter.address)
-    (read,) = run_batched([("", load(again._replace(constants=constants)))], BlockReader(node, BLOCK, None).call)
+    (read,) = run_batched([("", load(again._replace(constants=constants)))], packed_reader(node).call)
     assert read == pool
     assert len(node.batch_sizes) == 4, "the price and its ticks, the time, the values, the quoter"
 
@@ -225,7 +224,7 @@ def test_a_snapshot_computes_a_sampled_pool_if_its_rule_holds(real: HookedPool, 
         deployments=(Deployment((V4.amm_name,), "V4", {"quoter": real.quoter.address}),),
         hook_rules=({**RULE, "hooks": [real.hooks], "requires": [["$paused", int(not holds)]]},),
         quoters=({**row, "protocols": [V4.amm_name], "quote": quote},),
-        multicall=None,
+        multicall=multicall_of(real.world.chain),
         l1_fee_oracle=None,
     )
     sampled = real.load(real.ref({**RULE, "requires": [["$paused", 1]]}, is_quoted=True))

@@ -12,7 +12,7 @@ from swapcli.state.readers import load_pools
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
-from tests.chain.node.evm_node import deploy_multicall, view_of
+from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import BaseChain, RevertedError
 from tests.core.pools.real_pools import (
     ContractFixture,
@@ -20,8 +20,8 @@ from tests.core.pools.real_pools import (
 )
 
 
-def read(chain: BaseChain, *places: PoolRef, multicall: str | None = None) -> list[Pool]:
-    found = list(load_pools(view_of(chain, multicall), places))
+def read(chain: BaseChain, *places: PoolRef) -> list[Pool]:
+    found = list(load_pools(view_of(chain), places))
     assert [each for each in found if isinstance(each, SkippedItem)] == []
     return [each for each in found if not isinstance(each, SkippedItem)]
 
@@ -69,7 +69,7 @@ def test_an_address_without_a_contract_skips_only_its_pool() -> None:
     missing = place._replace(address="0x" + "ee" * 20)
     token = place._replace(address=identity.tokens[0])
     chain = real.world.chain
-    found = list(load_pools(view_of(chain, deploy_multicall(chain)), [missing, place, token]))
+    found = list(load_pools(view_of(chain), [missing, place, token]))
     assert [isinstance(each, SkippedItem) for each in found] == [True, False, True]
     assert found[0] == SkippedItem(missing.key, "getReserves(): returned 0 bytes, expected at least 64")
     assert found[2] == SkippedItem(token.key, "getReserves(): the contract reverts")

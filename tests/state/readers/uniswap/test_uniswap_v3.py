@@ -20,8 +20,7 @@ from swapcli.state.readers.pool_constants import AlgebraConstants, LastTicks, Po
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.tick_bitmap import REACH, all_words, words_around
 from swapcli.state.rpc.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import BlockReader
-from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
+from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
 from tests.contracts.evm import BaseChain, load_artifact
 from tests.core.pools.real_pools import (
     AlgebraIntegral,
@@ -46,8 +45,8 @@ TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
 CONCENTRATED = (UniswapV3, PancakeV3, Slipstream, AlgebraIntegral, UniswapV4)
 
 
-def read(chain: BaseChain, *places: PoolRef, multicall: str | None = None) -> list[Pool]:
-    found = list(load_pools(view_of(chain, multicall), places))
+def read(chain: BaseChain, *places: PoolRef) -> list[Pool]:
+    found = list(load_pools(view_of(chain), places))
     assert [each for each in found if isinstance(each, SkippedItem)] == []
     return [each for each in found if not isinstance(each, SkippedItem)]
 
@@ -178,9 +177,7 @@ def test_a_known_tick_saves_a_round(contract: type[UniswapV3]) -> None:
     found: dict[int | None, tuple[int, Pool | SkippedItem]] = {}
     for near in (None, 1_000, 16_000, -500_000):
         node = EvmNode(chain_of(real))
-        (pool,) = load_pools(
-            BlockReader(node, BLOCK, None), [place._replace(last_read=None if near is None else LastTicks(near))]
-        )
+        (pool,) = load_pools(packed_reader(node), [place._replace(last_read=None if near is None else LastTicks(near))])
         found[near] = len(node.batch_sizes), pool
     assert [rounds for rounds, _ in found.values()] == [3, 2, 3, 3]
     assert len({repr(pool) for _, pool in found.values()}) == 1
@@ -203,7 +200,7 @@ def test_known_ticks_save_rounds_and_wrong_ones_do_no_harm(
     for known in (last.initialized, last.initialized[1:], (*last.initialized, 7_200), (-887_220, 120)):
         node = EvmNode(chain_of(real))
         changed = again._replace(last_read=last._replace(initialized=known))
-        assert list(load_pools(BlockReader(node, BLOCK, None), [changed])) == [pool]
+        assert list(load_pools(packed_reader(node), [changed])) == [pool]
         rounds.append(len(node.batch_sizes))
     assert rounds[0] == 1
     real.mint(120, 180, 10**20)

@@ -101,6 +101,8 @@ def _changes(advance: Advance) -> Iterator[str]:
         yield f"{_pools(advance.added)} new"
     if advance.removed:
         yield f"{_pools(advance.removed)} gone"
+    for each in advance.faults:
+        yield f"pool {printable(each.key)} ({printable(each.protocol)}) was skipped: {printable(each.reason)}"
     if advance.changed_without_event:
         corrected = advance.changed_without_event
         yield f"{_pools(corrected)} changed without an event and {_were(corrected)} corrected"

@@ -1,0 +1,43 @@
+"""Pools that are skipped because their own code fails: a fault in one pool costs one pool.
+
+Anyone can create a pool, and a family or a reader can have a defect. So an exception in the code of one pool skips that
+pool, and its name and reason are shown. Errors of the node or of the whole request are not the pool's.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.text import single_line
+from swapcli.core.errors import Cancelled, InvalidUpstreamResponse, SwapcliError, UpstreamError
+from swapcli.core.records import NamedTuple
+
+_MAX_REASON: Final = 200
+"""Characters of an exception's message that are shown; it may contain what a contract returned."""
+
+
+class SkippedPool(NamedTuple):
+    """A pool by its key, the `amm_name` of its protocol, and the exception that its code raised."""
+
+    key: str
+    protocol: str
+    reason: str
+
+
+def pass_request_errors(error: Exception) -> None:
+    """Raise the error if it does not concern one pool only: the node failed, the client left, or memory is full."""
+    is_of_node = isinstance(error, UpstreamError) and not isinstance(error, InvalidUpstreamResponse)
+    if is_of_node or isinstance(error, (Cancelled, MemoryError)):
+        raise error
+
+
+def fault_reason(error: Exception) -> str:
+    """Return why a pool is skipped whose code has raised an exception, such as "ValueError: math domain error".
+
+    Raises the error if it does not concern one pool only.
+    """
+    pass_request_errors(error)
+    if isinstance(error, SwapcliError):
+        return error.message
+    message = single_line(str(error)[:_MAX_REASON])
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
