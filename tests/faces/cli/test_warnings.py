@@ -97,14 +97,14 @@ def test_what_is_allowed_is_built_and_warned_of_once() -> None:
 
 
 @pytest.mark.parametrize("bought", ["5000", "0.000001"])
-def test_a_payload_for_an_exact_output_names_what_it_guarantees(bought: str) -> None:
-    document = calldata("ETH", "USDC", bought, "--reverse", "--json").json
+def test_an_exact_output_names_its_guarantee(bought: str) -> None:
+    document = calldata("base", "ETH", "USDC", bought, "--reverse", "--json").json
     messages = {each["code"]: each["message"] for each in document["warnings"]}
     least = int(document["minReceived"])
     assert ("OUTPUT_NOT_GUARANTEED" in messages) == (least < int(float(bought) * 1e6))
     if bought == "5000":
         assert "less than the 5,000 USDC to buy, but at least 4,975 USDC" in messages["OUTPUT_NOT_GUARANTEED"]
-        assert "OUTPUT_NOT_GUARANTEED" not in codes(calldata("ETH", "USDC", "1", "--json").json)
+        assert "OUTPUT_NOT_GUARANTEED" not in codes(calldata(*LITTLE, "--json").json)
 
 
 def test_max_impact_allows_a_route_that_was_refused() -> None:

@@ -90,7 +90,7 @@ def test_every_tool_keeps_to_its_schema_and_its_size() -> None:
     )
 
 
-def test_a_full_quote_is_that_of_the_command_line_with_whole_amounts() -> None:
+def test_a_full_quote_is_that_of_the_command_line() -> None:
     async def quote(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
         (_, brief), (_, full) = [await call(client, "quote", ORDER | each) for each in ({}, {"detail": "full"})]
         return brief, full
