@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -22,6 +23,15 @@ TOKENS = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI")
 UNLIMITED = "f" * 64
 LEAST_MINIMUM = 100_000
 """A smaller one may equal a length or an offset in the calldata, where tests replace it."""
+MINIMUM_OF_WRAP = {
+    ("fibrous", True): -1,
+    ("fibrous", False): -1,
+    ("universal-router", True): -1,
+    ("universal-router", False): -1,
+    ("settler", True): 0,
+    ("settler", False): 1,
+}
+"""Which of its equal amounts is the minimum of a payload that wraps (True) or unwraps: it pays what it sells."""
 
 
 class Built(NamedTuple):
@@ -62,6 +72,17 @@ def decode(built: Built, *more: str, **changes: str) -> CommandResult:
     return run_swapcli("decode", "-", *more, "--json", *built.options, stdin=json.dumps(document).encode())
 
 
+def replace_minimum(built: Built, dialect: str, order: dict[str, Any], minimum: int) -> str:
+    """Return the calldata with another minimum, and the same input."""
+    calldata, word = built.calldata, f"{int(order['minReceived']):064x}"
+    places = [found.start() for found in re.finditer(word, calldata)]
+    if order["amountIn"] == order["minReceived"]:
+        places = [places[MINIMUM_OF_WRAP[dialect, not int(order["tokenIn"]["address"], 16)]]]
+    for place in places:
+        calldata = f"{calldata[:place]}{minimum:064x}{calldata[place + len(word) :]}"
+    return calldata
+
+
 def codes(ran: CommandResult) -> list[str]:
     found = [warning["code"] for warning in ran.json["warnings"]]
     assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if code in DANGEROUS_CODES]
@@ -97,10 +118,10 @@ def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> 
         minimum, changed = int(order["minReceived"]), {}
         me, other = ME[2:], OTHER[2:]
         changed["RECIPIENT_DIFFERS"] = calldata.replace(f"{me:0>64}", f"{other:0>64}")
-        changed["MINIMUM_ZERO"] = calldata.replace(f"{minimum:064x}", f"{0:064x}")
-        changed["MINIMUM_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum * 99 // 100:064x}")
-        changed["MINIMUM_TOO_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum // 2:064x}")
-        changed["MINIMUM_TOO_HIGH"] = calldata.replace(f"{minimum:064x}", f"{minimum * 2:064x}")
+        changed["MINIMUM_ZERO"] = replace_minimum(built, dialect, order, 0)
+        changed["MINIMUM_LOW"] = replace_minimum(built, dialect, order, minimum * 99 // 100)
+        changed["MINIMUM_TOO_LOW"] = replace_minimum(built, dialect, order, minimum // 2)
+        changed["MINIMUM_TOO_HIGH"] = replace_minimum(built, dialect, order, minimum * 2)
         token = next(
             each["address"][2:].lower() for each in (order["tokenIn"], order["tokenOut"]) if int(each["address"], 16)
         )
