@@ -114,7 +114,7 @@ def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None
     return answer.result._replace(time_s=0)
 
 
-@settings(max_examples=examples(15, full=400))
+@settings(max_examples=examples(15, full=150, fuzz=400))
 @example([("publish", 0), "damage", ("publish", 1)])
 @given(st.lists(EVENT, max_size=16))
 def test_followers_equal_the_store_after_any_events(redis_server: RedisServer, events: list[object]) -> None:

@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
 from swapcli.faces.cli import exit_codes
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
-from tests.examples import examples
+from tests.examples import examples, generator
 from tests.support.command import CommandResult, run_swapcli
 
 ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
@@ -54,7 +53,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def random_payloads(dialect: str, config: str, count: int) -> Iterator[Built]:
-    rng = Random(f"decode {dialect}")
+    rng = generator(f"decode {dialect}")
     options = ("--config", config) if dialect == "settler" else ()
     while count:
         token_in, token_out = rng.sample(TOKENS, 2)
@@ -90,9 +89,10 @@ def codes(ran: CommandResult) -> list[str]:
     return found
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, examples(4, full=60)):
+    for built in random_payloads(dialect, config, examples(4, full=20, fuzz=60)):
         ran = decode(built, "--from", ME)
         assert codes(ran) == []
         order, decoded = ran.json["order"], ran.json
@@ -110,9 +110,10 @@ def test_the_wrapper_of_the_native_token_is_named() -> None:
     assert (swap["amm_name"], swap["fee_ppm"]) == ("wrapper", 0)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, examples(2, full=30)):
+    for built in random_payloads(dialect, config, examples(2, full=10, fuzz=30)):
         calldata, swap = built.calldata, decode(built).json
         order = swap["order"]
         minimum, changed = int(order["minReceived"]), {}
@@ -235,10 +236,11 @@ def test_wrong_input_is_one_sentence_with_a_way_out(arguments: tuple[str, ...]) 
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.fuzz
 def test_random_text_never_crashes() -> None:
-    rng = Random("random text")
+    rng = generator("random text")
     alphabet = '0x123abc ,[]{}":\n\x00é' + "f" * 8
-    for _ in range(examples(60, full=2_000)):
+    for _ in range(examples(60, full=500, fuzz=2_000)):
         text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
         ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
         assert ran.exit_code in (0, 2, 7)
