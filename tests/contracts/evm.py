@@ -40,6 +40,8 @@ SOLC, OLD_SOLC = "solc", "solc-0.7"
 """npm packages of the two compiler versions."""
 DEPLOYER = "0x" + "d0" * 20
 ZERO_ADDRESS = "0x" + "0" * 40
+NO_EVM = "pyrevm has no wheel for this Python"
+"""Why tests with a `Chain` are skipped. The summary of the run counts them."""
 _EVM_VERSIONS = {SOLC: "cancun", OLD_SOLC: "istanbul"}
 _BLOCK_GAS = 2**63
 _ETHER_SUPPLY = 2**120
@@ -119,7 +121,7 @@ class Chain(BaseChain):
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
         if sys.version_info >= (3, 13):
-            pytest.skip("pyrevm has no wheels for this Python", allow_module_level=True)
+            pytest.skip(NO_EVM, allow_module_level=True)
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
         self.fund(DEPLOYER, _ETHER_SUPPLY)
         self.set_time(timestamp)
