@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +284,14 @@ def compile_solidity(
                 _write_atomically(cached_file, run_solc(entries, settings, root, solc))
     contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+
+
+def solidity(*entries: str) -> Callable[[], dict[str, Artifact]]:
+    """Return `compile_solidity` of the files, to be called when a test needs them.
+
+    A call while tests are collected would have all processes wait for the compiler.
+    """
+    return partial(compile_solidity, *entries)
 
 
 def selector(signature: str) -> bytes:
