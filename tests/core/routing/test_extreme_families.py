@@ -40,7 +40,7 @@ STATES, QUOTES = 25, 20
 TOKENS = [build_token(number, decimals) for number, decimals in enumerate((18, 6, 18, 8, 0, 18, 18, 18))]
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=8, fuzz=40))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=20, fuzz=40))
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_state_that_a_family_accepts_breaks_its_curve(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
@@ -62,7 +62,7 @@ def check_numbers(rng: random.Random, pool: Pool) -> None:
             assert all(isfinite(number) and number >= 0.0 for number in numbers)
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=50, fuzz=250))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=100, fuzz=250))
 def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
     """Twenty quotes for each seed; each pool has moved since its state was stored."""
     rng, known = random.Random(seed), build_market_of_extremes(seed)
@@ -84,7 +84,7 @@ def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
             source.build(answer, TERMS)
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=30, fuzz=150))
+@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=50, fuzz=150))
 def test_all_computations_on_extreme_pools_end_in_numbers(seed: int) -> None:
     rng, market = random.Random(seed), build_market_of_extremes(seed)
     source = InMemorySource(market, SYSTEM_CLOCK)
@@ -107,7 +107,7 @@ def test_all_computations_on_extreme_pools_end_in_numbers(seed: int) -> None:
         measure_depth(source, QuoteRequest(order, ApiVersion.V2, gas_price_wei=0), TERMS, (1, 10**18, 10**30))
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=30, fuzz=150))
+@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=50, fuzz=150))
 def test_extreme_pools_that_appear_in_a_block_stop_no_order(seed: int) -> None:
     rng, market = random.Random(seed), build_market_of_extremes(seed)
     ordinary = {key: pool for key, pool in market.pools.items() if pool.address < f"0x{0xE00000:040x}"}

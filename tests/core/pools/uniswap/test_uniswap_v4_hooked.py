@@ -35,13 +35,13 @@ from tests.core.pools.uniswap.hooked_pools import (
 )
 from tests.examples import fuzzed_seeds
 
-SWAPS = 100
-"""For each seed: `make fuzz` compares 10,000 swaps of each kind of hook in a round."""
+SEEDS, SWAPS = 100, 100
+"""10,000 swaps of each kind of hook. One seed runs by default."""
 PERCENT = WAD // 100
 AMOUNTS = st.integers(1, 10**24)
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=15, fuzz=100))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 def test_swaps_of_which_a_hook_takes_fees_equal_the_contracts(seed: int) -> None:
     rng = Random(f"fees {seed}")
     is_dynamic = rng.random() < 0.7
@@ -58,7 +58,7 @@ def test_swaps_of_which_a_hook_takes_fees_equal_the_contracts(seed: int) -> None
         pool = compare_one_hooked_swap(rng, real, pool)
 
 
-@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=15, fuzz=100))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=SEEDS))
 def test_swaps_in_launched_tokens_equal_the_contracts(seed: int) -> None:
     """The manager's LP fee is the one that the last swap has left, which does not matter."""
     rng = Random(f"launched {seed}")
