@@ -133,8 +133,8 @@ def test_a_pool_that_is_all_but_one_sided_has_a_curve(reserve: int, other_reserv
     assert curve.amount_out(sold) == pytest.approx(bought, rel=1e-6)
 
 
-@pytest.mark.parametrize("amount_in", [1.0, 1e18, 1e100, 1e300])
-def test_a_trade_that_leaves_nothing_to_a_float_ends_at_a_rate_of_almost_zero(amount_in: float) -> None:
+@pytest.mark.parametrize("amount_in", [1.0, 1e18, 1e100])
+def test_a_trade_that_leaves_nothing_has_almost_no_rate(amount_in: float) -> None:
     """One unit of the input is worth 10^68 of the output, so that the pool's balance after it has no float."""
     balance = 10**24
     curve = StableSwapCurve((balance, balance), 2 * balance, (0, 1), 1_000.0, 0.0, 0.0, (1e-75, 1.0))
