@@ -74,10 +74,11 @@ unit: setup ## Run the tests, and list the 25 slowest.
 # A file's tests stay in one process, which makes what they share only once.
 	$(RUN) -m pytest -n 3 --dist loadfile --durations=25 --durations-min=1
 
-check-full: prerequisites lint types $(VENV)/.docs ## Run all checks, with the slow tests and the full number of examples. For releases.
-	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
+check-full: prerequisites lint types $(VENV)/.docs ## Run all checks in 40 minutes, with the slow tests and more examples. For releases.
+# Processes and files as for `unit`. Series without an end are for fuzz and scale: `tests/examples.py` has the counts.
+	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 3 --dist loadfile -m "" --durations=25 --durations-min=1
 
-fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS are passed on.
+fuzz: setup ## Search for failures with new examples and long series, for MINUTES (10). ARGS are passed on.
 	$(RUN) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
 bench: setup ## Run the benchmark, and write BENCHMARKS.md and bench/HISTORY.md. ARGS are passed on.
@@ -86,7 +87,7 @@ bench: setup ## Run the benchmark, and write BENCHMARKS.md and bench/HISTORY.md.
 docs: $(VENV)/.docs ## Build the documents as a site, into build/docs/html.
 	$(RUN) -m tests.generate.site build/docs
 
-scale: setup ## Kill replicas, Redis and the feeder at random under load. Needs redis-server and nginx. ARGS are passed on.
+scale: setup ## Kill replicas, Redis and the feeder at random under load, then soak for an hour. ARGS are passed on.
 	$(RUN) -m bench.scale $(ARGS)
 
 contracts: setup ## Compile this project's contracts.

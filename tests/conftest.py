@@ -75,6 +75,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         core.RepresentationPrinter = _PRINTER  # type: ignore[attr-defined]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Report comparisons with bytecode that did not run, because this Python has no EVM for them."""
+    if sys.version_info < (3, 13):
+        return
+    from tests.contracts.evm import NO_EVM
+
+    missing = sum(NO_EVM in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    if missing:
+        terminalreporter.write_line(
+            f"not compared with the contracts' bytecode: {missing} tests or files of tests, because {NO_EVM}."
+            " Run them with Python 3.11 or 3.12.",
+            yellow=True,
+        )
+
+
 @pytest.fixture(scope="session")
 def service_url() -> Iterator[str]:
     """The URL of a service of all embedded markets in its own process, which tests of several packages share."""

@@ -1,9 +1,14 @@
-"""The number of examples of a test: a sample in `make test`, all of them in `make check-full`."""
+"""The number of examples of a test.
+
+`make test` runs a sample of them, and `make check-full` a fixed part that fits into its time. A round of `make fuzz`
+runs the whole length of a series, with new examples.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,9 +23,20 @@ FUZZ_SEED = "FUZZ_SEED"
 IS_FULL = settings.get_current_profile_name() == "full"
 
 
-def examples(sample: int, *, full: int) -> int:
-    """Return `full` under the profile of that name, else `sample`."""
+def examples(sample: int, *, full: int, fuzz: int | None = None) -> int:
+    """Return `full` under the profile of that name, `fuzz` if it is given in a round of `make fuzz`, else `sample`.
+
+    A test with `fuzz` draws its examples with `generator`, and has the mark of that name unless it is a property.
+    """
+    if fuzz is not None and FUZZ_SEED in os.environ:
+        return fuzz
     return full if IS_FULL else sample
+
+
+def generator(name: str) -> Random:
+    """Return the random numbers of a test: the same in every run, but new ones in each round of `make fuzz`."""
+    seed = os.environ.get(FUZZ_SEED)
+    return Random(name if seed is None else f"{name} {seed}")
 
 
 def seeds(sample: int, *, full: int) -> list[ParameterSet]:
@@ -45,9 +61,13 @@ def few_rows(rows: Iterable[tuple[object, ...]], sample: int) -> list[ParameterS
     ]
 
 
-def fuzzed_seeds(sample: int, *, full: int) -> list[ParameterSet]:
-    """Return seeds like `seeds`, or `full` new ones in `make fuzz`: for tests that must pass with any seed."""
+def fuzzed_seeds(sample: int, *, full: int, fuzz: int | None = None) -> list[ParameterSet]:
+    """Return seeds like `seeds`, or `fuzz` new ones in `make fuzz`: for tests that must pass with any seed.
+
+    Without `fuzz`, these are as many as `full`.
+    """
     first = os.environ.get(FUZZ_SEED)
     if first is None:
         return seeds(sample, full=full)
-    return [pytest.param(int(first) + number, marks=[pytest.mark.fuzz]) for number in range(full)]
+    count = full if fuzz is None else fuzz
+    return [pytest.param(int(first) + number, marks=[pytest.mark.fuzz]) for number in range(count)]

@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.examples import FUZZ_SEED, examples, fuzzed_seeds, generator
 
 ROOT = Path(__file__).parent.parent
 
@@ -61,6 +64,21 @@ def test_examples_are_the_same_everywhere_unless_fuzzing(tmp_path: Path) -> None
     assert len(first) > 500
     assert examples_of(tmp_path / "imported", imports=True, CI="true") == first
     assert examples_of(tmp_path / "fuzzed", imports=False, HYPOTHESIS_PROFILE="fuzz") != first
+
+
+def test_long_series_are_for_fuzzing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FUZZ_SEED, raising=False)
+    known = [each.values[0] for each in fuzzed_seeds(1, full=3, fuzz=5)]
+    assert known == [0, 1, 2]
+    assert examples(1, full=2, fuzz=9) in (1, 2)
+    assert generator("a").random() == Random("a").random()
+    monkeypatch.setenv(FUZZ_SEED, "17")
+    new = fuzzed_seeds(1, full=3, fuzz=5)
+    assert [each.values[0] for each in new] == [17, 18, 19, 20, 21]
+    assert all([mark.name for mark in each.marks] == ["fuzz"] for each in new)
+    assert examples(1, full=2, fuzz=9) == 9
+    assert examples(1, full=2) in (1, 2), "a property has as many as its profile says"
+    assert generator("a").random() != Random("a").random()
 
 
 FAILING = """

@@ -88,7 +88,7 @@ class ContractFixture:
     def __init__(self, chain: BaseChain, *, pools: bool = True) -> None:
         self.chain = chain
         self.kit = compile_solidity("kit.sol")
-        self.sources = compile_solidity("world.sol")
+        self.sources = compile_solidity("simulated.sol", "world.sol")
         self.provider = chain.deploy(self.sources["Provider"])
         self.host = chain.deploy(self.kit["PoolHost"])
         self.contracts = {symbol: self._token(symbol) for symbol in DECIMALS}

@@ -15,7 +15,7 @@ STETH_POT = 1_234_567_890_123_456_789_012_345_678_901
 
 def sources() -> dict[str, Artifact]:
     """The contracts, by name."""
-    return compile_solidity("tokens.sol")
+    return compile_solidity("traps.sol", "tokens.sol")
 
 
 def add_token(world: ContractFixture, kind: str, *arguments: object, symbol: str = "ODD") -> Contract:

@@ -16,12 +16,12 @@ from tests.chain.contract_fixture import Place
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, WHOLE, open_pair
 from tests.chain.trader import USER, Trader
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import Contract, solidity
 from tests.examples import examples, few
 from tests.payload.verdict.test_swap_rehearsal import BOB, judge
 from tests.support.chain import restored
 
-SOURCES = compile_solidity("traps.sol", "tokens.sol")
+SOURCES = solidity("traps.sol", "tokens.sol")
 
 
 class Kind(NamedTuple):
@@ -39,7 +39,7 @@ def knows_pool(_: Trader, token: Contract, place: Place) -> None:
 
 def has_hook(name: str) -> Callable[[Trader, Contract, Place], None]:
     def set_hook(trader: Trader, token: Contract, place: Place) -> None:
-        hook = trader.chain.deploy(SOURCES[name], place.contract.address)
+        hook = trader.chain.deploy(SOURCES()[name], place.contract.address)
         token.send("setHook", hook.address)
 
     return set_hook
@@ -103,7 +103,7 @@ def judge_purchase(trader: Trader, node: RpcNode, token: Contract, kind: Kind, d
 
 
 def bought(trader: Trader, node: RpcNode, kind: Kind) -> Verdict:
-    return judge_purchase(trader, node, trader.chain.deploy(SOURCES[kind.name], "ODD", *kind.arguments), kind)
+    return judge_purchase(trader, node, trader.chain.deploy(SOURCES()[kind.name], "ODD", *kind.arguments), kind)
 
 
 def powers_of(verdict: Verdict) -> set[Power]:
@@ -144,7 +144,7 @@ def test_a_token_that_returns_nothing_is_ok(trader: Trader, node: RpcNode) -> No
 @pytest.mark.parametrize("decimals", [0, 36, 77, 255])
 @pytest.mark.parametrize("is_trap", [False, True])
 def test_decimals_change_no_verdict(trader: Trader, node: RpcNode, decimals: int, is_trap: bool) -> None:
-    token = trader.chain.deploy(SOURCES["FineCoin"], "ODD", decimals)
+    token = trader.chain.deploy(SOURCES()["FineCoin"], "ODD", decimals)
     assert token.call("decimals") == (decimals,)
     kind = Kind("FineCoin", before=knows_pool) if is_trap else Kind("FineCoin")
     verdict = judge_purchase(trader, node, token, kind, decimals)
@@ -164,8 +164,8 @@ def proxy_of(trader: Trader, kind: str, implementation: Contract) -> str:
         return trader.chain.create(bytes.fromhex(f"3d602d80600a3d3981f3{runtime}"))
     slot, target = PROXIES[kind], implementation.address
     if kind == "beacon":
-        target = trader.chain.deploy(SOURCES["Beacon"], target).address
-    return trader.chain.deploy(SOURCES["SlotProxy"], slot.to_bytes(32), target).address
+        target = trader.chain.deploy(SOURCES()["Beacon"], target).address
+    return trader.chain.deploy(SOURCES()["SlotProxy"], slot.to_bytes(32), target).address
 
 
 @pytest.mark.parametrize("kind", [*PROXIES, "minimal proxy"])
@@ -173,8 +173,8 @@ def proxy_of(trader: Trader, kind: str, implementation: Contract) -> str:
 def test_what_stands_behind_a_proxy_is_named(
     trader: Trader, node: RpcNode, kind: str, behind: str, power: Power
 ) -> None:
-    implementation = trader.chain.deploy(SOURCES[behind], "ODD")
-    token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES[behind])
+    implementation = trader.chain.deploy(SOURCES()[behind], "ODD")
+    token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES()[behind])
     verdict = judge_purchase(trader, node, token, Kind(behind))
     assert verdict.status is VerdictStatus.OK, verdict
     upgrade = set() if kind == "minimal proxy" else {Power.UPGRADE}
@@ -183,8 +183,8 @@ def test_what_stands_behind_a_proxy_is_named(
 
 @pytest.mark.parametrize("kind", [*PROXIES, "minimal proxy"])
 def test_a_trap_behind_a_proxy_is_no_better(trader: Trader, node: RpcNode, kind: str) -> None:
-    implementation = trader.chain.deploy(SOURCES["TrapCoin"], "ODD")
-    token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES["TrapCoin"])
+    implementation = trader.chain.deploy(SOURCES()["TrapCoin"], "ODD")
+    token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES()["TrapCoin"])
     verdict = judge_purchase(trader, node, token, TRAPS["no sale"])
     assert verdict.status is VerdictStatus.BLOCK, verdict
 
@@ -195,7 +195,7 @@ def test_plain_tokens_are_ok(trader: Trader, node: RpcNode) -> None:
     for number in range(examples(12, full=200)):
         with trader.chain.revert_after():
             copied = trader.copy()
-            token = copied.chain.deploy(SOURCES["PlainCoin"])
+            token = copied.chain.deploy(SOURCES()["PlainCoin"])
             world, symbol = copied.world, f"P{number}"
             world.contracts[symbol] = token
             world.tokens[symbol] = Token(token.address, symbol, symbol, 18)

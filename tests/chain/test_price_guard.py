@@ -13,11 +13,11 @@ from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.test_checks_commands import Client
 from tests.chain.trader import Trader
-from tests.contracts.evm import compile_solidity
+from tests.contracts.evm import solidity
 from tests.support.chain import restored
 from tests.support.command import CommandResult
 
-FEEDS = compile_solidity("feeds.sol")
+FEEDS = solidity("feeds.sol")
 DAY_S = 86_400
 
 
@@ -35,7 +35,7 @@ def client(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> I
 def calldata(client: Client, feeds: dict[str, tuple[int, int]], *options: str, **settings: object) -> CommandResult:
     """Build the transaction of a small order with price feeds: cents of a token and the age of the answer."""
     addresses = {
-        client.trader.world.address(symbol): client.trader.chain.deploy(FEEDS["Feed"], cents, 2, age_s).address
+        client.trader.world.address(symbol): client.trader.chain.deploy(FEEDS()["Feed"], cents, 2, age_s).address
         for symbol, (cents, age_s) in feeds.items()
     }
     document = json.loads(client.settings.read_text())

@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ SOLC, OLD_SOLC = "solc", "solc-0.7"
 """npm packages of the two compiler versions."""
 DEPLOYER = "0x" + "d0" * 20
 ZERO_ADDRESS = "0x" + "0" * 40
+NO_EVM = "pyrevm has no wheel for this Python"
+"""Why tests with a `Chain` are skipped. The summary of the run counts them."""
 _EVM_VERSIONS = {SOLC: "cancun", OLD_SOLC: "istanbul"}
 _BLOCK_GAS = 2**63
 _ETHER_SUPPLY = 2**120
@@ -119,7 +121,7 @@ class Chain(BaseChain):
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
         if sys.version_info >= (3, 13):
-            pytest.skip("pyrevm has no wheels for this Python", allow_module_level=True)
+            pytest.skip(NO_EVM, allow_module_level=True)
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
         self.fund(DEPLOYER, _ETHER_SUPPLY)
         self.set_time(timestamp)
@@ -282,6 +284,14 @@ def compile_solidity(
                 _write_atomically(cached_file, run_solc(entries, settings, root, solc))
     contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
+
+
+def solidity(*entries: str) -> Callable[[], dict[str, Artifact]]:
+    """Return `compile_solidity` of the files, to be called when a test needs them.
+
+    A call while tests are collected would have all processes wait for the compiler.
+    """
+    return partial(compile_solidity, *entries)
 
 
 def selector(signature: str) -> bytes:

@@ -23,12 +23,12 @@ from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import open_proxy
-from tests.contracts.evm import Contract, compile_solidity
+from tests.contracts.evm import Contract, solidity
 from tests.examples import examples
 from tests.support.chain import connected
 from tests.support.command import CommandResult, run_swapcli
 
-SOURCES = compile_solidity("names.sol")
+SOURCES = solidity("names.sol")
 ALICE, BOB, ZERO = "0x" + "a1" * 20, "0x" + "b0" * 20, "0x" + "00" * 20
 ETHEREUM_COIN = 60
 BASE_COIN = 0x8000_0000 | BASENAMES.chain_id
@@ -71,10 +71,10 @@ def mine_now(chain: AnvilChain, age_s: int = 0) -> None:
 def open_names(service: NameService) -> Iterator[Names]:
     with running_anvil(service.chain_id) as chain, connected(chain, service.chain_id) as node:
         if service.registry:
-            records = chain.deploy(SOURCES["NameResolver"])
-            registry = chain.place(service.registry, SOURCES["NameRegistry"])
+            records = chain.deploy(SOURCES()["NameResolver"])
+            registry = chain.place(service.registry, SOURCES()["NameRegistry"])
         else:
-            records, registry = chain.place(UNIVERSAL_RESOLVER_ADDR, SOURCES["UniversalResolver"]), None
+            records, registry = chain.place(UNIVERSAL_RESOLVER_ADDR, SOURCES()["UniversalResolver"]), None
         mine_now(chain)
         yield Names(chain, node, service, records, registry)
 

@@ -252,7 +252,10 @@ class HullCurve(ABC):
         return self._subtract_fee(sold, *self._trade_by_input(sold)) * self._unit_out
 
     def rate(self, amount_in: float) -> float:
-        """Return the marginal rate after `amount_in` has been sold; 0.0 where a rising fee consumes all of it."""
+        """Return the marginal rate after `amount_in` has been sold.
+
+        It is 0.0 if a rising fee consumes all of it, or if floats cannot represent what is left in the pool.
+        """
         if amount_in >= self.capacity:
             return 0.0
         sold = amount_in / self._unit_in
@@ -260,7 +263,10 @@ class HullCurve(ABC):
         if chord is not None and chord.low[0] <= sold <= chord.high[0]:
             part = (sold - chord.low[0]) / (chord.high[0] - chord.low[0])
             return chord.rate * exp(-part * _CHORD_TILT) * self._unit_rate
-        return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
+        try:
+            return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
+        except ZeroDivisionError:
+            return 0.0
 
     def _solve(
         self, rate: float, start: _StartPoint, max_t: float, tolerance: float = _STEP_TOLERANCE

@@ -9,12 +9,15 @@ from math import exp
 from swapcli.core.model.order import Order
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.best_paths import extend_prices
-from swapcli.core.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.core.routing.graph.market_graph import MAX_PRICE, Arc, MarketGraph, Prices
 from swapcli.core.routing.market_index import MarketIndex
 from swapcli.core.routing.search.route_search import SearchResult
 
 PRICE_MARGIN = 0.01
 """Logarithm of a rate. Rates rarely move by more than 1% between the reading of stored state and a quote."""
+
+_MAX_GAIN = MAX_PRICE
+"""Larger gains, of which the prices of absurd pools consist, would add up to infinity."""
 
 
 class PoolGains(NamedTuple):
@@ -32,11 +35,11 @@ class PoolGains(NamedTuple):
 
     def take_until(self, tolerance: float, limit: int) -> tuple[str, ...]:
         """Return the first pools, at most `limit`, that leave a remaining gain of no more than `tolerance`."""
-        left, count = self.remaining(0), 0
-        while count < min(limit, len(self.keys)) and left > tolerance:
-            left -= self.gains[count]
-            count += 1
-        return self.keys[:count]
+        left, count = 0.0, len(self.keys)
+        while count and left + self.gains[count - 1] <= tolerance:
+            left += self.gains[count - 1]
+            count -= 1
+        return self.keys[: min(count, limit)]
 
 
 def route_pools(result: SearchResult) -> tuple[str, ...]:
@@ -73,14 +76,15 @@ def _pool_gains(
     task = result.problem.spec
     prices = extend_prices(graph, result.prices, task.target) if all_paths else result.prices
     order_value = _order_value(result, prices)
+    output = float(result.best.replay.amount_out) or 1.0
+    limit = _MAX_GAIN * output
     gains: dict[str, float] = {}
     for arc in graph.arcs():
         key = arc.pool.key
         if key not in known_pools and arc.token_out != task.source and arc.token_in != task.target:
-            gain = _gain(arc, prices, margin, order_value)
+            gain = min(limit, _gain(arc, prices, margin, order_value))  # the limit also of NaN, if it comes first
             if gain > 0.0:
                 gains[key] = max(gains.get(key, 0.0), gain)
-    output = float(result.best.replay.amount_out) or 1.0
     keys = sorted(gains, key=lambda key: -gains[key])
     return PoolGains(tuple(keys), tuple(gains[key] / output for key in keys))
 

@@ -29,7 +29,7 @@ from swapcli.quoting.sources.live_search import LiveSearch
 from swapcli.quoting.sources.local_quotes import build_local_quote, quote_batch
 from swapcli.quoting.sources.market_prices import price_basis, unit_prices
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.examples import seeds
+from tests.examples import fuzzed_seeds
 from tests.support.extreme_families import after_large_swaps, build_extreme_pool, build_market_of_extremes
 from tests.support.pools import build_token
 
@@ -40,7 +40,7 @@ STATES, QUOTES = 25, 20
 TOKENS = [build_token(number, decimals) for number, decimals in enumerate((18, 6, 18, 8, 0, 18, 18, 18))]
 
 
-@pytest.mark.parametrize("seed", seeds(1, full=40))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=20, fuzz=40))
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_state_that_a_family_accepts_breaks_its_curve(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")
@@ -62,9 +62,9 @@ def check_numbers(rng: random.Random, pool: Pool) -> None:
             assert all(isfinite(number) and number >= 0.0 for number in numbers)
 
 
-@pytest.mark.parametrize("seed", seeds(1, full=250))
+@pytest.mark.parametrize("seed", fuzzed_seeds(1, full=100, fuzz=250))
 def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
-    """Twenty quotes for each seed, so that all of them are 5,000; each pool has moved since its state was stored."""
+    """Twenty quotes for each seed; each pool has moved since its state was stored."""
     rng, known = random.Random(seed), build_market_of_extremes(seed)
     source = InMemorySource(known, SYSTEM_CLOCK)
     for request in requests_for(known, rng, QUOTES):
@@ -84,7 +84,7 @@ def test_live_quotes_among_extreme_pools_are_answered(seed: int) -> None:
             source.build(answer, TERMS)
 
 
-@pytest.mark.parametrize("seed", seeds(3, full=150))
+@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=50, fuzz=150))
 def test_all_computations_on_extreme_pools_end_in_numbers(seed: int) -> None:
     rng, market = random.Random(seed), build_market_of_extremes(seed)
     source = InMemorySource(market, SYSTEM_CLOCK)
@@ -107,7 +107,7 @@ def test_all_computations_on_extreme_pools_end_in_numbers(seed: int) -> None:
         measure_depth(source, QuoteRequest(order, ApiVersion.V2, gas_price_wei=0), TERMS, (1, 10**18, 10**30))
 
 
-@pytest.mark.parametrize("seed", seeds(3, full=150))
+@pytest.mark.parametrize("seed", fuzzed_seeds(3, full=50, fuzz=150))
 def test_extreme_pools_that_appear_in_a_block_stop_no_order(seed: int) -> None:
     rng, market = random.Random(seed), build_market_of_extremes(seed)
     ordinary = {key: pool for key, pool in market.pools.items() if pool.address < f"0x{0xE00000:040x}"}

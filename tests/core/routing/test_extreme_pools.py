@@ -33,13 +33,14 @@ from swapcli.quoting.sources.market_prices import price_basis, unit_prices
 from swapcli.quoting.token_prices import price_tokens
 from swapcli.quoting.warnings import answer_warnings, state_warnings
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.examples import few, few_rows
+from tests.examples import few, few_rows, fuzzed_seeds
 from tests.support.extreme_pools import build_extreme_market
 from tests.support.pools import build_constant_product, build_market, build_token
 
 AMOUNTS = (1, 10**6, 10**18, 10**24, 2**200)
-SEEDS = [*range(1_000, 1_012), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2_000, 2_300))]
-"""The first twelve have five of the divisions by zero that pools at both ends of the price range once caused."""
+SEEDS = [*range(1_000, 1_012), 2_115, 2_158, *fuzzed_seeds(0, full=100, fuzz=300)]
+"""The first twelve have five of the divisions by zero that pools at both ends of the price range once caused, and the
+two after them have gains beyond all floats."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

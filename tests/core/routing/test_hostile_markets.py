@@ -21,7 +21,7 @@ from swapcli.core.routing.search.route_search import RouteSearch
 from swapcli.quoting.open_market import open_market
 from tests.core.routing.build import graph_of, problem_on
 from tests.core.routing.dust_pools import DustAmounts, with_dust
-from tests.examples import seeds
+from tests.examples import examples, generator, seeds
 from tests.support.pools import UNIT, build_market, build_order, build_random_market, build_token
 
 MARKETS = Path(__file__).parent / "markets"
@@ -113,10 +113,11 @@ def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
             assert quote.amount_out >= without.amount_out * (1 - LOSS)
 
 
-@pytest.mark.parametrize("cases", [60, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_hostile_markets_give_an_exact_quote_or_a_plain_error(cases: int) -> None:
+@pytest.mark.fuzz
+def test_hostile_markets_give_an_exact_quote_or_a_plain_error() -> None:
     """One-sided and drained pools, 0 to 30 decimals, one unit to all liquidity and more."""
-    rng, answered = random.Random(cases), 0
+    cases = examples(60, full=300, fuzz=2_000)
+    rng, answered = generator("hostile"), 0
     for case in range(cases):
         market = hostile(rng)
         listed = list(market.tokens.values())

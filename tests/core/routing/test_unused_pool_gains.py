@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +13,13 @@ from swapcli.core.routing.certificate import surplus
 from swapcli.core.routing.graph.best_paths import extend_prices
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
-from swapcli.core.routing.unused_pool_gains import closest_pools, deepest_anchor_pools, pool_gains, route_pools
+from swapcli.core.routing.unused_pool_gains import (
+    PoolGains,
+    closest_pools,
+    deepest_anchor_pools,
+    pool_gains,
+    route_pools,
+)
 from tests.core.routing.build import graph_of
 from tests.support.pools import (
     UNIT,
@@ -43,6 +51,19 @@ def test_no_pools_beside_some_add_more_than_they_bid(seed: int, digits: int, som
     without = requested.amount * prices[0] + sum(surplus(arc, prices) for arc in graph_of(part).arcs())
     most = without + bids.remaining(0) * outcome.best.replay.amount_out
     assert Router(whole).search(requested).best.replay.amount_out <= most * (1 + TINY)
+
+
+@given(st.lists(st.floats(1e-9, 1.0) | st.just(1e120), max_size=8), st.integers(0, 9), st.floats(0.0, 2.0))
+def test_the_first_pools_are_taken_until_the_others_add_little(
+    unsorted: list[float], limit: int, tolerance: float
+) -> None:
+    gains = tuple(sorted(unsorted, reverse=True))
+    bids = PoolGains(tuple(map(str, range(len(gains)))), gains)
+    taken = bids.take_until(tolerance, limit)
+    assert taken == bids.keys[: len(taken)]
+    rest, before = gains[len(taken) :], gains[max(len(taken) - 1, 0) :]
+    assert len(taken) == limit or fsum(rest) <= tolerance * (1 + 1e-12)
+    assert not taken or fsum(before) >= tolerance * (1 - 1e-12)
 
 
 def far_and_near() -> tuple[Router, Order, list[str]]:

@@ -20,7 +20,7 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import open_pair
 from tests.chain.settings import url_of
 from tests.chain.trader import USER, Trader
-from tests.contracts.evm import compile_solidity
+from tests.contracts.evm import compile_solidity, solidity
 from tests.faces.service.openapi_operations import openapi_document
 from tests.faces.service.test_balance_check import DETAILED, PLAIN, Service, market, node_at
 from tests.support.chain import restored
@@ -28,7 +28,7 @@ from tests.support.chain import restored
 __all__ = ["market"]
 
 BOB = "0x" + "b0" * 20
-FEEDS = compile_solidity("feeds.sol")
+FEEDS = solidity("feeds.sol")
 CENTS = {WETH: 990_000, "USDC": 100}
 
 
@@ -157,7 +157,7 @@ def priced_market(shared_trader: Trader) -> Iterator[tuple[MarketState, str]]:
     with restored(shared_trader) as trader:
         trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
         trader.chain.node.ask("evm_mine")
-        deployed = {symbol: trader.chain.deploy(FEEDS["Feed"], cents, 2, 60) for symbol, cents in CENTS.items()}
+        deployed = {symbol: trader.chain.deploy(FEEDS()["Feed"], cents, 2, 60) for symbol, cents in CENTS.items()}
         feeds = {trader.world.address(symbol): feed.address.lower() for symbol, feed in deployed.items()}
         network = trader.market.network._replace(
             price_feeds=feeds, multicall=deploy_multicall(trader.chain), name=PLAIN

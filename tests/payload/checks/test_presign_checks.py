@@ -19,12 +19,12 @@ from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
-from tests.contracts.evm import compile_solidity
+from tests.contracts.evm import solidity
 from tests.examples import examples, seeds
 
 POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
-SOURCES = compile_solidity("simulated.sol", "world.sol")
+SOURCES = solidity("simulated.sol", "world.sol")
 PLENTY = 10**30
 
 
@@ -134,7 +134,7 @@ def test_a_wrong_quote_on_current_state_shows_both_amounts(trader: Trader, node:
 @pytest.mark.parametrize("skimmed", [1, 10**5])
 def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader, node: RpcNode, skimmed: int) -> None:
     tokens = trader.world.tokens
-    skimmer = trader.chain.deploy(SOURCES["Skimmer"], skimmed)
+    skimmer = trader.chain.deploy(SOURCES()["Skimmer"], skimmed)
     trader.world.give("USDC", skimmer.address, 10**15)
     for sold in (tokens["DAI"], trader.world.network.native):
         trade = trader.quote_trade(Order(sold, tokens["USDC"], 10**18))
@@ -156,7 +156,7 @@ def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: 
     nowhere = trade.payload._replace(to="0x" + "77" * 20)
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
         check_payload(node, checks, nowhere, live(node), ends)
-    unwilling = trader.chain.deploy(SOURCES["Unwilling"])
+    unwilling = trader.chain.deploy(SOURCES()["Unwilling"])
     (approval,) = trade.payload.approvals
     payload = trade.payload._replace(approvals=(approval._replace(token=unwilling.address),))
     with pytest.raises(SimulationError, match=r"^DAI refuses to be approved at block \d+: an error with the selector"):

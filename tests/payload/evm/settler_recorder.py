@@ -69,7 +69,7 @@ class World:
         settler = load_contracts(folder, "settler")
         self.settler = chain.deploy(settler["BaseSettler"], bytes(20))
         self.holder = chain.place(ALLOWANCE_HOLDER, settler["AllowanceHolder"])
-        coins = compile_solidity("world.sol")
+        coins = compile_solidity("simulated.sol", "world.sol")
         weth = chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
         self.decimals = {weth.address: 18}
         self.tokens = [weth]

@@ -32,7 +32,7 @@ from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
 from tests.core.pools.maverick.test_maverick_v2 import build as build_maverick
-from tests.examples import examples
+from tests.examples import examples, generator
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.settler_model import RevertError, SettlerModel
 
@@ -96,7 +96,7 @@ class Case:
 
 
 def random_cases(seed: str, count: int) -> list[Case]:
-    rng = Random(seed)
+    rng = generator(seed)
     cases: list[Case] = []
     markets = [settler_market(name) for name in FORKS]
     while len(cases) < count:
@@ -113,9 +113,10 @@ def call(model: SettlerModel, payload: UnsignedTransaction, time_s: int = DEADLI
     return payment.received
 
 
+@pytest.mark.fuzz
 def test_random_routes_decode_to_what_the_quote_says() -> None:
     seen: Counter[str] = Counter()
-    for case in random_cases("settler", examples(400, full=10_000)):
+    for case in random_cases("settler", examples(400, full=1_000, fuzz=10_000)):
         payload, model = case.build(), case.model()
         assert len(payload.calldata) // 2 <= len(case.replay.steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS
         assert call(model, payload) == case.due

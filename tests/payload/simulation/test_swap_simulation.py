@@ -24,14 +24,14 @@ from swapcli.state.transfers.token_slots import find_balance_slot
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
-from tests.contracts.evm import Contract, compile_solidity, load_artifact
+from tests.contracts.evm import Contract, load_artifact, solidity
 from tests.examples import seeds
 from tests.support.chain import connected
 
 POOR = "0x" + "90" * 20
 """Holds nothing."""
 BOB = "0x" + "b0" * 20
-SOURCES = compile_solidity("simulated.sol", "world.sol")
+SOURCES = solidity("simulated.sol", "world.sol")
 NAMESPACED = 0x52C63247E1F47DB19D5CE0460030C497F067CA4CEBF71BA98EEADABE20BACE00
 PLENTY = 10**24
 TRADES_A_SEED = 50
@@ -109,7 +109,7 @@ def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: Rp
 
 
 def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNode) -> None:
-    taxed = trader.chain.deploy(SOURCES["Taxed"])
+    taxed = trader.chain.deploy(SOURCES()["Taxed"])
     trade = trader.quote_trade(Order(trader.world.tokens["USDC"], trader.world.tokens["DAI"], 10**9))
     call = trade.payload.router_call
     swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
@@ -130,11 +130,11 @@ class Scene:
 
     def __init__(self, chain: AnvilChain, node: RpcNode) -> None:
         self.chain, self.node = chain, node
-        self.router = chain.deploy(SOURCES["Obedient"])
+        self.router = chain.deploy(SOURCES()["Obedient"])
         chain.fund(self.router.address, PLENTY)
 
     def token(self, name: str, *arguments: object) -> Contract:
-        token = self.chain.deploy(SOURCES[name], *arguments)
+        token = self.chain.deploy(SOURCES()[name], *arguments)
         token.send("mint", self.router.address, PLENTY)
         return token
 
@@ -248,7 +248,7 @@ def test_a_bought_token_that_takes_a_cut_arrives_without_it(scene: Scene) -> Non
 
 
 def test_a_wallet_with_code_receives_as_it_does(scene: Scene) -> None:
-    coin, wallet = scene.token("Coin", "C", 18), scene.chain.deploy(SOURCES["Wallet"], 800)
+    coin, wallet = scene.token("Coin", "C", 18), scene.chain.deploy(SOURCES()["Wallet"], 800)
     delegating = "0x" + "93" * 20
     scene.set_code(delegating, bytes.fromhex("ef0100" + wallet.address[2:]))
     for sender in (wallet.address, delegating):

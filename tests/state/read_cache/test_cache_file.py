@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from multiprocessing import get_context
+from multiprocessing import Process
 from pathlib import Path
 
 import pytest
@@ -56,8 +56,7 @@ def _write(path: Path, first: int) -> None:
 
 
 def test_processes_that_fill_one_file_at_once_lose_nothing(path: Path) -> None:
-    context = get_context("fork")
-    workers = [context.Process(target=_write, args=(path, first)) for first in (0, 100, 100, 100)]
+    workers = [Process(target=_write, args=(path, first)) for first in (0, 100, 100, 100)]
     for each in workers:
         each.start()
     for each in workers:

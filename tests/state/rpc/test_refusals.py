@@ -23,7 +23,7 @@ from swapcli.state.rpc.refusals import (
 )
 from swapcli.state.rpc.rpc_connection import RpcResponse, redact
 from tests.chain.node.server import Pauses
-from tests.examples import examples
+from tests.examples import examples, generator
 
 CALL, RANGE, BLOCK_LOGS = Attempt("eth_call"), Attempt("eth_getLogs", is_divisible=True), Attempt("eth_getLogs")
 AGGREGATE = Attempt("eth_call", is_divisible=True)
@@ -326,12 +326,13 @@ MAX_EXCHANGES = 60
 """For 21 requests: each may take four attempts before the next one makes progress, and a batch is halved five times."""
 
 
+@pytest.mark.fuzz
 def test_any_reply_ends_in_results_or_one_error() -> None:
     requests = [RpcRequest("eth_call", (), is_divisible=at % 2 == 0) for at in range(20)] + [
         RpcRequest("eth_getLogs", ())
     ]
-    for seed in range(examples(300, full=3_000)):
-        rng = Random(seed)
+    for seed in range(examples(300, full=1_000, fuzz=3_000)):
+        rng = generator(f"replies {seed}")
         connection = ScriptedConnection(random_replies(rng))
         pauses = Pauses()
         client = JsonRpcClient(connection, 1.0, 4, pauses, NodeLimits())

@@ -70,11 +70,11 @@ def shorten_cell(text: str, width: int, cell_width: Callable[[str], int] = len, 
 def _shorten_number(number: re.Match[str], width: int, cell_width: Callable[[str], int]) -> str:
     sign, whole, decimals, unit = number.groups()
     room = width - cell_width(f"{sign}{whole}.{ELLIPSIS}{unit}")
-    if decimals and room > 0:
+    if decimals and room >= 0:
         return f"{sign}{whole}.{decimals[:room]}{ELLIPSIS}{unit}"
     value = Decimal(whole.replace(",", ""))
-    for text in (f"{sign}{whole}{unit}", f"{sign}{value:.3e}{unit}", f"{sign}{value:.3e}", f"{sign}{value:.0e}"):
-        if cell_width(text) <= width:
+    for text in (f"{sign}{value:.3e}{unit}", f"{sign}{value:.3e}", f"{sign}{value:.0e}"):
+        if value and cell_width(text) <= width:
             return text
     return ELLIPSIS
 

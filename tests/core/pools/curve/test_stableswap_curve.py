@@ -131,3 +131,12 @@ def test_a_pool_that_is_all_but_one_sided_has_a_curve(reserve: int, other_reserv
     assert curve.start_rate > 1e3
     sold, bought, _ = curve.trade_to_marginal_rate(curve.start_rate / 2)
     assert curve.amount_out(sold) == pytest.approx(bought, rel=1e-6)
+
+
+@pytest.mark.parametrize("amount_in", [1.0, 1e18, 1e100])
+def test_a_trade_that_leaves_nothing_has_almost_no_rate(amount_in: float) -> None:
+    """One unit of the input is worth 10^68 of the output, so that the pool's balance after it has no float."""
+    balance = 10**24
+    curve = StableSwapCurve((balance, balance), 2 * balance, (0, 1), 1_000.0, 0.0, 0.0, (1e-75, 1.0))
+    assert curve.amount_out(amount_in) == pytest.approx(balance)
+    assert 0.0 <= curve.rate(amount_in) < 1e-60

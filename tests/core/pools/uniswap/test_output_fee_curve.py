@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import nextafter
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.core.pools.uniswap.constant_product import ConstantProductCurve
@@ -11,6 +13,7 @@ from swapcli.core.pools.uniswap.output_fee_curve import OutputFeeCurve
 from tests.core.pools.pool_laws import check_concave, trade_to_rate
 
 
+@example(fee=1e-6, part=0.5, a=1.0, b=1.0)
 @given(fee=st.floats(0.0, 1.5), part=st.floats(0.01, 0.999), a=st.floats(1e-6, 1.0), b=st.floats(1e-6, 1.0))
 def test_it_is_concave_up_to_where_more_brings_nothing(fee: float, part: float, a: float, b: float) -> None:
     inner = ConstantProductCurve(1e6, 2e6, 3_000, 1e9)
@@ -18,8 +21,11 @@ def test_it_is_concave_up_to_where_more_brings_nothing(fee: float, part: float, 
     trade_to_rate(curve, part, 1e-6)
     check_concave(curve, a, b)
     assert curve.rate(curve.capacity) == 0.0
-    if fee:
+    if curve.capacity == inner.capacity:  # the contract takes no more, before the rate has fallen to the fee
+        assert inner.rate(nextafter(inner.capacity, 0.0)) >= fee * (1 - 1e-9)
+    else:
         assert inner.rate(curve.capacity) == pytest.approx(fee)
+    if fee:
         assert curve.amount_out(curve.capacity) >= curve.amount_out(curve.capacity * 0.99)
     assert curve.amount_out(1e3) == pytest.approx(inner.amount_out(1e3) - fee * 1e3)
 

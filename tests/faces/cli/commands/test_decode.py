@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
 from swapcli.faces.cli import exit_codes
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
-from tests.examples import examples
+from tests.examples import examples, generator
 from tests.support.command import CommandResult, run_swapcli
 
 ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
@@ -22,6 +22,15 @@ TOKENS = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI")
 UNLIMITED = "f" * 64
 LEAST_MINIMUM = 100_000
 """A smaller one may equal a length or an offset in the calldata, where tests replace it."""
+MINIMUM_OF_WRAP = {
+    ("fibrous", True): -1,
+    ("fibrous", False): -1,
+    ("universal-router", True): -1,
+    ("universal-router", False): -1,
+    ("settler", True): 0,
+    ("settler", False): 1,
+}
+"""Which of its equal amounts is the minimum of a payload that wraps (True) or unwraps: it pays what it sells."""
 
 
 class Built(NamedTuple):
@@ -44,7 +53,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def random_payloads(dialect: str, config: str, count: int) -> Iterator[Built]:
-    rng = Random(f"decode {dialect}")
+    rng = generator(f"decode {dialect}")
     options = ("--config", config) if dialect == "settler" else ()
     while count:
         token_in, token_out = rng.sample(TOKENS, 2)
@@ -62,6 +71,17 @@ def decode(built: Built, *more: str, **changes: str) -> CommandResult:
     return run_swapcli("decode", "-", *more, "--json", *built.options, stdin=json.dumps(document).encode())
 
 
+def replace_minimum(built: Built, dialect: str, order: dict[str, Any], minimum: int) -> str:
+    """Return the calldata with another minimum, and the same input."""
+    calldata, word = built.calldata, f"{int(order['minReceived']):064x}"
+    places = [found.start() for found in re.finditer(word, calldata)]
+    if order["amountIn"] == order["minReceived"]:
+        places = [places[MINIMUM_OF_WRAP[dialect, not int(order["tokenIn"]["address"], 16)]]]
+    for place in places:
+        calldata = f"{calldata[:place]}{minimum:064x}{calldata[place + len(word) :]}"
+    return calldata
+
+
 def codes(ran: CommandResult) -> list[str]:
     found = [warning["code"] for warning in ran.json["warnings"]]
     assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if code in DANGEROUS_CODES]
@@ -69,9 +89,10 @@ def codes(ran: CommandResult) -> list[str]:
     return found
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, examples(4, full=60)):
+    for built in random_payloads(dialect, config, examples(4, full=20, fuzz=60)):
         ran = decode(built, "--from", ME)
         assert codes(ran) == []
         order, decoded = ran.json["order"], ran.json
@@ -89,18 +110,19 @@ def test_the_wrapper_of_the_native_token_is_named() -> None:
     assert (swap["amm_name"], swap["fee_ppm"]) == ("wrapper", 0)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, examples(2, full=30)):
+    for built in random_payloads(dialect, config, examples(2, full=10, fuzz=30)):
         calldata, swap = built.calldata, decode(built).json
         order = swap["order"]
         minimum, changed = int(order["minReceived"]), {}
         me, other = ME[2:], OTHER[2:]
         changed["RECIPIENT_DIFFERS"] = calldata.replace(f"{me:0>64}", f"{other:0>64}")
-        changed["MINIMUM_ZERO"] = calldata.replace(f"{minimum:064x}", f"{0:064x}")
-        changed["MINIMUM_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum * 99 // 100:064x}")
-        changed["MINIMUM_TOO_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum // 2:064x}")
-        changed["MINIMUM_TOO_HIGH"] = calldata.replace(f"{minimum:064x}", f"{minimum * 2:064x}")
+        changed["MINIMUM_ZERO"] = replace_minimum(built, dialect, order, 0)
+        changed["MINIMUM_LOW"] = replace_minimum(built, dialect, order, minimum * 99 // 100)
+        changed["MINIMUM_TOO_LOW"] = replace_minimum(built, dialect, order, minimum // 2)
+        changed["MINIMUM_TOO_HIGH"] = replace_minimum(built, dialect, order, minimum * 2)
         token = next(
             each["address"][2:].lower() for each in (order["tokenIn"], order["tokenOut"]) if int(each["address"], 16)
         )
@@ -228,10 +250,11 @@ def test_wrong_input_is_one_sentence_with_a_way_out(arguments: tuple[str, ...]) 
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.fuzz
 def test_random_text_never_crashes() -> None:
-    rng = Random("random text")
+    rng = generator("random text")
     alphabet = '0x123abc ,[]{}":\n\x00é' + "f" * 8
-    for _ in range(examples(60, full=2_000)):
+    for _ in range(examples(60, full=500, fuzz=2_000)):
         text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
         ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
         assert ran.exit_code in (0, 2, 7)

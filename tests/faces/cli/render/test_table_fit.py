@@ -201,6 +201,22 @@ def test_a_shortened_amount_never_looks_smaller(amount: str, unit: str, width: i
         assert "e" in number or int(Decimal(number)) == int(exact)
 
 
+@pytest.mark.parametrize(
+    ("amount", "width", "shown"),
+    [
+        ("0.1 USDC", 6, "…"),
+        ("0.123 USDC", 7, "…"),
+        ("12.345 USDC", 7, "1e+1"),
+        ("12.345 USDC", 8, "1.200e+1"),
+        ("12.345 USDC", 9, "12.… USDC"),
+        ("12.345 USDC", 10, "12.3… USDC"),
+    ],
+)
+def test_an_amount_without_its_decimals_says_so(amount: str, width: int, shown: str) -> None:
+    """Neither 0.1 as 0, nor 12.345 as 12."""
+    assert shorten_cell(amount, width) == shown
+
+
 def test_addresses_inside_of_a_text_become_short_ids() -> None:
     address = "0xB2cc224c1c9feE385f8ad6a55b4d94E92359DC59"
     assert shorten_cell(f"{address}/USDC", 20) == "0xb2cc…dc59/USDC"

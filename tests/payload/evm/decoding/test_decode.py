@@ -25,7 +25,7 @@ from swapcli.payload.evm.decoding.decode import DECODERS, decode_calldata
 from swapcli.payload.evm.permit2_allowance import build_permit2_approval
 from swapcli.payload.evm.transactions import build_approval
 from tests.chain.random_routes import random_route
-from tests.examples import examples
+from tests.examples import examples, generator
 from tests.payload.evm import test_settler
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.universal_router import test_plan
@@ -63,7 +63,7 @@ class RouterCase:
 
 
 def random_cases(dialect: str, count: int) -> Iterator[Any]:
-    rng = Random(f"decoding {dialect}")
+    rng = generator(f"decoding {dialect}")
     if dialect not in (FIBROUS, SETTLER):
         yield from test_plan.random_cases("decoding", count, dialect)
         return
@@ -79,9 +79,10 @@ def random_cases(dialect: str, count: int) -> Iterator[Any]:
         count -= 1
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", [FIBROUS, SETTLER, "2.0", "2.1.0", "2.1.1"])
 def test_random_calls_say_what_they_were_built_from(dialect: str) -> None:
-    for case in random_cases(dialect, examples(40, full=1_000)):
+    for case in random_cases(dialect, examples(40, full=200, fuzz=1_000)):
         payload, route, network = case.build(), case.route, case.market.network
         decoded = decode_calldata(payload.calldata, network.wrapped_native_address)
         order = decoded.order

@@ -111,7 +111,7 @@ def balances_of(fixture: VaultPools, owner: str) -> dict[str, int]:
     return {token: fixture.balance(token, owner) for token in (*map(fixture.address, SYMBOLS), NATIVE)}
 
 
-@settings(max_examples=examples(400, full=5_000))
+@settings(max_examples=examples(400, full=1_500, fuzz=5_000))
 @given(seed=st.integers(0, 2**64))
 def test_a_call_moves_only_the_callers_input_and_output(fixture: VaultPools, market: MarketState, seed: int) -> None:
     call = random_call(Random(seed), fixture, market)

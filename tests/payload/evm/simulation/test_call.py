@@ -21,13 +21,13 @@ from swapcli.payload.evm.simulation import (
     runtime_code,
 )
 from swapcli.payload.evm.transactions import build_approvals
-from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, selector
+from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, selector, solidity
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 HOME = "0x" + "77" * 20
 SWAP_TYPE = "(address,address,address,uint256,bytes,(address,bytes)[])"
-SOURCES = compile_solidity("simulated.sol", "world.sol")
+SOURCES = solidity("simulated.sol", "world.sol")
 PLENTY = 10**24
 
 approvals = st.lists(
@@ -53,9 +53,9 @@ class Scene:
 
     def __init__(self) -> None:
         self.chain = Chain()
-        self.router = self.chain.deploy(SOURCES["Obedient"])
-        self.coin = self.chain.deploy(SOURCES["SolidityKept"], bytes(32))
-        self.tether = self.chain.deploy(SOURCES["Tether"])
+        self.router = self.chain.deploy(SOURCES()["Obedient"])
+        self.coin = self.chain.deploy(SOURCES()["SolidityKept"], bytes(32))
+        self.tether = self.chain.deploy(SOURCES()["Tether"])
         for token in (self.coin, self.tether):
             token.send("mint", ALICE, PLENTY)
             token.send("mint", self.router.address, PLENTY)
@@ -152,7 +152,7 @@ def test_the_router_may_not_take_more_than_the_input(scene: Scene) -> None:
 
 
 def test_a_failed_approval_reports_the_full_error(scene: Scene) -> None:
-    unwilling = scene.chain.deploy(SOURCES["Unwilling"])
+    unwilling = scene.chain.deploy(SOURCES()["Unwilling"])
     run = scene.simulate(scene.trade(unwilling.address, ZERO_ADDRESS))
     assert (run.status, run.return_data) == (
         SimulationStatus.NOT_APPROVED,
@@ -199,7 +199,7 @@ def test_a_sender_without_code_responds_as_a_plain_account(scene: Scene) -> None
 
 
 def test_a_wallet_responds_with_its_own_code_and_storage(scene: Scene) -> None:
-    wallet = scene.chain.deploy(SOURCES["Wallet"], 400)
+    wallet = scene.chain.deploy(SOURCES()["Wallet"], 400)
     own = scene.chain.code(wallet.address)
     paid = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=400, recipient=ALICE), own)
     assert (paid.status, paid.received) == (SimulationStatus.DONE, 400)

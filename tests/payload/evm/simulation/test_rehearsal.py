@@ -24,13 +24,13 @@ from swapcli.payload.evm.simulation import (
 )
 from swapcli.payload.evm.simulation.rehearsal import FAILED_TRIAL
 from swapcli.payload.evm.transactions import build_approvals
-from tests.contracts.evm import compile_solidity, selector
+from tests.contracts.evm import selector, solidity
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 from tests.payload.evm.simulation.test_call import ALICE, BOB, PLENTY, SWAP_TYPE, Scene, swap_calls
 
 TRIALS_TYPE = "(address,address,address,address,address,(address,bytes)[])[]"
 TRIED = "Tried(bool,uint256,uint256,uint256,uint256,bytes)"
-TOKENS = compile_solidity("tokens.sol")
+TOKENS = solidity("traps.sol", "tokens.sol")
 
 transactions = st.builds(Transaction, ADDRESSES, st.binary(max_size=70).map(lambda raw: f"0x{raw.hex()}"))
 watches = st.builds(Watch, ADDRESSES, ADDRESSES)
@@ -104,7 +104,7 @@ def test_trials_follow_the_swap_and_leave_each_other_alone(recipient: str) -> No
 
 def test_a_trial_that_takes_all_gas_fails_alone() -> None:
     scene = Scene()
-    burner = scene.chain.deploy(TOKENS["GasCoin"], "GAS")
+    burner = scene.chain.deploy(TOKENS()["GasCoin"], "GAS")
     swap = scene.trade(ZERO_ADDRESS, scene.coin.address)
     watched = (Watch(scene.coin.address, BOB), Watch(ZERO_ADDRESS, BOB))
     burning = Trial(BOB, watched, (transfer_of(burner.address, ALICE, 1),))

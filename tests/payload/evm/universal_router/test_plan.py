@@ -21,7 +21,7 @@ from swapcli.core.routing.replay import replay
 from swapcli.payload.dialects import executable_market, router_dialect
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
-from tests.examples import examples
+from tests.examples import examples, generator
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.universal_router_model import V4_TYPES, RouterModel
 
@@ -69,7 +69,7 @@ class Case:
 
 
 def random_cases(seed: str, count: int, version: str = "2.0") -> list[Case]:
-    rng = Random(f"{seed} {version}")
+    rng = generator(f"{seed} {version}")
     cases: list[Case] = []
     while len(cases) < count:
         try:
@@ -79,10 +79,11 @@ def random_cases(seed: str, count: int, version: str = "2.0") -> list[Case]:
     return cases
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("version", V4_TYPES)
 def test_random_routes_decode_to_what_the_quote_says(version: str) -> None:
     seen: Counter[str] = Counter()
-    for case in random_cases("universal", examples(150, full=3_400), version):
+    for case in random_cases("universal", examples(150, full=500, fuzz=3_400), version):
         payload, route = case.build(), case.route
         wrapped = case.market.network.wrapped_native_address
         assert wrapped is not None

@@ -14,7 +14,7 @@ import pytest
 
 from swapcli.faces.cli import exit_codes
 from swapcli.payload.evm.permit import PermitTerms, permit2_message, token_message
-from tests.examples import examples, few
+from tests.examples import examples, few, generator
 from tests.support.command import CommandResult, run_swapcli
 
 ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
@@ -514,7 +514,7 @@ def change_one(shown: Json, rng: Random) -> tuple[Json, str]:
 
 
 def random_documents(seed: str, count: int, routers: Sequence[Router] = ROUTERS) -> Iterator[tuple[Router, Json]]:
-    rng = Random(seed)
+    rng = generator(seed)
     while count:
         router = routers[count % len(routers)]
         amount = str(10 ** rng.randint(-3, 0) * rng.randint(1, 9))
@@ -532,9 +532,10 @@ def is_flagged(ran: CommandResult) -> bool:
     return ran.exit_code == exit_codes.UNSAFE
 
 
+@pytest.mark.fuzz
 def test_every_change_of_one_unit_is_found() -> None:
-    count, a_document = examples(25, full=2_000), 5
-    rng = Random("one unit")
+    count, a_document = examples(25, full=300, fuzz=2_000), 5
+    rng = generator("one unit")
     for router, shown in random_documents("documents to change", count // a_document):
         assert not is_flagged(decode(shown, dialect=router.dialect))
         for _ in range(a_document):
@@ -623,8 +624,9 @@ def rewritten(shown: Json, rng: Random) -> str:
     return json.dumps(part, indent=rng.choice((None, None, 2, 1)), ensure_ascii=rng.random() < 0.5)
 
 
+@pytest.mark.fuzz
 def test_no_honest_document_is_dangerous() -> None:
-    count, rng = examples(48, full=500), Random("honest")
+    count, rng = examples(48, full=150, fuzz=500), generator("honest")
     for router, shown in random_documents("honest documents", count // 4):
         options = ("--network", router.network)
         texts = [rewritten(shown, rng) for _ in range(3)]
