@@ -72,7 +72,10 @@ Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, A
 
 def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error: ErrorJson) -> ToolErrorJson:
     """Return the error of a tool from that of the command line; None is a tool that does not exist."""
-    worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "details": error["details"]})
+    hint = error["hint"]
+    if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
+        hint = None  # it would be to leave out what makes this tool
+    worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "hint": hint})
     step = _next_step(tool, arguments, worded)
     if tool is not None and (step["tool"], step["arguments"]) == (tool.name, dict(arguments)):
         step = {"tool": None, "arguments": {}, "reason": step["reason"]}

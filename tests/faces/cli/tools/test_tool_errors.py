@@ -85,3 +85,9 @@ def test_options_are_named_as_arguments() -> None:
     answer = document_of(errors.InvalidOption("--max-hops: no", hint="give --exclude-protocols"))
     assert answer["message"] == "max_hops: no"
     assert answer["hint"] == "give exclude_protocols"
+
+
+def test_no_hint_is_to_leave_out_what_makes_the_tool() -> None:
+    raised = errors.InvalidOption("--check asks a node", hint="leave out --check")
+    answer = tool_error(find_tool("check"), ORDER, error_document(report_of(raised)))
+    assert (answer["message"], answer["hint"]) == ("the tool check asks a node", None)
