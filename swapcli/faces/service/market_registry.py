@@ -162,7 +162,7 @@ class MarketRegistry:
     ) -> InMemorySource:
         """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
 
-        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used so.
+        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be put to this use.
         """
         source = self.open_source(name)
         extend = self._extenders.get(name)
@@ -173,7 +173,7 @@ class MarketRegistry:
         return source
 
     def check_use(self, source: InMemorySource, use: PriceUse) -> None:
-        """Raise `MarketUnavailable` unless the prices of a source may be used so."""
+        """Raise `MarketUnavailable` unless the prices of a source may be put to this use."""
         state, name = source.state_source, source.network.name
         if may_use(state, use, self._price_request):
             return
@@ -189,7 +189,7 @@ class MarketRegistry:
         if may_use(state, PriceUse.NUMBER, self._price_request):
             return state
         reason = self._missing_live_prices(name)
-        return state._replace(live_failure=f"no live prices of {name}, so the state is {state.provenance}: {reason}")
+        return state._replace(live_failure=f"no live prices for {name}: {reason}")
 
     def _missing_live_prices(self, name: str) -> str:
         return self._missing_reasons.get(name, f"no node of {name} is set")

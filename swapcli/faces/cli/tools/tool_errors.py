@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.tools.tool_table import ToolDefinition
+from swapcli.faces.cli.tools.tool_table import TOKEN_ARGUMENTS, ToolDefinition
 from swapcli.faces.cli.tools.wording import in_words_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
 )
 """The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
 _USAGE_STATUS = 2
-_TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 _CORRECT = "correct the call as message and hint say"
 
 Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, Any] | None"]
@@ -142,7 +141,7 @@ def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJ
     """Replace a misspelled network or token if exactly one name is near."""
     details = error["details"]
     closest = _closest(error)
-    names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": _TOKEN_ARGUMENTS}.get(error["code"], ())
+    names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": TOKEN_ARGUMENTS}.get(error["code"], ())
     wrong = details.get("network" if error["code"] == "UNKNOWN_NETWORK" else "token")
     if len(closest) != 1 or closest[0] == wrong:
         return None
