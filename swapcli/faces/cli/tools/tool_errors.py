@@ -44,8 +44,8 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
             "a node of the user's own reads more pools: tell the user, or use a smaller amount if the user agrees"
         ),
         "MODELLED_STATE": NextStep(
-            "there are no live prices: tell the user, who alone may request modelled ones, by offline true; never sign"
-            " a payload that was built on them"
+            "there are no live prices: tell the user, who alone may request modelled ones, with offline true; never"
+            " sign a payload that was built on them"
         ),
         "LIVE_UNAVAILABLE": NextStep(
             "no node responds: health shows the known state; the user can set a node", "health"
