@@ -73,7 +73,7 @@ def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
     """Return the error of a tool from that of the command line; None is a tool that does not exist."""
     hint = error["hint"]
     if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
-        hint = None  # it would be to leave out what makes this tool
+        hint = None  # it would be to leave out an option that every call of this tool has
     worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "hint": hint})
     step = _next_step(tool, arguments, worded)
     if tool is not None and (step["tool"], step["arguments"]) == (tool.name, dict(arguments)):
