@@ -175,6 +175,7 @@ def works(command: str, ran: subprocess.CompletedProcess[str]) -> bool:
     found_nothing = ran.returncode == UPSTREAM_STATUS and "the sync found no pool" in ran.stderr
     found_no_node = ran.returncode == UPSTREAM_STATUS and "no public node has answered" in ran.stderr
     found_modelled = ran.returncode == UNHEALTHY_STATUS and "the prices are modelled" in ran.stderr
+    found_no_live = ran.returncode == UNHEALTHY_STATUS and "no live prices for" in ran.stderr
     is_for_programs = any(option in command for option in FOR_PROGRAMS)
     found_no_prices = (
         ran.returncode == UPSTREAM_STATUS and "only modelled prices are available" in ran.stderr + ran.stdout
@@ -183,7 +184,7 @@ def works(command: str, ran: subprocess.CompletedProcess[str]) -> bool:
         (is_for_programs and found_no_prices)
         or ("swapcli sync" in command and found_nothing)
         or ("--block" in command and found_no_node)
-        or ("health" in command and "--api-url" in command and found_modelled)
+        or ("health" in command and "--offline" not in command and (found_modelled or found_no_live))
     )
     return ran.returncode == 0 or is_excused
 

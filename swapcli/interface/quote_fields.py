@@ -69,14 +69,10 @@ def _render_pool_limit(limit: PoolLimitCost) -> PoolLimitJson:
     }
 
 
-PAST = "past"
-"""The kind of state that was read from a node at a block chosen by number or hash."""
-
-
 def render_state_source(state: StateSource) -> StateJson:
     """Render the state of pools; fields that a service does not report are null. A past block is not live."""
     rendered: StateJson = {
-        "kind": PAST if state.is_past else state.provenance.value if state.provenance else None,
+        "kind": state.kind,
         "block": state.block,
         "timestamp": state.timestamp,
         "ageS": state.age_s,

@@ -105,8 +105,9 @@ def check_market(
 
 
 def check_live(known: Health, network: Network, quote: Callable[[QuoteRequest], QuoteResult], clock: Clock) -> Health:
-    """Return the health of a market whose state `quote` reads anew: it answers the sample order of `known`, the health
-    of the market as it is. Without an answer, there is no state to report.
+    """Return the health of a market after a quote of its sample order by `quote`, which reads the state anew.
+
+    `known` is the health of the market as it is. If the quote fails, there is no state to report.
     """
     sample = known.sample
     if sample is None:

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from swapcli.core.errors import ConfigError
+from swapcli.core.errors import ConfigError, InvalidOption
 from swapcli.core.model.live_mode import LiveMode
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
@@ -128,6 +128,11 @@ def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
     """Return how to name a node of a network, with the address of a public one; `option` takes its URL."""
     ways = own_node_hint(network, option)
     return f"{ways}; a public node is {network.public_nodes[0].url}" if network.public_nodes else ways
+
+
+def no_known_node(network: Network) -> InvalidOption:
+    """Return the error of a network of which neither the user nor the catalogue names a node."""
+    return InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
 
 
 class NamedHosts:

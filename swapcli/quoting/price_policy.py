@@ -1,7 +1,7 @@
-"""Decide which uses prices that are not real may have: the one rule for command line, library, service and agents.
+"""Decide what prices that are not real may be used for: the one rule for command line, library, service and agents.
 
-Modelled and synthetic prices are real nowhere. They are always shown, labelled. A program gets a number of them only if
-the user requested such prices, and a transaction only if the user requested them by excluding every node.
+Modelled and synthetic prices are not real. They are always shown, with a label. A program gets a number from
+them only if the user requested such prices, and a transaction only if the user excluded every node.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class PriceUse(StrEnum):
     """The use of a price.
 
-    `SHOWN` is a table, a picture or a whole document, which is labelled. `NUMBER` is read by a program that sees no
-    label: a single field, a watch, an alert, a batch, an agent's tool, a health check. `PAYLOAD` is a transaction.
+    `SHOWN` is a table, a picture or a whole document, with a label. `NUMBER` is for a program that sees no label: a
+    single field, a watch, an alert, a batch, an agent's tool, a health check. `PAYLOAD` is a transaction.
     """
 
     SHOWN = "shown"
@@ -51,7 +51,7 @@ used for everything."""
 
 
 def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
-    """Return whether prices on this state may be used so."""
+    """Return whether prices on this state may be put to this use."""
     if state.provenance is None or state.is_live:
         return True
     if state.service_url and request is PriceRequest.MARKET:  # a different market's
@@ -60,13 +60,12 @@ def may_use(state: StateSource, use: PriceUse, request: PriceRequest) -> bool:
 
 
 def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_hint: str = "") -> None:
-    """Raise `ModelledState` unless prices on this state may be used so.
+    """Raise `ModelledState` unless prices on this state may be put to this use.
 
     `node_hint` says how to name a node, for the error's hint.
     """
     if may_use(state, use, request):
         return
-    kind = "unknown" if state.provenance is None else state.provenance.value
     consequence = ", so no transaction is built" if use is PriceUse.PAYLOAD else ""
     if state.service_url:
         reason = f"{state.service_url} quotes on them"
@@ -77,5 +76,7 @@ def check_use(state: StateSource, use: PriceUse, request: PriceRequest, *, node_
         if node_hint and request is PriceRequest.NONE:
             hint = f"{node_hint}; {hint}"
     raise ModelledState(
-        f"only {kind} prices are available{consequence}: {reason}", hint=hint, details={"state": kind, "use": use.value}
+        f"only {state.kind} prices are available{consequence}: {reason}",
+        hint=hint,
+        details={"state": state.kind, "use": use.value},
     )

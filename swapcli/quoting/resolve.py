@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.errors import AmbiguousToken, UnknownProtocol, UnknownToken
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.token import Token
@@ -69,6 +68,8 @@ def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) 
 
 
 def _unknown_symbol(symbol: str, network: Network, suggested: Iterable[Token]) -> UnknownToken:
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
     closest = closest_names(symbol, [token.symbol for token in suggested])
     hint = f"{did_you_mean(closest)} Or give an address" if closest else "give the token's address"
     return UnknownToken(
@@ -87,6 +88,8 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     known = _protocols_by_name(network)
     unknown = [name for name in requested if name.lower() not in known]
     if unknown:
+        from swapcli.core.encoding.closest import closest_names, did_you_mean
+
         closest = closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
         error = UnknownProtocol(
             f"no protocol {', '.join(unknown)} on {network.name}",

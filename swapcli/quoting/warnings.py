@@ -356,7 +356,7 @@ def check_unread(unread_gain_bps: float | None, max_impact_ppm: int, option: str
     allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
     raise UnreadGainTooHigh(
         f"{_unread_sentence(unread_gain_bps)}; {allowed}% is allowed",
-        hint=f"set a node of your own, which takes more requests, sell less, or allow it with {option}",
+        hint=f"set your own node, which reads more pools, sell less, or allow it with {option}",
         details={"unread_gain_bps": unread_gain_bps, "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT},
     )
 

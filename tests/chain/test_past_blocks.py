@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -132,6 +133,25 @@ def test_commands_print_at_a_past_block_what_they_printed_then(client: Client, w
         assert without_times(past) == without_times(before)
         assert "STATE_OLD" not in str(past), "an old state is what was asked for"
     assert digests(client.folder) == stores
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        (("route", "ETH", "USDC", "3", "--plain"), r"^State +past +block \d+"),
+        (("route", "ETH", "USDC", "3", "--format", "csv"), ",past,"),
+        (("price", "ETH", "--plain"), r"^State +past state"),
+        (("depth", "ETH", "USDC", "--amounts", "1", "--svg", "-"), ", past state"),
+    ],
+)
+def test_no_output_calls_a_past_block_live(client: Client, words: tuple[str, ...], label: str) -> None:
+    command, *rest = words
+    ran = run_swapcli(
+        command, client.name, *rest, "--block", str(client.block()), env={"SWAPCLI_CONFIG": str(client.settings)}
+    )
+    assert ran.exit_code == 0, ran.stderr
+    assert re.search(label, ran.stdout, re.MULTILINE)
+    assert not re.search(r"\blive\b", ran.stdout)
 
 
 def test_a_quote_on_a_past_block_builds_nothing_to_sign(client: Client) -> None:

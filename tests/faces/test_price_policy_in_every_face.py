@@ -250,7 +250,7 @@ def test_the_details_of_a_quote_say_why_it_is_not_live(unreal: SendRequest) -> N
     query = {**build_order_query("base"), "details": "true"}
     warnings = unreal("GET", "/base/v2/route", params=query).json()["warnings"]
     (reason,) = [each["message"] for each in warnings if each["code"] == "LIVE_UNAVAILABLE"]
-    assert reason.startswith("no live prices of base, so the state is modelled: ")
+    assert reason.startswith("no live prices for base: ")
 
 
 def test_one_dead_network_leaves_a_service_in_rotation(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def pass_request_errors(error: Exception) -> None:
 
 
 def fault_reason(error: Exception) -> str:
-    """Return why a pool is skipped whose code has raised an exception, such as "ValueError: math domain error".
+    """Return the reason for skipping a pool after an exception in its code, such as "ValueError: math domain error".
 
     Raises the error if it does not concern one pool only.
     """

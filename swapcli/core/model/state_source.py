@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
@@ -11,6 +11,10 @@ from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.core.model.skipped_pool import SkippedPool
+
+
+PAST: Final = "past"
+"""The kind of state that was read from a node at a block chosen by number or hash."""
 
 
 class ReportedWarnings(NamedTuple):
@@ -75,6 +79,11 @@ class StateSource(NamedTuple):
     def network_time_s(self, now_s: float) -> float:
         """Return the time of the network, in Unix seconds; `now_s` is that of this machine's clock."""
         return now_s + self.clock_offset_s
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the state in all outputs: its provenance, or `PAST`; None if it is unknown."""
+        return PAST if self.is_past else self.provenance.value if self.provenance else None
 
     @property
     def is_live(self) -> bool:

@@ -70,7 +70,7 @@ def _build_network(name: str, added: Mapping[str, object]) -> Network:
 
 
 def _without_chain(value: object, network: Network, where: str) -> object:
-    """Return what a user adds to a network with its addresses as they are without their chain, as in `base:0x...`.
+    """Return a user's addition to a network with plain addresses where they name their chain, as in `base:0x...`.
 
     Raises `ConfigError` for an address on a different chain.
     """

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
-from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.disk_errors import read_error, write_error
 from swapcli.core.encoding.text import printable
 from swapcli.core.errors import InvalidInput
@@ -139,6 +138,8 @@ def _read_errors(name: str) -> Iterator[None]:
 
 def _near_files(name: str) -> str:
     """Return the question whether a file of the same folder is meant; empty if there is no near one."""
+    from swapcli.core.encoding.closest import closest_names, did_you_mean
+
     folder = os.path.dirname(name)
     try:
         names = [entry.name for entry in islice(os.scandir(folder or "."), MAX_LISTED_FILES)]

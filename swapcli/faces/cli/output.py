@@ -81,7 +81,7 @@ class Output(NamedTuple):
                 self._print_note(f"warning: {printable(warning.message)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
-        """Print once why prices are not live, and a hint how to change that; with JSON, after the result."""
+        """Print once why prices are not live, and a hint on how to change that; with JSON, after the result."""
         if sentence not in self.fall_backs:
             self.fall_backs.append(sentence)
             self._print_note(f"warning: {printable(sentence)}")

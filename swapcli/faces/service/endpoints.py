@@ -51,6 +51,7 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.local_quotes import quote_batch
+from swapcli.quoting.warnings import exact_output_warnings
 
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
@@ -114,7 +115,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
         ordered = BuiltResponse(
             payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
         )
-        headers = quote_headers(_limits(registry, body), answer)
+        headers = quote_headers(_limits(registry, body), answer, payload=payload)
         return _judged_response(registry, ordered, document, headers, details=body.details)
     built, headers = _build(registry, request, body)
     rendered = _render_posted_calldata(built.payload, request)
@@ -172,9 +173,8 @@ def network_calldata(
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
-    return _detailed_response(
-        registry, order, answer, payload, document, quote_headers(_limits(registry, order), answer)
-    )
+    headers = quote_headers(_limits(registry, order), answer, payload=payload)
+    return _detailed_response(registry, order, answer, payload, document, headers)
 
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -189,7 +189,8 @@ def route_and_calldata(
 ) -> EndpointResponse:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
-    result, network, headers = answer.result, request.network, quote_headers(_limits(registry, order), answer)
+    result, network = answer.result, request.network
+    headers = quote_headers(_limits(registry, order), answer, payload=payload)
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
@@ -279,7 +280,7 @@ def _detailed_response(
 ) -> EndpointResponse:
     """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
     a node on the swap, if there is one for the network."""
-    detailed = _with_details(document, registry, order, answer)
+    detailed = _with_details(document, registry, order, answer, payload)
     if not order.details:
         return EndpointResponse(detailed, headers)
 
@@ -293,19 +294,28 @@ def _detailed_response(
 
 
 def _with_details(
-    document: Mapping[str, Any], registry: MarketRegistry, order: OrderRequest, answer: LocalQuote
+    document: Mapping[str, Any],
+    registry: MarketRegistry,
+    order: OrderRequest,
+    answer: LocalQuote,
+    payload: UnsignedTransaction,
 ) -> Mapping[str, Any]:
     """Return a document whose `route` has the figures of the quote, if the order requests them."""
-    details = _details(registry, order, answer)
+    details = _details(registry, order, answer, payload)
     return {**document, "route": {**document["route"], **details}} if details else document
 
 
-def _details(registry: MarketRegistry, order: OrderRequest, answer: LocalQuote) -> Mapping[str, Any]:
-    """Return the figures of a quote if the order requests them, else nothing."""
+def _details(
+    registry: MarketRegistry, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
+) -> Mapping[str, Any]:
+    """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing."""
     if not order.details:
         return {}
     terms = registry.with_limits(SwapTerms(order.slippage_ppm, integrator=answer.result.integrator))
-    return render_quote_fields(compute_figures(answer, terms), answer.network)
+    figures = compute_figures(answer, terms)
+    if payload is not None:
+        figures = figures._replace(warnings=(*figures.warnings, *exact_output_warnings(answer.order, payload)))
+    return render_quote_fields(figures, answer.network)
 
 
 def _quote(

@@ -13,7 +13,7 @@ from swapcli.core.errors import InvalidAddress, MarketUnavailable, SwapcliError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import DEFAULT_MAX_HOPS
-from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.state_source import StateSource, is_real
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
@@ -143,7 +143,11 @@ class MarketRegistry:
 
     def _has_prices(self, name: str) -> bool:
         source = self._sources.get(name)
-        return source is not None and may_use(source.state_source, PriceUse.NUMBER, self._price_request)
+        return source is not None and self._may_use(source, PriceUse.NUMBER)
+
+    def _may_use(self, source: InMemorySource, use: PriceUse) -> bool:
+        """Return whether the prices of a source may be put to this use. If they are real, this takes no time."""
+        return is_real(source.market.provenance) or may_use(source.state_source, use, self._price_request)
 
     def mark_tried(self, name: str) -> None:
         """Record an attempt to load the market of a network."""
@@ -162,7 +166,7 @@ class MarketRegistry:
     ) -> InMemorySource:
         """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
 
-        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be used so.
+        Raises `MarketUnavailable` if its market is missing or too old, or if its prices may not be put to this use.
         """
         source = self.open_source(name)
         extend = self._extenders.get(name)
@@ -173,23 +177,23 @@ class MarketRegistry:
         return source
 
     def check_use(self, source: InMemorySource, use: PriceUse) -> None:
-        """Raise `MarketUnavailable` unless the prices of a source may be used so."""
-        state, name = source.state_source, source.network.name
-        if may_use(state, use, self._price_request):
+        """Raise `MarketUnavailable` unless the prices of a source may be put to this use."""
+        if self._may_use(source, use):
             return
+        provenance, name = source.market.provenance, source.network.name
         consequence = "no transaction is built on them" if use is PriceUse.PAYLOAD else f"{name} is not healthy"
         if self._price_request is PriceRequest.MARKET:
             remedy = "start the service with --offline to build transactions on this market"
         else:
             remedy = f"{self._missing_live_prices(name)}; start the service with --offline to use these prices"
-        raise MarketUnavailable(f"the prices of {name} are {state.provenance}, so {consequence}: {remedy}")
+        raise MarketUnavailable(f"the prices of {name} are {provenance}, so {consequence}: {remedy}")
 
     def explained(self, state: StateSource, name: str) -> StateSource:
         """Return the state of a quote with the reason why it is not live, if the operator wants live prices."""
         if may_use(state, PriceUse.NUMBER, self._price_request):
             return state
         reason = self._missing_live_prices(name)
-        return state._replace(live_failure=f"no live prices of {name}, so the state is {state.provenance}: {reason}")
+        return state._replace(live_failure=f"no live prices for {name}: {reason}")
 
     def _missing_live_prices(self, name: str) -> str:
         return self._missing_reasons.get(name, f"no node of {name} is set")

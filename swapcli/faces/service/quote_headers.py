@@ -20,17 +20,22 @@ from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
-from swapcli.quoting.warnings import answer_warnings, clock_warnings, quote_warnings
+from swapcli.quoting.warnings import answer_warnings, clock_warnings, exact_output_warnings, quote_warnings
 
 
-def quote_headers(terms: SwapTerms, *answers: QuoteResult) -> Headers:
-    """Return the headers of one or more quotes on the same state, for swaps on these terms and their limits."""
+def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
+    """Return the headers of one or more quotes on the same state, for swaps on these terms and their limits.
+
+    `payload` is the transaction of a single quote, if it was built.
+    """
     impacts = [impact_of(answer) for answer in answers]
     warnings = [
         warning
         for answer, impact in zip(answers, impacts, strict=True)
         for warning in answer_warnings(answer, impact, terms)
     ]
+    if payload is not None:
+        warnings += exact_output_warnings(answers[0].order, payload)
     known = [impact for impact in impacts if impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
     return _headers(answers[0].state_source, warnings, highest)

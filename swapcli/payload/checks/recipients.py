@@ -28,9 +28,9 @@ _HYPERCORE_NATIVE: Final = 0x22 * ((1 << 160) - 1) // 0xFF
 
 
 def describe_contract(address: str, network: Network) -> str | None:
-    """Return what a network's contract is whose address is known without its market; None if it is none of these.
+    """Describe the contract at an address that is known without the network's market; None if nothing is known.
 
-    An Ethereum address is not that of an account on Starknet, whatever it is elsewhere.
+    On Starknet this includes every Ethereum address, which no account there can have.
     """
     tokens = (*network.tokens, *([network.wrapped_native] if network.wrapped_native else []))
     if symbol := next((token.symbol for token in tokens if token.address == address), None):

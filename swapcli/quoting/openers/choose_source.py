@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption, UnknownNetwork
 from swapcli.quoting.config.source_readers import FLAG_ORIGIN
-from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint, own_node_hint
+from swapcli.quoting.live_choice import NodeOrigin, missing_node_hint, no_known_node, own_node_hint
 from swapcli.quoting.openers.markets import MarketOpener
 from swapcli.quoting.openers.nodes import NodeOpener
 from swapcli.quoting.openers.pool_sources import PoolSourceOpener
@@ -31,7 +31,7 @@ REMOTE_RETRIES = 2
 
 
 OnFallBack = Callable[[str, str], object]
-"""Receives the reason why quotes are not live from now on, as a sentence, and a hint how to change that."""
+"""Receives the reason why quotes are not live from now on, as a sentence, and a hint on how to change that."""
 
 
 def _say_nothing(sentence: str, hint: str) -> None:
@@ -199,7 +199,7 @@ class SourceChooser:
         choices = list(rules.quoted_nodes(network))
         if not choices:
             if rules.requires_node:
-                raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+                raise no_known_node(network)
             return None
         if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
             return self._live_on(pool_source, nodes.open_choice(choices[0], network))

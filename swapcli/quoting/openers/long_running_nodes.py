@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.url import is_http_url
-from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config import Secret
-from swapcli.quoting.live_choice import NodeChoice, missing_node_hint
+from swapcli.quoting.live_choice import NodeChoice, no_known_node
 from swapcli.quoting.openers.nodes import NodeOpener, http_only
 from swapcli.quoting.openers.user_setup import Warn
 
@@ -65,7 +64,7 @@ def any_lasting_node(nodes: NodeOpener, network: Network) -> LastingNode:
         return lasting
     public = nodes.rules.public_nodes(network)
     if public is None:
-        raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        raise no_known_node(network)
     lasting = _connect_public(nodes, public, network)
     shown = lasting.node.redacted_url
     nodes.setup.warn(
@@ -90,7 +89,7 @@ def service_node(nodes: NodeOpener, network: Network, warn: Warn | None = None) 
     if public is not None:
         return _connect_public(nodes, public, network, warn, min_poll_s=PUBLIC_POLL_S)
     if rules.requires_node:
-        raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        raise no_known_node(network)
     return None
 
 

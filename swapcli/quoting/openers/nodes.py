@@ -24,6 +24,7 @@ from swapcli.quoting.live_choice import (
     NodeOrigin,
     NodeRules,
     missing_node_hint,
+    no_known_node,
 )
 from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -155,7 +156,7 @@ class NodeOpener:
             return
         choice = self.rules.public_nodes(network)
         if choice is None:
-            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+            raise no_known_node(network)
         public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
         try:
             public.prepare_check(max_requests)

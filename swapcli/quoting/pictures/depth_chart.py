@@ -91,8 +91,7 @@ def _describe(depth: Depth) -> str:
 
 
 def _footer(depth: Depth) -> str:
-    state = depth.figures.state.provenance
-    return f"{depth.network.name}, {state.value if state else 'unknown'} state. Both scales are logarithmic."
+    return f"{depth.network.name}, {depth.figures.state.kind or 'unknown'} state. Both scales are logarithmic."
 
 
 def _amount_ticks(scale: Scale) -> Iterator[str]:

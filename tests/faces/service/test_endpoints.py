@@ -193,6 +193,20 @@ def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessSe
     assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < desired_output
 
 
+def test_a_transaction_for_a_wanted_output_warns_that_it_may_deliver_less(service: InProcessService) -> None:
+    terms = build_swap_terms("hyperevm")
+    order = {**build_order_query("hyperevm", 1_000_000, reverse="true"), "details": "true"}
+    code = "OUTPUT_NOT_GUARANTEED"
+    quoted = service.get("/hyperevm/route", {**order, "slippage": terms["slippage"]})
+    assert code not in quoted.headers.get("X-Swap-Warnings", "")
+    for path in ("/hyperevm/calldata", "/hyperevm/routeAndCalldata"):
+        built = service.get(path, {**order, **terms})
+        assert code in built.headers["X-Swap-Warnings"]
+        assert code in [each["code"] for each in built.json()["route"]["warnings"]]
+        sold = service.get(path, {**build_order_query("hyperevm"), **terms})
+        assert code not in sold.headers["X-Swap-Warnings"]
+
+
 def test_hyperevm_excludes_protocols_by_name(service: InProcessService) -> None:
     first = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     used = first["route"][0]["swaps"][0][0]["protocol"]

@@ -210,7 +210,7 @@ def _changing_note(figures: QuoteFigures) -> str:
 
 def _state(figures: QuoteFigures) -> Fact:
     state, age_s = figures.state, figures.state.age_s
-    if state.provenance is None:
+    if state.kind is None:
         name = printable(state.service_url or state.description)
         return Fact("State", "unknown", f"{name} does not report it")
     age = format_age(age_s) if age_s is not None else ""
@@ -222,4 +222,4 @@ def _state(figures: QuoteFigures) -> Fact:
     note = ", ".join(filter(None, [describe_block(state), age, validity, quoted_by, unused]))
     if figures.changing_pools:
         note += f"; {_changing_note(figures)}"
-    return Fact("State", state.provenance.value, note)
+    return Fact("State", state.kind, note)

@@ -26,10 +26,10 @@ _TAGS: Final[Mapping[BlockTag | None, str]] = {
 def describe_origin(state_source: StateSource) -> str:
     """Describe the state briefly: kind, age, whether its prices are live, and the service."""
     quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
-    if state_source.provenance is None:
+    if state_source.kind is None:
         return quoted_by or printable(state_source.description)
     age = format_age(state_source.age_s) if state_source.age_s is not None else ""
-    kind = state_source.provenance.value
+    kind = state_source.kind
     parts = [f"{kind} state", age] if state_source.is_live else [kind, NOT_LIVE]
     return ", ".join(filter(None, [*parts, quoted_by]))
 
@@ -60,9 +60,8 @@ def shown_digits(state: StateSource) -> int:
 
 
 def state_columns(state: StateSource | None, warnings: Iterable[QuoteWarning]) -> dict[str, object]:
-    """Return the columns of a CSV with the kind of the state, empty where it is unknown, and the codes of warnings."""
-    kind = state.provenance.value if state and state.provenance else None
-    return {"state": kind, "warnings": warning_codes(each.code for each in warnings)}
+    """Return the columns of a CSV with the kind of the state, empty if it is unknown, and the codes of warnings."""
+    return {"state": state.kind if state else None, "warnings": warning_codes(each.code for each in warnings)}
 
 
 def warning_codes(codes: Iterable[str]) -> str:

@@ -27,7 +27,7 @@ from swapcli.faces.cli.tools.brief_documents import bounded_echoes, brief_docume
 from swapcli.faces.cli.tools.command_process import CommandProcesses
 from swapcli.faces.cli.tools.payload_memory import PayloadMemory
 from swapcli.faces.cli.tools.tool_errors import tool_error
-from swapcli.faces.cli.tools.tool_table import FULL, TOOLS, ToolDefinition, find_tool
+from swapcli.faces.cli.tools.tool_table import FULL, TOKEN_ARGUMENTS, TOOLS, ToolDefinition, find_tool
 from swapcli.faces.mcp.tool import ReportProgress, Resource, ToolResult
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ PROGRESS_S: Final = 2.0
 MAX_FOUND_TOKENS: Final = 5
 """Tokens of a look-up: a node receives requests for each pair of them."""
 _BUILD, _CHECK, _DECODE, _FIND = "build_transaction", "check", "decode", "find_pools"
-_TOKEN_ARGUMENTS: Final = ("token_in", "token_out", "token", "other", "unit")
 
 
 class ToolCaller:
@@ -185,7 +184,7 @@ class FoundTokens:
 
     def has(self, command: Mapping[str, Any]) -> bool:
         """Return whether a command is for one of the tokens."""
-        named = [command.get(each) for each in _TOKEN_ARGUMENTS]
+        named = [command.get(each) for each in TOKEN_ARGUMENTS]
         words = [each.lower() for each in (*named, *(command.get("tokens") or ())) if isinstance(each, str)]
         return any((command.get("network"), each) in self._tokens for each in words)
 

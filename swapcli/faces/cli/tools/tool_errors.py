@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.tools.tool_table import ToolDefinition
+from swapcli.faces.cli.tools.tool_table import TOKEN_ARGUMENTS, ToolDefinition
 from swapcli.faces.cli.tools.wording import in_words_of
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
             "a node of the user's own reads more pools: tell the user, or use a smaller amount if the user agrees"
         ),
         "MODELLED_STATE": NextStep(
-            "there are no live prices: tell the user, who alone may request modelled ones, by offline true; never sign"
-            " a payload that was built on them"
+            "there are no live prices: tell the user, who alone may request modelled ones, with offline true; never"
+            " sign a payload that was built on them"
         ),
         "LIVE_UNAVAILABLE": NextStep(
             "no node responds: health shows the known state; the user can set a node", "health"
@@ -64,7 +64,6 @@ NEXT_STEPS: Final[Mapping[str, NextStep]] = MappingProxyType(
 )
 """The next step by the code of the error. Others follow from the branches of the error tree, by the exit status."""
 _USAGE_STATUS = 2
-_TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
 _CORRECT = "correct the call as message and hint say"
 
 Repair = Callable[[ToolDefinition, Mapping[str, Any], "ErrorJson"], "dict[str, Any] | None"]
@@ -74,7 +73,7 @@ def tool_error(tool: ToolDefinition | None, arguments: Mapping[str, Any], error:
     """Return the error of a tool from that of the command line; None is a tool that does not exist."""
     hint = error["hint"]
     if tool is not None and hint is not None and any(f"--{name}" in hint for name in tool.defaults):
-        hint = None  # it would be to leave out what makes this tool
+        hint = None  # it would be to leave out an option that every call of this tool has
     worded: ErrorJson = error if tool is None else in_words_of(tool, {**error, "hint": hint})
     step = _next_step(tool, arguments, worded)
     if tool is not None and (step["tool"], step["arguments"]) == (tool.name, dict(arguments)):
@@ -142,7 +141,7 @@ def _replace_name(_: ToolDefinition, arguments: Mapping[str, Any], error: ErrorJ
     """Replace a misspelled network or token if exactly one name is near."""
     details = error["details"]
     closest = _closest(error)
-    names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": _TOKEN_ARGUMENTS}.get(error["code"], ())
+    names = {"UNKNOWN_NETWORK": ("network",), "UNKNOWN_TOKEN": TOKEN_ARGUMENTS}.get(error["code"], ())
     wrong = details.get("network" if error["code"] == "UNKNOWN_NETWORK" else "token")
     if len(closest) != 1 or closest[0] == wrong:
         return None

@@ -17,6 +17,8 @@ BRIEF, FULL = "brief", "full"
 DETAILS = (BRIEF, FULL)
 DETAIL, LIMIT, OFFSET, PAYLOAD, ORDERS = "detail", "limit", "offset", "payload", "orders"
 ORDER_FIELDS = ("token_in", "token_out", "amount")
+TOKEN_ARGUMENTS = ("token_in", "token_out", "token", "other", "unit")
+"""Arguments of the tools that name one token."""
 MAX_ORDERS = 15
 """Orders of a batch: the most that fit in one response."""
 

@@ -94,7 +94,7 @@ def test_networks_without_a_node_are_not_healthy() -> None:
     assert [each["network"] for each in ran.json] == list(network_names())
     for each in ran.json:
         assert (each["healthy"], each["status"], each["prices"]) == (False, 503, "modelled")
-        assert f"no live prices of {each['network']}" in each["message"]
+        assert f"no live prices for {each['network']}" in each["message"]
         assert int(each["sample"]["amountOut"])
 
 

@@ -15,6 +15,7 @@ from tests.faces.cli.json_commands import WALLET
 from tests.support.command import CommandResult, run_swapcli
 
 PAYING = ("--destination", WALLET)
+PAYING_ON_STARKNET = ("--destination", "0x" + "1" * 63)
 
 SELL_TOKEN = ("base", "USDC", "ETH", "2000", *PAYING)
 
@@ -115,7 +116,7 @@ def test_warnings_stay_on_stderr(build: Build) -> None:
             "--get prints a field of the JSON, which excludes --format csv",
         ),
         (
-            ("calldata", "starknet", "STRK", "USDC", "1", *PAYING, "--format", "cast"),
+            ("calldata", "starknet", "STRK", "USDC", "1", *PAYING_ON_STARKNET, "--format", "cast"),
             "--format cast is for EVM networks",
         ),
     ],

@@ -214,9 +214,9 @@ def _simulation_note(each: Alternative) -> str:
 
 
 def _state_note(each: Alternative) -> str:
-    if each.kind is not AlternativeKind.SERVICE or each.state is None or each.state.provenance is None:
+    if each.kind is not AlternativeKind.SERVICE or each.state is None or each.state.kind is None:
         return ""
-    return ", ".join(filter(None, [each.state.provenance.value, describe_block(each.state)]))
+    return ", ".join(filter(None, [each.state.kind, describe_block(each.state)]))
 
 
 def _gas(each: Alternative) -> str:

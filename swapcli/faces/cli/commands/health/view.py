@@ -69,11 +69,11 @@ def _row(health: Health) -> tuple[str, ...]:
 
 
 def _state(state_source: StateSource | None) -> str:
-    if state_source is None or state_source.provenance is None:
+    if state_source is None or state_source.kind is None:
         return "unknown"
     tag = "" if state_source.tag in (None, BlockTag.LATEST) else f", {state_source.tag}"
     age = f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
-    return f"{state_source.provenance.value}{tag}{age}"
+    return f"{state_source.kind}{tag}{age}"
 
 
 def _sample(sample: Sample) -> str:

@@ -78,7 +78,7 @@ class Condition(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """What is told: the condition, the value that met it, and the document of the quote.
+    """An alert: the condition, the value that met it, and the document of the quote.
 
     `clock_offset_s` is as in the quote's `StateSource`.
     """
