@@ -98,7 +98,7 @@ def test_to_the_average_and_back_can_gain() -> None:
     )
     amount_out, between = pool.swap(pool.tokens[1], pool.tokens[0], 425_190_691_268_138_071_010_312_192)
     assert amount_out == 1_068_163_084_212_175_157_854_935
-    assert between.swap(*pool.tokens, amount_out)[0] == 425_529_107_378_903_302_829_284_492
+    assert between.swap(pool.tokens[0], pool.tokens[1], amount_out)[0] == 425_529_107_378_903_302_829_284_492
 
 
 @given(swaps())
