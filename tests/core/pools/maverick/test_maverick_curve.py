@@ -47,7 +47,7 @@ def test_a_tick_of_few_units_has_one_rate() -> None:
     assert curve.amount_out(3.0) == pytest.approx(0.75)
 
 
-def test_rounding_in_a_tick_of_few_units_does_not_move_later_ticks() -> None:
+def test_rounding_in_a_tick_of_few_units_moves_no_later_tick() -> None:
     after = TickSale(1.1, 1.2, 1.32e6, 1e6)
     curve = MaverickCurve([TickSale(1.0, 1.1, 20.0, 10.0), after], 1.0)
     assert curve.capacity == pytest.approx(11 + after.amount_in)
