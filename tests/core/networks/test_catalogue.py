@@ -174,7 +174,7 @@ def test_an_unknown_name_gives_close_ones_and_all() -> None:
     with pytest.raises(UnknownNetwork, match='no network "bsae"') as caught:
         find_network("bsae")
     assert caught.value.hint == "did you mean base?"
-    assert caught.value.details == {"network": "bsae", "networks": list(NAMES)}
+    assert caught.value.details == {"network": "bsae", "networks": list(NAMES), "closest": ["base"]}
 
 
 @pytest.mark.parametrize("name", ["", "zzzzzzzz", "../base", "base.json", "8453_", "-1", "８４５３"])
