@@ -24,7 +24,7 @@ class BinCurve:
 
     __slots__ = ("_ends", "_ins", "_outs", "_rates", "_sizes", "capacity", "start_rate")
 
-    def __init__(self, bins: Iterable[tuple[float, int]], max_amount_in: int) -> None:
+    def __init__(self, bins: Iterable[tuple[float, float]], max_amount_in: int) -> None:
         # Of each segment: mean rate, input, output.
         segments: list[tuple[float, float, float]] = []
         for mean_rate, amount_out in bins:

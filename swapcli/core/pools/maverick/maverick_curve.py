@@ -15,16 +15,17 @@ from typing import Final
 from swapcli.core.records import NamedTuple
 
 _MIN_GROWTH: Final = 1.0 + 1e-12
-"""A tick of few units can end at a price that is not above its start, by the rounding of its amounts."""
+"""In a tick of a few units, the rounded amounts can give an end price that is not above the start price."""
 
 
 class TickSale(NamedTuple):
-    """A tick whose whole reserve is bought: q at its start, the input without the fee, and the output.
+    """A tick whose whole reserve is bought: q at its start and at its edge, the input without the fee, and the output.
 
     Amounts are base units.
     """
 
     q: float
+    edge: float
     amount_in: float
     amount_out: float
 
@@ -45,13 +46,16 @@ class MaverickCurve:
             if sale.amount_in <= 0.0 or sale.amount_out <= 0.0:
                 continue
             q = max(sale.q, end)
-            end = max(sale.amount_in / (sale.amount_out * q), q * _MIN_GROWTH)
-            liquidity = sale.amount_in / (end - q)
+            # In a tick of a few units, the rounded amounts can also give an end price far beyond the edge. All the
+            # ticks after it would then start there, so the units that rounding adds to the input are left out.
+            end = max(min(sale.amount_in / (sale.amount_out * q), sale.edge), q * _MIN_GROWTH)
+            net = min(sale.amount_in, sale.amount_out * q * end)
+            liquidity = net / (end - q)
             self._qs.append(q)
             self._ins.append(amount_in)
             self._outs.append(amount_out)
             self._liquidities.append(liquidity)
-            amount_in += sale.amount_in / gamma
+            amount_in += net / gamma
             amount_out += liquidity * (1.0 / q - 1.0 / end)
         self.start_rate: float = gamma / self._qs[0] ** 2 if self._qs else 0.0
         self._qs.append(end or inf)

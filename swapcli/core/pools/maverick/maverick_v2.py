@@ -26,7 +26,6 @@ from swapcli.core.pools.maverick.maverick_curve import MaverickCurve, TickSale
 from swapcli.core.pools.maverick.maverick_math import (
     MAX_SUB_TICK,
     ONE,
-    TickPrices,
     input_for_output,
     output_for_input,
     prices_in_tick,
@@ -144,7 +143,8 @@ class MaverickV2(Pool):
             prices = prices_in_tick(tick, self.tick_spacing, reserve_a, reserve_b)
             reserve = reserve_b if sells_a else reserve_a
             amount_in = input_for_output(prices, reserve, sells_a)
-            yield TickSale(_q_of(prices, sells_a) * unit, amount_in / sold, reserve / bought)
+            q, edge = (_q_of(each, sells_a) * unit for each in (prices.price, prices.high if sells_a else prices.low))
+            yield TickSale(q, edge, amount_in / sold, reserve / bought)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""
@@ -217,9 +217,9 @@ def fee_ppm_of(fee: int) -> int:
     return fee // 10**12
 
 
-def _q_of(prices: TickPrices, sells_a: bool) -> float:
+def _q_of(sqrt_price: int, sells_a: bool) -> float:
     """Return the square root of the input that a unit of output costs, without the fee."""
-    return prices.price / ONE if sells_a else ONE / prices.price
+    return sqrt_price / ONE if sells_a else ONE / sqrt_price
 
 
 def _parse_ticks(value: object) -> tuple[MaverickTick, ...]:

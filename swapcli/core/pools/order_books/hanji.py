@@ -110,7 +110,7 @@ class Hanji(Pool):
         rule, levels, scale = self._side(token_in, token_out)
         sells_x = is_forward(self, token_in, token_out)
         unit = self.scaling_y * (1.0 - self.fee_wad / WAD) if sells_x else float(self.scaling_x)
-        outputs = ((rule.rate(level) * scale, int(rule.fill_whole(level).amount_out * unit)) for level in levels)
+        outputs = ((rule.rate(level) * scale, rule.fill_whole(level).amount_out * unit) for level in levels)
         return BinCurve(outputs, MAX_UINT256)
 
     def state(self) -> dict[str, object]:

@@ -127,7 +127,7 @@ class Kuru(Pool):
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: one rate an order price."""
         orders = self._bids_in_floats() if is_forward(self, token_in, token_out) else self._asks_in_floats()
-        return BinCurve(((rate, int(amount_out)) for rate, amount_out in orders), MAX_UINT256)
+        return BinCurve(orders, MAX_UINT256)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""

@@ -3,7 +3,7 @@
 The fictive reserves have the price of the pair and another depth than its real reserves. A sale that moves the price
 away from its average of the last 300 seconds trades on the fictive reserves as they are. One that moves it back
 trades on them only until the price reaches the average. At the average they are recomputed from the real reserves, at
-the same price.
+the same price. The way back then has another depth, so a sale to the average and back can gain.
 
 The part of the fee for liquidity providers stays in both kinds of reserves, the protocol's part leaves them if the
 factory collects it. The average is that of the state's `timestamp`.

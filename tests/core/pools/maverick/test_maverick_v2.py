@@ -97,6 +97,18 @@ def test_the_curve_follows_recorded_pools(pool: MaverickV2, way: Direction, part
     assert curve.amount_out(float(amount_in)) == pytest.approx(amount_out, rel=1e-6, abs=dust)
 
 
+@pytest.mark.parametrize("units", [1, 2, 19, 1_000])
+@pytest.mark.parametrize("way", [DOWN, UP])
+def test_a_tick_of_few_units_does_not_move_the_curve_after_it(units: int, way: Direction) -> None:
+    """The tick takes a whole unit too much, which is much of its price but nothing of a swap beyond it."""
+    reserve = 10**6 * UNIT
+    ahead = [[1, 0, units], [2, 0, reserve]] if way == DOWN else [[-2, reserve, 0], [-1, units, 0]]
+    pool = build(ticks=sorted([*ahead, [0, reserve, reserve]]))
+    for amount_in in (1_100_000 * UNIT, 1_900_000 * UNIT):
+        amount_out, _ = pool.swap(*way, amount_in)
+        assert pool.curve(*way).amount_out(float(amount_in)) == pytest.approx(amount_out, rel=1e-12)
+
+
 @given(pools(), directions, parts)
 def test_the_curve_follows_the_integers(pool: MaverickV2, way: Direction, part: float) -> None:
     curve = pool.curve(*way)

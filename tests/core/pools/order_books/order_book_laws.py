@@ -29,13 +29,16 @@ def check_fills(pool: Pool, way: Way, first: int, second: int, dust: int = 0) ->
     assert pool_after.curve(*way).start_rate <= pool.curve(*way).start_rate * (1 + 1e-9)
 
 
-def check_capacity(pool: Pool, way: Way) -> None:
-    """Require that a swap takes what the curve says, and not much more: a part that finds no order is refused."""
+def check_capacity(pool: Pool, way: Way, unit: int = 10**6) -> None:
+    """Require that a swap takes what the curve says, and not much more: a part that finds no order is refused.
+
+    `unit` is the least input that makes an order; less than that beyond the capacity is not taken.
+    """
     capacity = pool.curve(*way).capacity
     if 1e6 < capacity < 1e30:
         pool.swap(*way, int(capacity))
         with pytest.raises(InsufficientLiquidity):
-            pool.swap(*way, int(capacity * 1.001) + 10**6)
+            pool.swap(*way, int(capacity * 1.001) + unit)
 
 
 def _swap(pool: Pool, way: Way, amount_in: int) -> tuple[int, Pool]:

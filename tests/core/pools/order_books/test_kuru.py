@@ -102,6 +102,14 @@ def test_no_more_is_paid_than_the_orders_hold(pool: Kuru, way: tuple[str, str]) 
         assert (after.asks if way == SELL else after.bids) == (bare.asks if way == SELL else bare.bids)
 
 
+def test_the_curve_keeps_fractions_of_units() -> None:
+    """Each order of this vault pays at most 7.44 units. Together the fractions are a twentieth of the output."""
+    pool = build(fee_bps=0, asks=[], bids=[], vault=VAULT | {"bid_size": 3, "ask_size": 3, "ask_filled": 0})
+    amount_in = 150 * 3 * 10**12
+    paid, _ = pool.swap(A, B, amount_in)
+    assert pool.curve(A, B).amount_out(float(amount_in)) == pytest.approx(paid, rel=1e-9, abs=1)
+
+
 def test_orders_are_filled_by_price() -> None:
     pool = build(fee_bps=0)
     # 19 from the vault at 2.5; at its next price, 2.52, come the limit orders at 2.51 first.

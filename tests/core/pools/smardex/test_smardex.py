@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
 from swapcli.core.pools import family
-from swapcli.core.pools.smardex.smardex import SmarDex
+from swapcli.core.pools.smardex.smardex import PriceAverage, SmarDex
 from tests.core.pools.pool_laws import (
     check_concave,
     check_state_round_trip,
@@ -75,11 +75,30 @@ def test_more_input_never_pays_less(swap: tuple[SmarDex, tuple[str, str], int]) 
 
 
 @given(swaps())
-def test_there_and_back_gains_nothing(swap: tuple[SmarDex, tuple[str, str], int]) -> None:
+def test_away_from_the_average_and_back_gains_nothing(swap: tuple[SmarDex, tuple[str, str], int]) -> None:
     pool, tokens, amount = swap
+    forward = tokens == pool.tokens
+    (fictive_in, fictive_out), average = pool.fictive_reserves[:: 1 if forward else -1], pool._current_average(forward)
+    assume(fictive_out * average[0] <= fictive_in * average[1])
     amount_out, between = swap_or_skip(pool, tokens, amount)
-    back, _ = swap_or_skip(between, (tokens[1], tokens[0]), amount_out)
-    assert back - amount <= rounding(between, (tokens[1], tokens[0]))
+    back, _ = swap_or_skip(between, tokens[::-1], amount_out)
+    assert back - amount <= rounding(between, tokens[::-1])
+
+
+def test_to_the_average_and_back_can_gain() -> None:
+    """At the average the fictive reserves change, so the way back has another depth. The bytecode pays both amounts."""
+    pool = replace(
+        valid_pool(),
+        fee_ppm=201,
+        lp_fee_ppm=1,
+        reserves=(1_688_743_330_854_244_454_197_005, 425_190_691_268_138_043_031_308_396),
+        fictive_reserves=(1_303_035_084_171_560_568_631_665, 93_757_421_031_549_513_027_141_349),
+        average=PriceAverage(377_731_239_486_279_380_042_118, 330_263_021_078_646_546_715_354_333, 1_700_001_281),
+        timestamp=1_700_001_281,
+    )
+    amount_out, between = pool.swap(pool.tokens[1], pool.tokens[0], 425_190_691_268_138_071_010_312_192)
+    assert amount_out == 1_068_163_084_212_175_157_854_935
+    assert between.swap(pool.tokens[0], pool.tokens[1], amount_out)[0] == 425_529_107_378_903_302_829_284_492
 
 
 @given(swaps())
