@@ -40,9 +40,15 @@ class User:
             store.write_market(read_market(trader.world))
 
     def run(
-        self, *words: str, public: list[str], settings: dict[str, object] | None = None, **env: str
+        self,
+        *words: str,
+        public: list[str],
+        settings: dict[str, object] | None = None,
+        stdin: bytes = b"",
+        **env: str,
     ) -> CommandResult:
-        return run_swapcli(words[0], self.name, *words[1:], env=self.environment(public, settings) | env)
+        environment = self.environment(public, settings) | env
+        return run_swapcli(words[0], self.name, *words[1:], stdin=stdin, env=environment)
 
     def environment(self, public: list[str], settings: dict[str, object] | None = None) -> dict[str, str]:
         """Write the settings; return the variables of a command that reads them."""
@@ -98,6 +104,24 @@ def test_a_node_in_the_environment_is_used_for_its_chain_alone(user: User) -> No
         ran = user.run("route", *PAIR, "--json", public=[user.url], ETH_RPC_URL=url_of(other))
     assert ran.exit_code == 0, ran.stderr
     assert ran.json["state"]["kind"] == "live"
+
+
+@pytest.mark.parametrize("state", ["live", "past", "stored"])
+def test_real_prices_have_every_use(user: User, state: str) -> None:
+    """The columns of `tests.faces.cli.test_price_uses` that need a chain. Nothing can be signed at a past block."""
+    public = [NO_NODE if state == "stored" else user.url]
+    block = user.run("route", *PAIR, "--get", "state.block", public=[user.url]).stdout.strip()
+    more = ("--block", block) if state == "past" else ()
+    shown = user.run("route", *PAIR, "--json", *more, public=public)
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.json["state"]["kind"] == {"stored": "synced"}.get(state, state)
+    batch = json.dumps({"token_in": PAIR[0], "token_out": PAIR[1], "amount_decimal": PAIR[2]}).encode()
+    number = user.run("route", *PAIR, "--get", "outputAmount", *more, public=public)
+    assert (number.exit_code, number.stdout.strip()) == (0, shown.json["outputAmount"])
+    if state != "past":
+        batched = user.run("route", "--batch", "-", public=public, stdin=batch)
+        assert json.loads(batched.stdout)["result"]["outputAmount"] == shown.json["outputAmount"]
+        assert user.run("calldata", *PAIR, "--destination", "0x" + "88" * 20, public=public).exit_code == 0
 
 
 def test_a_payload_is_built_on_live_prices(user: User) -> None:
