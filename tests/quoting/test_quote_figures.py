@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.quote_request import QuoteRequest
@@ -133,7 +134,10 @@ def test_a_quote_names_the_pools_that_change_without_events() -> None:
     figures = compute_figures(answer._replace(pools={**answer.pools, **hooked}), TERMS)
     assert figures.changing_pools == tuple(sorted(hooked))
     assert render_quote_fields(figures, answer.network)["state"]["changingPools"] == sorted(hooked)
-    (state,) = (fact for fact in build_facts(answer, TERMS, figures) if fact.name == "State")
+    (pools,) = (fact for fact in build_facts(answer, TERMS, figures) if fact.name == "Pools")
+    assert "2 pools change with time, a rate or a hook, and count as of" in pools.note
+    recorded = figures._replace(state=figures.state._replace(provenance=Provenance.RECORDED))
+    (state,) = (fact for fact in build_facts(answer, TERMS, recorded) if fact.name == "State")
     assert "2 pools change with time, a rate or a hook, and count as of" in state.note
 
 

@@ -8,7 +8,7 @@ digits may belong to somebody else there, or to nobody.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -24,7 +24,21 @@ _PREFIXED: Final = r"(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9_-]{1,32}):(0[xX][0-9
 _PAYMENT_LINK: Final = r"ethereum:(?:pay-)?(0[xX][0-9a-fA-F]+)@([0-9]{1,20})"
 _SHOWN_CHARACTERS: Final = 80
 _EVM_NAMESPACE: Final = "eip155"
-_STARKNET_NAMESPACE: Final = "starknet"
+
+
+def _number_of(chain: str) -> int | None:
+    return int(chain) if chain.isascii() and chain.isdecimal() else None
+
+
+def _number_of_text(chain: str) -> int:
+    """Return the chain ID that is a short text, as in Cairo: SN_MAIN."""
+    return int.from_bytes(chain.encode())
+
+
+_NAMESPACES: Final[Mapping[Kind, tuple[str, Callable[[str], int | None]]]] = MappingProxyType(
+    {Kind.EVM: (_EVM_NAMESPACE, _number_of), Kind.STARKNET: ("starknet", _number_of_text)}
+)
+"""The CAIP-2 namespace of each kind of network, and how a chain ID is written in it."""
 
 
 def strip_chain(text: str, network: Network) -> str:
@@ -34,7 +48,7 @@ def strip_chain(text: str, network: Network) -> str:
     """
     if link := re.fullmatch(_PAYMENT_LINK, text):
         address, chain = link.groups()
-        is_own = network.kind is Kind.EVM and int(chain) == network.chain_id
+        is_own = _is_own(_EVM_NAMESPACE, chain, network)
         named = f"the chain with ID {chain}"
     elif prefixed := re.fullmatch(_PREFIXED, text):
         namespace, chain, address = prefixed.groups()
@@ -55,13 +69,12 @@ def _is_own(namespace: str | None, chain: str, network: Network) -> bool:
     if namespace is None:
         names = (network.name, *_SHORT_NAMES.get(network.chain_id, ()), str(network.chain_id))
         return chain.lower() in names
-    if network.kind is Kind.EVM:
-        return namespace.lower() == _EVM_NAMESPACE and chain == str(network.chain_id)
-    return namespace.lower() == _STARKNET_NAMESPACE and int.from_bytes(chain.encode()) == network.chain_id
+    own_namespace, parse_chain_id = _NAMESPACES[network.kind]
+    return namespace.lower() == own_namespace and parse_chain_id(chain) == network.chain_id
 
 
 def _describe(namespace: str | None, chain: str) -> str:
     if namespace is None and not chain.isdecimal():
         return f"the chain {chain}"
-    is_evm = namespace is None or namespace.lower() == _EVM_NAMESPACE
-    return f"the chain with ID {chain}" if is_evm else f"the chain {namespace}:{chain}"
+    has_number = namespace is None or namespace.lower() == _EVM_NAMESPACE
+    return f"the chain with ID {chain}" if has_number else f"the chain {namespace}:{chain}"

@@ -50,8 +50,10 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield from _after_gas(answer, figures)
     yield from _certificate(figures)
     yield from _unread(figures)
-    if figures.state.provenance is None or figures.state.is_live:  # others are labelled in the first line
+    if figures.state.provenance is None or figures.state.is_live:
         yield _state(figures)
+    elif figures.changing_pools:  # the first line has the state
+        yield Fact("Pools", "change with time", _changing_note(figures))
 
 
 def symbol(token: Token) -> str:

@@ -176,20 +176,26 @@ def test_a_port_in_use_is_a_plain_error() -> None:
 
 
 def test_modelled_prices_become_no_transaction_unasked() -> None:
-    """No node answers: a quote says that its prices are modelled, and a payload needs the user's word."""
+    """If no node responds, an agent gets no modelled price and no payload that the user did not request."""
     no_network = {"SWAPCLI_LIVE": "auto", "HTTPS_PROXY": "http://127.0.0.1:9"}
     paid = ORDER | {"destination": "0x1111111111111111111111111111111111111111"}
 
     async def use(client: Client) -> list[dict[str, Any]]:
-        calls = (("quote", ORDER), ("build_transaction", paid), ("build_transaction", paid | {"offline": True}))
+        requested = {"offline": True}
+        calls = (
+            ("quote", ORDER),
+            ("quote", ORDER | requested),
+            ("build_transaction", paid),
+            ("build_transaction", paid | requested),
+        )
         return [document(await client.call_tool(name, arguments)) for name, arguments in calls]
 
-    quoted, refused, built = with_client(use, env=no_network)
+    unrequested, quoted, rejected, built = with_client(use, env=no_network)
+    for answer in (unrequested, rejected):
+        assert (answer["code"], answer["next"]["tool"]) == ("MODELLED_STATE", None)
+        assert not {"outputAmount", "payload"} & set(answer)
     assert quoted["state"]["kind"] == "modelled"
-    assert "payload" not in quoted
     assert "STATE_MODELLED" in {each["code"] for each in quoted["warnings"]}
-    assert (refused["code"], refused["next"]["tool"]) == ("MODELLED_STATE", None)
-    assert "payload" not in refused
     assert built["payload"].startswith("swapcli://payload/")
     assert "do not sign the payload" in built["warnings"][0]["message"]
 
