@@ -80,7 +80,7 @@ def test_no_tool_sends_a_request_that_could_sign_or_send(agent: Agent) -> None:
             "network": order["network"],
             "orders": [{"token_in": "ETH", "token_out": "USDC", "amount": "1"}],
         },
-        "find_pools": {"network": order["network"], "tokens": ["WBTC"]},
+        "find_pools": {"network": order["network"], "tokens": ["USDC"]},
         "balance": {"network": order["network"], "account": USER},
         "allowance": {"network": order["network"], "owner": USER, "token": "USDC"},
         "protocols": {"network": order["network"]},

@@ -87,7 +87,7 @@ def test_an_order_that_always_kills_its_process_ends_the_batch() -> None:
         return answer
 
     found: list[int] = []
-    with pytest.raises(InputOutputError, match="died again and again"):
+    with pytest.raises(InputOutputError, match="failed 8 times in a row"):
         found.extend(answer_in_processes(count(), WORKERS, open_fatal, are_at_hand=True))
     assert found == list(range(0, 2 * len(found), 2))
     assert len(found) <= ORDERS
