@@ -54,7 +54,7 @@ def test_a_route_over_http_is_short_to_follow() -> None:
     query = urlencode(build_order_query(NETWORK)).encode()
     network = registry.networks[NETWORK]
     request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, lambda: False)
-    check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=26, most_upward=1)
+    check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=27, most_upward=1)
 
 
 def words_path(amount: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CallPath:

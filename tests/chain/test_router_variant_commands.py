@@ -115,7 +115,8 @@ def test_a_payload_of_a_service_is_tried_as_its_variant_only(client: Client) -> 
     file = client.folder / "market.json"
     market = read_market(client.trader.world)._replace(block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
-    with run_service("--market", str(file), env={"SWAPCLI_CONFIG": str(client.settings)}) as service:
+    env = {"SWAPCLI_CONFIG": str(client.settings), "SWAPCLI_LIVE": "never"}  # the user requests modelled prices
+    with run_service("--market", str(file), env=env) as service:
         ran = client.calldata(*ORDER, "--api-url", service.url, "--simulate", "--json")
     assert ran.error["code"] == "SIMULATION_FAILED"
     assert ran.error["hint"].startswith("only the service's variant of the router was simulated")

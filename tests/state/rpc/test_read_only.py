@@ -16,7 +16,8 @@ READING_METHODS = frozenset(
     {
         "eth_blockNumber", "eth_call", "eth_chainId", "eth_createAccessList", "eth_estimateGas", "eth_feeHistory",
         "eth_gasPrice", "eth_getBalance", "eth_getBlockByHash", "eth_getBlockByNumber", "eth_getCode", "eth_getLogs",
-        "eth_getStorageAt", "eth_getTransactionCount", "eth_getTransactionReceipt", "eth_simulateV1",
+        "eth_getStorageAt", "eth_getTransactionByHash", "eth_getTransactionCount", "eth_getTransactionReceipt",
+        "eth_simulateV1",
         "eth_subscription", "starknet_call", "starknet_chainId", "starknet_getBlockWithTxHashes",
         "starknet_getClassHashAt", "starknet_getEvents",
     }
