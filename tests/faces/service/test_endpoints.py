@@ -193,7 +193,7 @@ def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessSe
     assert int(service.get_json("/hyperevm/route", less)["outputAmount"]) < desired_output
 
 
-def test_a_transaction_for_a_wanted_output_warns_that_it_may_deliver_less(service: InProcessService) -> None:
+def test_a_wanted_output_is_not_guaranteed(service: InProcessService) -> None:
     terms = build_swap_terms("hyperevm")
     order = {**build_order_query("hyperevm", 1_000_000, reverse="true"), "details": "true"}
     code = "OUTPUT_NOT_GUARANTEED"
