@@ -1,4 +1,4 @@
-"""swapcli touches nothing below the working folder unless it is named: whoever writes there chooses no setting."""
+"""swapcli opens nothing below the working folder unless it is named: a file planted there changes no setting."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def expand_home(path: str, home: str) -> str:
 def home_folder() -> str:
     """Return the home folder of the user; `NO_HOME` if the system knows none, or HOME is empty or relative.
 
-    The working folder never takes its place: whoever writes to that folder could choose the settings.
+    The working folder never takes its place: a file planted there could change the settings.
     """
     folder = os.path.expanduser("~")
     is_known = os.path.isabs(folder) and os.environ.get("HOME") != ""

@@ -189,7 +189,7 @@ class NetworkTime:
         return Sighting(number, block_s, self._machine_now_s(), parse_date_s(date))
 
     def forget(self) -> None:
-        """Forget the sightings, before nodes are compared anew."""
+        """Forget the sightings before the next comparison of nodes."""
         with self._lock:
             self._sightings, self._is_settling = {}, False
 

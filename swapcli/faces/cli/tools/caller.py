@@ -108,7 +108,7 @@ class ToolCaller:
         return call._replace(command={"network": payload.network, **call.command, tool.stdin: payload.text})
 
     async def _check_payload(self, tool: ToolDefinition, call: CallArguments) -> dict[str, Any]:
-        """Decode a payload, and check its order anew. Raises `InvalidOption`, `FailedCommand`."""
+        """Decode a payload, and check its order on a new quote. Raises `InvalidOption`, `FailedCommand`."""
         assert call.payload is not None
         payload = self.payloads.find(call.payload)
         decode = cast("ToolDefinition", find_tool(_DECODE))
