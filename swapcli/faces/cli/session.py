@@ -38,8 +38,7 @@ KEYS_FILE = "keys.json"
 class Session:
     """What a command opens things with: `networks`, `nodes`, `markets` and `sources`, as its settings say, its output.
 
-    Warnings go to the output. `account_names` are the names that options gave instead of addresses, by option; a batch
-    `prints_lines`.
+    Warnings go to the output. `account_names` are the names that options gave instead of addresses, by option.
     """
 
     def __init__(self, setup: UserSetup, output: Output, config_file: Path) -> None:
@@ -47,7 +46,6 @@ class Session:
         self.output = output
         self.config_file = config_file
         self.account_names: dict[str, str] = {}
-        self.prints_lines = False
         self.sources = open_source_chooser(setup, on_fall_back=output.report_fall_back)
         self.markets, self.nodes, self.networks = self.sources.markets, self.sources.nodes, self.sources.networks
         self.routers = self.networks.routers

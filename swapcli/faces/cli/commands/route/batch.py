@@ -62,7 +62,6 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     worker_count = options.worker_count
     context = open_context()
     enable_garbage_collection()
-    context.session.prints_lines = True
     output = context.session.output
     entries = _parse_entries(read_lines(options.batch))
     with ExitStack() as stack:
