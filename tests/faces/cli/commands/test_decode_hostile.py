@@ -63,7 +63,7 @@ def random_payload(rng: Random, dialect: str) -> Built:
     while True:
         network, tokens = ("starknet", ("ETH", "STRK", "USDC", "USDT")) if dialect == "starknet" else ("base", TOKENS)
         token_in, token_out = rng.sample(tokens, 2)
-        sold = str(10 ** rng.randint(-2, 1) * rng.randint(1, 9))
+        sold = f"{10 ** rng.randint(-2, 1) * rng.randint(1, 9):g}"
         paid = ("--destination", owner_of(dialect))
         words = ("calldata", network, token_in, token_out, sold, *paid, "--json", "--offline")
         router = () if dialect in ("settler", "starknet") else ("--router-dialect", dialect)
