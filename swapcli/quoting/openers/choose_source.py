@@ -212,7 +212,7 @@ class SourceChooser:
             pool_source,
             lambda: self._live_on(pool_source, nodes.open_first(choices, network)),
             may_fall_back=lambda: can_fall_back and not nodes.reads_named_node,
-            explain=lambda error: f"no live prices for {network.name}: {error.message}",
+            explain=partial(nodes.why_not_live, network),
             fall_back=partial(self._fall_back, network),
             answered=lambda: nodes.name_public_host(network),
             max_age_s=self._settings.max_age_s,

@@ -46,6 +46,7 @@ class NodeOpener:
         self.setup = setup
         self._named_hosts = NamedHosts(setup.data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self._public_node: AnyPublicNode | None = None
+        self._skipped_variable = ""
         self._has_no_node = False
 
     @property
@@ -200,7 +201,7 @@ class NodeOpener:
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
         """Return the node of `ETH_RPC_URL`; None, with a note, if it cannot be read; None for a different network."""
         if not any(is_http_url(url.reveal()) for url in choice.urls):
-            self.setup.warn(f"{ETH_RPC_URL} is skipped: it is not the http or https URL of a node")
+            self._skip_variable("it is not the http or https URL of a node")
             return None
         node = self.open_choice(choice, network)
         try:
@@ -208,10 +209,18 @@ class NodeOpener:
         except UpstreamError as error:
             node.close()
             if "found" not in error.details:
-                self.setup.warn(f"{ETH_RPC_URL} is skipped: {error.message}")
+                self._skip_variable(error.message)
             return None
         self.setup.warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
         return node
+
+    def _skip_variable(self, reason: str) -> None:
+        self._skipped_variable = f"{ETH_RPC_URL} is skipped: {reason}"
+        self.setup.warn(self._skipped_variable)
+
+    def why_not_live(self, network: Network, error: UpstreamError) -> str:
+        """Return why there are no live prices, in a sentence: the error of the last nodes, and a skipped variable."""
+        return "; ".join(filter(None, [f"no live prices for {network.name}: {error.message}", self._skipped_variable]))
 
 
 def check_has_eth_nodes(network: Network) -> None:

@@ -70,6 +70,13 @@ def test_no_warning_of_nodes_where_they_are_excluded(meant: tuple[str, ...]) -> 
     assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
 
 
+@pytest.mark.parametrize("alias", ["mainnet", "127.0.0.1:8545/", "${RPC}"])
+def test_an_error_names_a_skipped_variable(alias: str) -> None:
+    ran = run(*ROUTE, "--get", "outputAmount", env={"ETH_RPC_URL": alias})
+    assert ran.exit_code == 5
+    assert "ETH_RPC_URL is skipped: " in ran.stderr
+
+
 def test_only_offline_conflicts_with_a_node() -> None:
     node = ("--rpc-url", "http://127.0.0.1:9")
     assert run(*ROUTE, "--offline", *node, "--json").error["code"] == "INVALID_OPTION"
