@@ -12,6 +12,7 @@ const {browser, profile, url, hostileUrl, judged, live, refused, isFull, orders}
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const WETH = "0x4200000000000000000000000000000000000006";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
+const STARKNET_RECIPIENT = `0x0${"12".repeat(31)}1`;
 const WIDTHS = isFull ? [390, 768, 1280] : [390];
 const MIN_FIELD_PX = 200, MIN_HEIGHT_PX = 24;  // 24 px: target size of WCAG 2.2 AA
 const TIMEOUT_MS = 90_000, ACTION_TIMEOUT_MS = 5_000;
@@ -306,7 +307,7 @@ check("every network has a quote and a transaction", async () => {
     await page.locator("#ask").click();
     await page.locator(".received + .note", {hasText: "for 0.25 "}).waitFor();
     await waitForPicture("#picture img");
-    await page.locator("#recipient").fill(network === "starknet" ? "0x1234" : RECIPIENT);
+    await page.locator("#recipient").fill(network === "starknet" ? STARKNET_RECIPIENT : RECIPIENT);
     await page.getByRole("button", {name: "Build transaction"}).click();
     await page.locator("#quote textarea").last().waitFor();
     assert.ok((await page.locator("#quote textarea").last().inputValue()).length > 100);
