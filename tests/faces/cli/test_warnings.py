@@ -135,7 +135,7 @@ FORMS = {
     ("route", *TOO_MUCH): ("outputAmount", ("--mermaid",)),
     ("price", "base", "ETH"): ("prices.0.priceUsd", ("--format", "csv")),
     ("pools", "base", "ETH", "USDC", "--limit", "2"): ("pools.0.price", ("--format", "csv")),
-    ("depth", "base", "ETH", "USDC"): ("points.0.outputAmount", ("--csv",)),
+    ("depth", "base", "DAI", "USDC", "--amounts", "1"): ("points.0.outputAmount", ("--csv",)),
     ("compare", *MUCH): ("alternatives.0.outputAmount", ("--format", "csv")),
     ("calldata", *MUCH, *WALLET, "--slippage", "5"): ("value", ("--format", "cast")),
 }

@@ -11,13 +11,13 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-PAIR = ("base", "ETH", "USDC")
-LADDER = ("--amounts", "1,50,400")
+PAIR = ("base", "DAI", "USDC")
+LADDER = ("--amounts", "1000,400000,6000000")
 
 
 def test_a_point_is_what_route_quotes() -> None:
     depth = run_swapcli("depth", *PAIR, *LADDER, "--json").json
-    assert [point["inputAmount"] for point in depth["points"]] == [f"{n}{'0' * 18}" for n in (1, 50, 400)]
+    assert [point["inputAmount"] for point in depth["points"]] == [f"{n}{'0' * 18}" for n in (1_000, 400_000, 6_000_000)]
     for point in depth["points"]:
         route = run_swapcli("route", *PAIR, point["inputAmount"], "--raw", "--json").json
         assert point["outputAmount"] == route["outputAmount"]
@@ -46,7 +46,7 @@ def test_the_chart_is_xml_with_the_levels_in_words(tmp_path: Path) -> None:
     drawn = file.read_text()
     root = ElementTree.fromstring(drawn)
     assert root.get("width") == "390"
-    assert "ETH" in ran.stdout
+    assert "DAI" in ran.stdout
     description = root.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert all(f"{level}% at " in description for level in ("0.1", "0.5", "1", "5"))
     assert run_swapcli("depth", *PAIR, *LADDER, "--svg", "-", "--svg-width", "390").stdout == drawn

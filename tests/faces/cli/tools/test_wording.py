@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,17 +18,22 @@ SOURCES = Path(swapcli.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 
-def texts() -> Iterator[str]:
-    """Yield each text of the program that names an option, as errors, hints and warnings do."""
-    for file in SOURCES.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPTION.search(node.value):
-                yield node.value
+@cache
+def texts() -> tuple[str, ...]:
+    """Return each text of the program that names an option, as errors, hints and warnings do."""
+    nodes = (
+        node
+        for file in SOURCES.rglob("*.py")
+        if OPTION.search(source := file.read_text())
+        for node in ast.walk(ast.parse(source))
+    )
+    found = (each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str))
+    return tuple(dict.fromkeys(text for text in found if OPTION.search(text)))
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda each: each.name)
 def test_no_text_of_the_program_has_an_option_in_a_tool(tool: object) -> None:
-    found = [text for text in dict.fromkeys(texts()) if '"' not in text]
+    found = [text for text in texts() if '"' not in text]
     assert len(found) > 100
     assert [text for text in found if OPTION.search(in_words_of(tool, text))] == []  # type: ignore[arg-type]
 
