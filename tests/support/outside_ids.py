@@ -13,6 +13,7 @@ from typing import Final
 from Crypto.Hash import keccak
 from eth_abi.abi import encode
 
+from swapcli.core.model.network import Deployment
 from tests.contracts.evm import ZERO_ADDRESS
 
 INFINITY_KEY: Final = ("address", "address", "address", "address", "uint24", "bytes32")
@@ -65,6 +66,24 @@ def created_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
     """Return the address of a contract that `deployer` creates by CREATE2 (EIP-1014)."""
     content = b"\xff" + bytes.fromhex(deployer[2:]) + salt + bytes.fromhex(init_code_hash[2:])
     return f"0x{keccak256(content)[12:].hex()}"
+
+
+def possible_pools(deployment: Deployment | None, token_a: str, token_b: str, tier: int) -> set[str]:
+    """Return the addresses that a deployment can give the pool of two tokens.
+
+    These are its V4 pool manager, and the addresses by each way to salt CREATE2: Uniswap V2, Solidly (volatile and
+    stable), and Uniswap V3 with its fee or tick spacing.
+    """
+    if deployment is None:
+        return set()
+    managers = {deployment.addresses["pool_manager"]} if "pool_manager" in deployment.addresses else set()
+    deployer = deployment.addresses.get("pool_deployer") or deployment.addresses.get("factory")
+    if deployer is None or deployment.init_code_hash is None:
+        return managers
+    pair = sorted((token_a, token_b))
+    packed = bytes.fromhex("".join(token[2:] for token in pair))
+    salts = [packed, packed + b"\0", packed + b"\1", encode(["address", "address", "uint24"], [*pair, tier])]
+    return managers | {created_address(deployer, keccak256(salt), deployment.init_code_hash) for salt in salts}
 
 
 def _hash(types: Sequence[str], values: Sequence[object]) -> str:
