@@ -1,0 +1,65 @@
+"""Events of pools and factories are those of published ABIs: `events.json` has topics, indexed places and sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from swapcli.state.readers import contract_kinds
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
+from tests.support import outside_ids
+
+EVENTS: Final[dict[str, dict[str, Any]]] = {
+    each["signature"]: each for each in json.loads(Path(__file__).with_name("events.json").read_text())
+}
+NOT_YET_SEEN: Final = {
+    "SetFee(uint24,uint24)",
+    "FeeAdjustment(uint24,uint24)",
+    "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256,uint256)",
+    "ClaimAdminFee(address,uint256[3])",
+}
+"""Events of Solidly V3, Ramses and older versions of Curve that no source has yet. The set may only become smaller."""
+_KEY_IN_FIRST_TOPIC: Final = {
+    contract_kinds.first_topic,
+    contract_kinds.address_in_first_topic,
+    contract_kinds.balancer_id_in_first_topic,
+    contract_kinds.clober_book_in_first_topic,
+}
+
+
+def _signatures() -> Iterator[tuple[ContractKind, str]]:
+    for kind, traits in KINDS.items():
+        for signature in (*traits.events, *traits.created):
+            if "(" in signature:
+                yield kind, signature
+
+
+def test_every_event_is_one_of_a_published_abi() -> None:
+    assert {signature for _, signature in _signatures()} - EVENTS.keys() == NOT_YET_SEEN
+    assert EVENTS.keys() <= {signature for _, signature in _signatures()}
+    assert all(each["source"] for each in EVENTS.values())
+
+
+@pytest.mark.parametrize("signature", EVENTS)
+def test_a_topic_is_the_published_one(signature: str) -> None:
+    assert contract_kinds.topic_of(signature) == EVENTS[signature]["topic"] == outside_ids.topic_of(signature)
+
+
+def test_a_key_is_taken_from_the_first_topic_only_where_the_abi_indexes_the_first_value() -> None:
+    for kind, traits in KINDS.items():
+        for signature, key_of in traits.events.items():
+            if signature in EVENTS and key_of in _KEY_IN_FIRST_TOPIC:
+                assert 0 in EVENTS[signature]["indexed"], (kind, signature)
+
+
+def test_a_topic_on_starknet_is_the_published_selector() -> None:
+    # starkware-libs/sequencer@60161ba7 crates/apollo_starknet_client/resources/reader/block_post_0_13_1.json
+    for name, selector in {
+        "Swapped": 0x157717768ACA88DA4AC4279765F09F4D0151823D573537FBBEB950CDBD9A870,
+        "Sync": 0xE14A408BAF7F453312EEC68E9B7D728EC5337FBDF671F917EE8C80F3255232,
+    }.items():
+        assert int(contract_kinds.topic_of(name), 16) == selector
