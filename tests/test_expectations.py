@@ -73,5 +73,7 @@ def test_the_list_of_functions_is_that_of_the_program() -> None:
         defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
         assert names <= defined
         if module.endswith("pool_addresses"):
-            found = {name for name in defined if not name.startswith("_") and name.endswith(("_id", "_address", "_key"))}
+            found = {
+                name for name in defined if not name.startswith("_") and name.endswith(("_id", "_address", "_key"))
+            }
             assert found == names

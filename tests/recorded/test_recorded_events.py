@@ -11,6 +11,7 @@ import pytest
 
 from swapcli.state.readers import contract_kinds
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
+from swapcli.state.rpc.node import Log
 from tests.support import outside_ids
 
 EVENTS: Final[dict[str, dict[str, Any]]] = {
@@ -49,11 +50,18 @@ def test_a_topic_is_the_published_one(signature: str) -> None:
     assert contract_kinds.topic_of(signature) == EVENTS[signature]["topic"] == outside_ids.topic_of(signature)
 
 
-def test_a_key_is_taken_from_the_first_topic_only_where_the_abi_indexes_the_first_value() -> None:
+def test_a_key_in_the_first_topic_is_indexed_in_the_abi() -> None:
     for kind, traits in KINDS.items():
         for signature, key_of in traits.events.items():
             if signature in EVENTS and key_of in _KEY_IN_FIRST_TOPIC:
                 assert 0 in EVENTS[signature]["indexed"], (kind, signature)
+
+
+def test_a_recorded_balancer_id_begins_with_the_address() -> None:
+    creations = json.loads(Path(__file__).with_name("creations.json").read_text())
+    (recorded,) = (each for each in creations if each["kind"] == "balancer_v2")
+    log = Log("0xba12222222228d8ba445958a75a0704d566bf2c8", ("0x", recorded["id"]), b"", 1, 0)
+    assert contract_kinds.balancer_id_in_first_topic(log) == recorded["pool"]
 
 
 def test_a_topic_on_starknet_is_the_published_selector() -> None:

@@ -23,7 +23,6 @@ from tests.support import outside_ids
 
 KEYS: Final = 2_000
 CREATIONS: Final = json.loads((Path(__file__).parents[2] / "recorded" / "creations.json").read_text())
-USDC, ETHER_USDT = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "0xdac17f958d2ee523a2206206994597c13d831ec7"
 
 
 @pytest.fixture(scope="module")
@@ -101,39 +100,6 @@ def test_infinity_ids_are_those_of_pancakeswaps_own_tests() -> None:
         assert infinity_pool_id(*[ZERO_ADDRESS] * 4, 3000, parameters) == expected
 
 
-@pytest.mark.parametrize(
-    ("token0", "token1", "extension", "fee_and_type", "pool_id"),
-    [
-        # propeller-heads/tycho-protocol-sdk@71923286 substreams/ethereum-ekubo-v3/integration_test.tycho.yaml
-        (
-            USDC,
-            ETHER_USDT,
-            ZERO_ADDRESS,
-            "0000a7c5ac471b4880000032",
-            "0x4a619b24ff31bbeae86503d0321898c9cb3f07bc32097749ee0622d5e9b78d6f",
-        ),
-        (
-            ZERO_ADDRESS,
-            USDC,
-            "0x517e506700271aea091b02f42756f5e174af5230",
-            "000000000000000000000000",
-            "0x40f28acb8adc041aa51c8db8f21a9ccac0ee359075b01e1b432c238bb4e6c7eb",
-        ),
-        (
-            ZERO_ADDRESS,
-            USDC,
-            "0xd4f1060cb9c1a13e1d2d20379b8aa2cf7541ed9b",
-            "00c49ba5e353f7ce00000000",
-            "0x8d04fa3b0df99076064daf0511006a8a06b0f988922db81c1e596ddfd1f3da12",
-        ),
-    ],
-)
-def test_recorded_ekubo_pools_of_ethereum_have_the_derived_ids(
-    token0: str, token1: str, extension: str, fee_and_type: str, pool_id: str
-) -> None:
-    assert ekubo_evm_pool_id(token0, token1, extension + fee_and_type) == pool_id
-
-
 @pytest.mark.parametrize("creation", CREATIONS, ids=lambda each: f"{each['network']} {each['id'][:10]}")
 def test_recorded_creations_have_the_derived_ids(creation: dict[str, Any]) -> None:
     hooks = creation.get("hooks", ZERO_ADDRESS)
@@ -141,11 +107,13 @@ def test_recorded_creations_have_the_derived_ids(creation: dict[str, Any]) -> No
     if creation["kind"].startswith("infinity"):
         pool_id = infinity_pool_id(*creation["tokens"], hooks, creation["contract"], fee, creation["spacing"] << 16)
         assert pool_id == creation["id"]
+    elif creation["kind"] == "ekubo_evm":
+        assert ekubo_evm_pool_id(*creation["tokens"], creation["config"]) == creation["id"]
     elif creation["kind"] == "uniswap_v4":
         assert v4_pool_id(*creation["tokens"], fee, creation["spacing"], hooks) == creation["id"]
 
 
-def test_an_ekubo_id_on_starknet_is_swapclis_own_and_never_an_address() -> None:
+def test_an_ekubo_id_on_starknet_is_never_an_address() -> None:
     random = Random("Ekubo on Starknet")
     for _ in range(50):
         felts = [hex(random.randrange(1, 1 << 251)) for _ in range(2)]
