@@ -28,6 +28,7 @@ OWN_FUNCTIONS = {
         "v3_pool_address",
         "v4_pool_id",
     },
+    "swapcli.payload.evm.token_powers": {"selector_of"},
     "swapcli.state.readers.contract_kinds": {"topic_of"},
     "swapcli.state.rpc.starknet_calls": {"selector"},
 }

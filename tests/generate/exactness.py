@@ -12,13 +12,12 @@ from swapcli.core.networks.catalogue import find_network_by_chain_id
 from tests.core.pools.vector_replay import REPLAYS, count_states, replay_vectors, source_of
 from tests.recorded.mined import catalogue_fees, mined_swaps, recorded_events
 from tests.recorded.outside_facts import (
-    EVENTS,
+    EVENT_SOURCES,
     all_factories,
     all_families,
-    is_seen,
     kinds_of,
     seen_pools,
-    signatures_of,
+    topics_of,
 )
 from tests.recorded.replay import Outcome, ReplayedSwap, exceptions, replay_all
 
@@ -109,11 +108,11 @@ def _outside(rows: Iterable[Row]) -> Iterator[str]:
 
 def _family_row(family: str, swaps: int) -> tuple[object, ...]:
     pools = [pool for pool in seen_pools() if pool.family == family]
-    events = signatures_of(family)
-    seen = [event for event in events if is_seen(event)]
+    topics = topics_of(family)
+    seen = [topic for topic in topics if topic in EVENT_SOURCES]
     sources = {pool.source for pool in pools}
-    sources |= {EVENTS[event]["source"].rpartition(" ")[0] for event in seen if event in EVENTS}
-    counted = f"{len(seen)} of {len(events)}" if events else "has none" if kinds_of(family) else "no contract"
+    sources |= {EVENT_SOURCES[topic] for topic in seen}
+    counted = f"{len(seen)} of {len(topics)}" if topics else "has none" if kinds_of(family) else "no contract"
     return family, len(pools) or _NOT_SEEN, counted, swaps or _NOT_SEEN, ", ".join(sorted(sources))
 
 

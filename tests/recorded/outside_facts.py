@@ -11,19 +11,20 @@ from typing import Any, Final, NamedTuple
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.pools import FAMILIES
 from swapcli.state.discovery.pool_discovery import find_factories
+from swapcli.state.mined.swap_events import SWAP_SHAPES
 from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from tests.core.networks.test_pool_addresses import PUBLISHED
+from tests.support.outside_ids import topic_of
 
 _FOLDER: Final = Path(__file__).parent
 CREATIONS: Final[list[dict[str, Any]]] = json.loads((_FOLDER / "creations.json").read_text())
-EVENTS: Final[dict[str, dict[str, Any]]] = {
-    each["signature"]: each for each in json.loads((_FOLDER / "events.json").read_text())
-}
-STARKNET_EVENTS: Final = {"PoolInitialized", "Swapped", "Sync"}
-"""Names of events in the blocks and receipts of `tests/state/rpc/node_records.json`."""
-_RECORDED_BASE: Final = "core/networks/recorded_base_pools.json"
 _NODE_RECORDS: Final = "tests/state/rpc/node_records.json"
+EVENT_SOURCES: Final[dict[str, str]] = {
+    each["topic"]: each["source"].rpartition(" ")[0] for each in json.loads((_FOLDER / "events.json").read_text())
+} | dict.fromkeys(map(topic_of, ("PoolInitialized", "Swapped", "Sync")), _NODE_RECORDS)
+"""Where each event is from, by its topic. On Starknet: recorded blocks and receipts."""
+_RECORDED_BASE: Final = "core/networks/recorded_base_pools.json"
 
 
 class SeenPool(NamedTuple):
@@ -84,15 +85,12 @@ def kinds_of(family: str) -> list[ContractKind]:
     return [kind for kind, traits in KINDS.items() if family in traits.families]
 
 
-def signatures_of(family: str) -> list[str]:
-    """Return the events of a family's pools and factories."""
-    traits = [KINDS[kind] for kind in kinds_of(family)]
-    return list(dict.fromkeys(event for each in traits for event in (*each.events, *each.created)))
-
-
-def is_seen(event: str) -> bool:
-    """Return whether a source outside has an event."""
-    return event in EVENTS or event in STARKNET_EVENTS
+def topics_of(family: str) -> list[str]:
+    """Return the topics of a family's pools and factories: of changes, creations and swaps."""
+    kinds = kinds_of(family)
+    events = (event for kind in kinds for event in (*KINDS[kind].events, *KINDS[kind].created))
+    swaps = (topic for topic, shape in SWAP_SHAPES.items() if {*shape.kinds} & {*kinds})
+    return list(dict.fromkeys((*map(topic_of, events), *swaps)))
 
 
 def all_families() -> tuple[str, ...]:
