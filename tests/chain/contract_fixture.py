@@ -16,11 +16,11 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.payload.evm.router import build_deployment, read_artifact
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
 from tests.core.pools.real_pools import slipstream_pool
+from tests.support.outside_ids import v4_id
 
 WETH = "WETH"
 DECIMALS = {WETH: 18, "USDC": 6, "USDT": 6, "DAI": 18, "WBTC": 8, "TKN": 18}
@@ -250,7 +250,7 @@ class ContractFixture:
             spacing,
             lambda *position: self.provider.send("mintSingleton", self.manager.address, key, *position),
         )
-        tokens, pool_id = self._addresses(token0, token1), v4_pool_id(*key)
+        tokens, pool_id = self._addresses(token0, token1), v4_id(*key)
         return self._add(
             Place("uniswapV4", self.manager, tokens, fee_ppm, spacing, ticks, pool_id, not a, hooks, is_dynamic)
         )

@@ -10,10 +10,10 @@ from eth_abi.abi import decode
 
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.networks.address import keccak256
 from swapcli.core.pools import family
 from tests.chain.contract_fixture import ContractFixture, Place
 from tests.contracts.evm import Contract, selector
+from tests.support.outside_ids import keccak256
 
 Question = tuple[str, bytes]
 GAS_PRICE_WEI = 10**9

@@ -13,7 +13,6 @@ import pytest
 from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, DELI, FEES, FLAUNCH, RULES
 from swapcli.core.pools.uniswap.tick_math import Q96
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
@@ -28,6 +27,7 @@ from tests.state.readers.uniswap.test_clanker import LaunchedPool
 from tests.state.readers.uniswap.test_hook_reader import RATES
 from tests.state.readers.uniswap.test_hook_reader import RULE as FEE_RULE
 from tests.support.command import CommandResult, run_swapcli
+from tests.support.outside_ids import keccak256
 
 PRICE = Q96 // 5
 NOW = 1_700_000_000

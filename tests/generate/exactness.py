@@ -11,6 +11,14 @@ from typing import NamedTuple
 from swapcli.core.networks.catalogue import find_network_by_chain_id
 from tests.core.pools.vector_replay import REPLAYS, count_states, replay_vectors, source_of
 from tests.recorded.mined import catalogue_fees, mined_swaps, recorded_events
+from tests.recorded.outside_facts import (
+    EVENT_SOURCES,
+    all_factories,
+    all_families,
+    kinds_of,
+    seen_pools,
+    topics_of,
+)
 from tests.recorded.replay import Outcome, ReplayedSwap, exceptions, replay_all
 
 PAGE = Path(__file__).parents[2] / "docs" / "exactness.md"
@@ -20,6 +28,19 @@ Amounts that were recorded from contracts, against what the pools of this progra
 replays them all and writes this page; a test fails if it is not current. A swap that the contract reverts or pays
 nothing for counts as equal if the pool refuses it. `swapcli verify NETWORK TX` makes the same comparison for any mined
 transaction."""
+
+
+_NOT_SEEN = "not yet seen"
+_OUTSIDE = """## What comes from outside
+
+A test whose expectation comes from the function under test finds nothing. So every family needs at least one id or
+address, one event and one swap that do not come from this program: from bytecode, from a chain's records, or from a
+published ABI. The ids and addresses are those of pools that chains have created (`tests/recorded/creations.json`); the
+tests derive them, and find the pools by the events of their creation. The events are those of `events.json` beside it.
+Addresses that factories list or announce are not derived."""
+_FACTORIES = """## Factories not yet seen
+
+No public record of one of their pools is in the tests:"""
 
 
 class Row(NamedTuple):
@@ -45,6 +66,8 @@ def render_page() -> str:
             "",
             *_table(columns, [*rows, total]),
             "",
+            *_outside(rows),
+            "",
             "## Differences",
             "",
             *(f"* {_source_text(each['source'])}: {_count(len(each['swaps']), 'swap')}; {each['reason']}."
@@ -60,6 +83,37 @@ def render_page() -> str:
             "",
         ]
     )  # fmt: skip
+
+
+def _outside(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the tables of what does not come from this program: by family, and by factory."""
+    swaps = Counter[str]()
+    for row in rows:
+        swaps[row.family] += row.swaps
+    yield _OUTSIDE
+    yield ""
+    columns = ("family", "ids and addresses", "events", "swaps", "sources of the ids and events")
+    yield from _table(columns, (_family_row(family, swaps[family]) for family in all_families()))
+    yield ""
+    yield _FACTORIES
+    yield ""
+    seen = {(pool.network, pool.contract) for pool in seen_pools()}
+    by_network: dict[str, list[str]] = {}
+    for network, factory in all_factories():
+        if (network, factory.address) not in seen:
+            names = "/".join(dict.fromkeys(protocol.amm_name for protocol in factory.all_protocols))
+            by_network.setdefault(network, []).append(f"{names} (`{factory.address[:10]}`)")
+    yield from (f"* {network}: {', '.join(names)}." for network, names in by_network.items())
+
+
+def _family_row(family: str, swaps: int) -> tuple[object, ...]:
+    pools = [pool for pool in seen_pools() if pool.family == family]
+    topics = topics_of(family)
+    seen = [topic for topic in topics if topic in EVENT_SOURCES]
+    sources = {pool.source for pool in pools}
+    sources |= {EVENT_SOURCES[topic] for topic in seen}
+    counted = f"{len(seen)} of {len(topics)}" if topics else "has none" if kinds_of(family) else "no contract"
+    return family, len(pools) or _NOT_SEEN, counted, swaps or _NOT_SEEN, ", ".join(sorted(sources))
 
 
 def _vector_rows() -> Iterator[Row]:

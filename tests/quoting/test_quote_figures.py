@@ -17,7 +17,6 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.faces.cli.render.quote_facts import build_facts
@@ -28,6 +27,7 @@ from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.examples import examples
+from tests.support.outside_ids import v4_id
 from tests.support.testnet import NOW_S, build_quote, build_testnet_market
 
 TERMS = SwapTerms(5_000, ttl_s=60)
@@ -150,7 +150,7 @@ def dynamic_fee_pool(tick_spacing: int) -> Pool:
         "liquidity": 0,
         "tick_spacing": tick_spacing,
         "ticks": [],
-        "pool_id": v4_pool_id(*tokens, DYNAMIC_FEE, tick_spacing, hooks),
+        "pool_id": v4_id(*tokens, DYNAMIC_FEE, tick_spacing, hooks),
         "hooks": hooks,
         "dynamic_fee": True,
     }

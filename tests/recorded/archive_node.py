@@ -19,10 +19,10 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools import family
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
-from swapcli.state.readers.contract_kinds import topic_of
 from swapcli.state.rpc.call_encoding import encode_call
 from tests.chain.node.server import Refused
 from tests.recorded.replay import recorded_pools
+from tests.support.outside_ids import topic_of
 
 FIRST_BLOCK = 1_000
 MAX_SWAPS = 8

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from swapcli.core.pools import FAMILIES
 from tests.core.pools.recorded import VECTORS
 from tests.core.pools.vector_replay import REPLAYS, replay_vectors
 from tests.generate.exactness import PAGE, render_page
+from tests.recorded.outside_facts import all_factories, seen_pools
 
 
 @pytest.mark.slow
@@ -27,3 +29,16 @@ def test_the_page_counts_what_a_file_has(name: str) -> None:
     assert [answer for answer in answers if answer.expected != answer.amount_out] == []
     rows = [line.split(" | ") for line in PAGE.read_text().splitlines() if f"vectors/{name}" in line]
     assert sum(int(row[3].replace(",", "")) for row in rows) == len(answers)
+
+
+def test_the_page_names_each_family_and_what_no_source_has() -> None:
+    lines = PAGE.read_text().splitlines()
+    start = lines.index("## What comes from outside")
+    named = {line.split(" | ")[0].removeprefix("| ") for line in lines[start:] if line.startswith("| ")}
+    assert {*FAMILIES} <= named
+    (infinity,) = (line for line in lines[start:] if line.startswith("| infinity_bin |"))
+    assert infinity.split(" | ")[1:3] == ["2", "7 of 7"]
+    seen = {(pool.network, pool.contract) for pool in seen_pools()}
+    for network, factory in all_factories():
+        named_as_unseen = any(line.startswith(f"* {network}: ") and factory.address[:10] in line for line in lines)
+        assert named_as_unseen != ((network, factory.address) in seen), (network, factory.address)

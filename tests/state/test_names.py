@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAddress, InvalidUpstreamResponse
-from swapcli.core.networks.address import is_name, keccak256
+from swapcli.core.networks.address import is_name
 from swapcli.core.networks.name_services import BASENAMES, ENS, NameService, find_name_service
 from swapcli.state.names import normalize_name, resolve_name
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -27,6 +27,7 @@ from tests.contracts.evm import Contract, solidity
 from tests.examples import examples
 from tests.support.chain import connected
 from tests.support.command import CommandResult, run_swapcli
+from tests.support.outside_ids import keccak256
 
 SOURCES = solidity("names.sol")
 ALICE, BOB, ZERO = "0x" + "a1" * 20, "0x" + "b0" * 20, "0x" + "00" * 20

@@ -94,9 +94,9 @@ def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hook
 
 
 def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, extension: str) -> str:
-    """Return the id of an Ekubo pool, from the hash of its PoolKey. It is swapcli's own; the core has none."""
+    """Return swapcli's id of an Ekubo pool on Starknet."""
     numbers = fee_x128.to_bytes(32) + tick_spacing.to_bytes(32)
-    return hash_pool_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
+    return hash_ekubo_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
 
 
 def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
@@ -107,10 +107,11 @@ def ekubo_evm_pool_id(token0: str, token1: str, config: str) -> str:
     return "0x" + keccak256(_word(token0) + _word(token1) + _raw(config)).hex()
 
 
-def hash_pool_key(words: bytes) -> str:
-    """Return the Keccak-256 hash of the words of an Ekubo pool's key, in hex.
+def hash_ekubo_key(words: bytes) -> str:
+    """Return the id of an Ekubo pool on Starknet from the five felts of its PoolKey, each as 32 bytes.
 
-    The highest bit is set, so that it is never an address of Starknet.
+    Ekubo's core has no pool ids. This one is swapcli's own: the Keccak-256 hash with the highest bit set, which
+    no Starknet address has. The ids of EVM contracts are plain hashes.
     """
     first, *rest = keccak256(words)
     return f"0x{bytes((first | 0x80, *rest)).hex()}"
@@ -128,7 +129,7 @@ def infinity_pool_id(
     The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
     """
     addresses = _word(currency0) + _word(currency1) + _word(hooks) + _word(pool_manager)
-    return hash_pool_key(addresses + fee_ppm.to_bytes(32) + parameters.to_bytes(32))
+    return "0x" + keccak256(addresses + fee_ppm.to_bytes(32) + parameters.to_bytes(32)).hex()
 
 
 def clober_book_id(base: str, unit_size: int, quote: str, maker_policy: int, hooks: str, taker_policy: int) -> str:

@@ -23,7 +23,7 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.model.contract_kind import ContractKind as ContractKind
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.networks.address import keccak256
-from swapcli.core.networks.pool_addresses import hash_pool_key, is_solidly
+from swapcli.core.networks.pool_addresses import hash_ekubo_key, is_solidly
 from swapcli.core.pools import FAMILIES
 from swapcli.core.records import NamedTuple
 from swapcli.state.readers.pool_constants import (
@@ -81,7 +81,7 @@ def balancer_id_in_first_topic(log: Log) -> str:
 
 def ekubo_key_in_data(log: Log) -> str:
     """Return the id of an Ekubo pool: the hash of the PoolKey, which follows the locker in the data of its events."""
-    return hash_pool_key(log.data[WORD : 6 * WORD])
+    return hash_ekubo_key(log.data[WORD : 6 * WORD])
 
 
 class KindTraits(NamedTuple):

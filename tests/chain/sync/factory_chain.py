@@ -14,7 +14,6 @@ from swapcli.core.model.network import Deployment, Network, ProtocolInfo
 from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from tests.chain.anvil import CHAIN_ID, AnvilChain
@@ -28,6 +27,7 @@ from tests.contracts.evm import (
     load_artifact,
     selector,
 )
+from tests.support.outside_ids import v4_id
 
 UNIT = 10**18
 WEIGHTED = ProtocolInfo(20, "weighted", "Weighted", "weighted")
@@ -162,7 +162,7 @@ class TestChain:
             fee = DYNAMIC_FEE
         key = (ZERO_ADDRESS if native else a, b, fee, spacing, hooks)
         self.manager.send("initialize", key, _PRICE)
-        return CreatedPool("v4", v4_pool_id(*key), self.manager, (a, b), spacing, fee, native, hooks)
+        return CreatedPool("v4", v4_id(*key), self.manager, (a, b), spacing, fee, native, hooks)
 
     def _make_weighted(self, rng: Random) -> CreatedPool:
         tokens = _in_order(rng.sample(list(self.coins), 3))

@@ -3,7 +3,8 @@
 Each mutant is one change of one line. It is compiled, and killed if the invariants fail on it, or else the tests of
 `tests/payload/evm/router`, which run in a copy of the checkout that has its bytecode. `equivalent_mutants.json` says
 which of them no test can kill, and why. `--invariants-only` leaves the second part out, and `--only TEXT` takes those
-whose name contains it.
+whose name contains it. `--holes` tries the holes of `holes.json` instead: changes made by hand that an attacker would
+like, each of one or more places, with the harm that it does.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tests.contracts.foundry.forge import CACHE, run_forge
 
 ROOT = Path(__file__).parents[3]
 RESULTS = Path(__file__).with_name("mutants.json")
+HOLES = Path(__file__).with_name("holes.json")
 MUTATED = ("SwapRouter.sol", "Callbacks.sol", "Families.sol", "ApprovedPools.sol", "SettledPools.sol", "Tokens.sol")
 MAX_PER_LINE = 2
 """The first ones: what removes or turns round a line is worth more than what changes a number in it."""
@@ -71,6 +73,28 @@ class Mutant(NamedTuple):
         """What identifies it as long as the line stays as it is."""
         return f"{self.file}: {self.before.strip()} => {self.after.strip() or '(nothing)'}"
 
+    def apply(self, folder: Path) -> None:
+        """Change the source in a folder."""
+        lines = (folder / self.file).read_text().splitlines()
+        lines[self.line] = self.after
+        (folder / self.file).write_text("\n".join(lines) + "\n")
+
+
+class Hole(NamedTuple):
+    """A hole made by hand: texts of files, each of which occurs once, and what replaces them."""
+
+    name: str
+    harm: str
+    changes: tuple[tuple[str, str, str], ...]
+    found_by: str
+
+    def apply(self, folder: Path) -> None:
+        """Change the sources in a folder."""
+        for file, before, after in self.changes:
+            source = (folder / file).read_text()
+            assert source.count(before) == 1, f"{self.name}: {before}"
+            (folder / file).write_text(source.replace(before, after))
+
 
 EQUIVALENT: dict[str, str] = json.loads(Path(__file__).with_name("equivalent_mutants.json").read_text())
 """Why no call can tell a mutant from the contract."""
@@ -107,13 +131,29 @@ def _changes(line: str) -> Iterator[str]:
         yield code[: match.start()] + str(number + 1) + code[match.end() :]
 
 
-def compile_mutant(mutant: Mutant, folder: Path) -> bytes | None:
-    """Return the creation code of a mutant; None if it does not compile, or is too large to deploy."""
+def find_holes() -> list[Hole]:
+    """Return the holes of `holes.json`."""
+    return [
+        Hole(
+            each["name"],
+            each["harm"],
+            tuple((change["file"], change["before"], change["after"]) for change in each["changes"]),
+            each.get("found_by", ""),
+        )
+        for each in json.loads(HOLES.read_text())
+    ]
+
+
+def copy_sources(folder: Path) -> None:
+    """Copy the router's sources into a folder."""
     for file in ROUTER.folder.glob("*.sol"):
         shutil.copy(file, folder / file.name)
-    lines = (folder / mutant.file).read_text().splitlines()
-    lines[mutant.line] = mutant.after
-    (folder / mutant.file).write_text("\n".join(lines) + "\n")
+
+
+def compile_mutant(mutant: Mutant | Hole, folder: Path) -> bytes | None:
+    """Return the creation code of a mutant; None if it does not compile, or is too large to deploy."""
+    copy_sources(folder)
+    mutant.apply(folder)
     try:
         contract = json.loads(run_solc([f"{ROUTER.contract}.sol"], SETTINGS, folder))[ROUTER.contract]
     except RuntimeError as error:
@@ -176,7 +216,7 @@ def fails_router_tests(artifact: Path, folder: Path) -> bool:
     return ran.returncode != 0
 
 
-def try_mutant(mutant: Mutant, *, invariants_only: bool = False) -> str:
+def try_mutant(mutant: Mutant | Hole, *, invariants_only: bool = False) -> str:
     """Return what killed a mutant, or that it survived or is none."""
     # Below the checkout, which is all that the invariants may read.
     with TemporaryDirectory(dir=CACHE) as name:
@@ -211,6 +251,15 @@ def write_results(outcomes: dict[str, str]) -> None:
     RESULTS.write_text(json.dumps({name: merged[name] for name in names if name in merged}, indent=1) + "\n")
 
 
+def write_holes(outcomes: dict[str, str]) -> None:
+    """Write what found the holes into `holes.json`."""
+    holes = json.loads(HOLES.read_text())
+    for each in holes:
+        if each["name"] in outcomes:
+            each["found_by"] = outcomes[each["name"]]
+    HOLES.write_text(json.dumps(holes, indent=1) + "\n")
+
+
 def main(arguments: Sequence[str]) -> int:
     """Try mutants, print the outcome of each, and write those of all to `mutants.json`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -218,11 +267,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", default="", help="mutants whose name contains this text")
     parser.add_argument("--untried", action="store_true", help="mutants that mutants.json does not have")
     parser.add_argument("--part", default="0/1", help="K/N: those of N parts that are taken in turns, from 0")
+    parser.add_argument("--holes", action="store_true", help="the holes made by hand, not the mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args(arguments)
     part, _, parts = options.part.partition("/")
-    known = _known_outcomes() if options.untried else {}
-    mutants = [each for each in find_mutants() if options.only in each.name and each.name not in known]
+    candidates: Sequence[Mutant | Hole] = find_holes() if options.holes else find_mutants()
+    found = {each.name: each.found_by for each in candidates if isinstance(each, Hole) and each.found_by}
+    known = (found if options.holes else _known_outcomes()) if options.untried else {}
+    mutants = [each for each in candidates if options.only in each.name and each.name not in known]
     mutants = mutants[int(part) :: int(parts)]
     run_forge("--match-contract", "RouterInvariants")  # compiles the tests, once
     attempt = partial(try_mutant, invariants_only=options.invariants_only)
@@ -231,9 +283,10 @@ def main(arguments: Sequence[str]) -> int:
         for mutant, outcome in zip(mutants, pool.map(attempt, mutants), strict=True):
             # A line that occurs twice counts as its worse outcome.
             outcomes[mutant.name] = SURVIVED if SURVIVED in (outcome, outcomes.get(mutant.name)) else outcome
-            print(f"{outcome:>18}  {mutant.line + 1:4}  {mutant.name}", flush=True)
+            place = f"{mutant.line + 1:4}" if isinstance(mutant, Mutant) else "hole"
+            print(f"{outcome:>18}  {place}  {mutant.name}", flush=True)
             if not options.invariants_only:
-                write_results(outcomes)
+                (write_holes if options.holes else write_results)(outcomes)
     print(f"{dict(Counter(outcomes.values()))}, killed {score(outcomes):.1%}")
     return 0
 

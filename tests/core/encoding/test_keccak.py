@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.encoding.keccak import MAX_SHORT_BYTES, keccak256_many
-from swapcli.core.networks.address import keccak256
+from tests.support.outside_ids import keccak256
 
 
 @given(messages=st.lists(st.binary(max_size=MAX_SHORT_BYTES), max_size=40))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from swapcli.core.encoding.fastlz import measure_compressed_length
 from swapcli.core.model.transaction import Transaction
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.l1_fee import L1FeeParams, compute_l1_fee_wei
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from tests.payload.evm.build import ADDRESSES, NUMBERS
 from tests.payload.evm.l1_oracle import RealOracle
+from tests.support.outside_ids import keccak256
 
 PLAIN = L1FeeParams(10**12, 0, 10**6, 0)
 """Parameters under which the fee determines the compressed length."""

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.networks.pool_addresses import (
     create2_address,
@@ -21,6 +20,7 @@ from swapcli.core.networks.pool_addresses import (
     v3_pool_address,
     v4_pool_id,
 )
+from tests.support.outside_ids import keccak256
 
 _RECORDED = json.loads(Path(__file__).with_name("recorded_base_pools.json").read_text())["pools"]
 

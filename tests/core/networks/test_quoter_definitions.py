@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from swapcli.core.errors import ConfigError
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.networks.quoter_definitions import checked_protocols, parse_checks, parse_quoters, quoted_protocols
+from tests.support.outside_ids import keccak256
 
 SELECTORS = {
     "tessera": "77f65f98",

@@ -8,7 +8,6 @@ from random import Random
 from typing import Any, ClassVar
 
 from swapcli.core.model.pool import PoolIdentity
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
@@ -24,6 +23,7 @@ from tests.contracts.evm import (
     compile_solidity,
     load_artifact,
 )
+from tests.support.outside_ids import v4_id
 
 _UNISWAP_V2 = "@uniswap/v2-core/build/UniswapV2Pair.json"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts/Pool.sol"
@@ -244,7 +244,7 @@ class UniswapV4(RealConcentrated):
 
     @property
     def pool_id(self) -> str:
-        return v4_pool_id(*self.key)
+        return v4_id(*self.key)
 
     def set_dynamic_fee(self, fee_ppm: int) -> None:
         """Let the hook change the LP fee."""

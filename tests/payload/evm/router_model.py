@@ -8,11 +8,11 @@ from functools import lru_cache
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.transaction import RouterSwapParam
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.evm import decode_call
 from swapcli.state.markets.embedded import embedded_market
 from swapcli.state.markets.format import parse_market
+from tests.support.outside_ids import keccak256
 
 WRAPPER_ID = 0
 

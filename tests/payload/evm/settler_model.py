@@ -14,7 +14,7 @@ from eth_abi.abi import decode, encode
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.address import keccak256
+from tests.support.outside_ids import keccak256
 
 NATIVE = "0x" + "ee" * 20
 SIGNATURES = {

@@ -29,7 +29,6 @@ from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterRouteParam
-from swapcli.core.networks.address import keccak256
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import replay
 from swapcli.payload.evm.dialects.settler import SettlerDialect
@@ -37,6 +36,7 @@ from swapcli.state.markets.pools_field import pool_to_json
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.random_routes import random_route
 from tests.contracts.evm import DEPLOYER, Artifact, Contract, RevertedError, compile_solidity, load_artifact
+from tests.support.outside_ids import keccak256
 
 ALLOWANCE_HOLDER: Final = "0x0000000000001ff3684f28c67538d4d072c22734"
 """Where Settler's source expects it."""

@@ -11,7 +11,6 @@ from hypothesis import given
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.core.networks.address import keccak256
 from swapcli.payload.evm import (
     Permit,
     build_transactions,
@@ -24,6 +23,7 @@ from swapcli.payload.evm import (
 from swapcli.payload.evm.transactions import APPROVE
 from tests.examples import seeds
 from tests.payload.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call, timed_calls
+from tests.support.outside_ids import keccak256
 
 A, B, C = "0x" + "a1" * 20, "0x" + "b2" * 20, "0x" + "c3" * 20
 ROUTE = RouterRouteParam(A, B, 5, 4, 3, C, SwapType.TOKEN_TO_TOKEN)

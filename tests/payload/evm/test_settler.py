@@ -20,7 +20,6 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import Purpose, RouterRouteParam, UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.balancer.weighted import Weighted
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.constant_product import ConstantProduct
@@ -35,6 +34,7 @@ from tests.core.pools.maverick.test_maverick_v2 import build as build_maverick
 from tests.examples import examples, generator
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.settler_model import RevertError, SettlerModel
+from tests.support.outside_ids import v4_id
 
 SETTLER_ADDRESS = "0x" + "5e" * 20
 
@@ -345,14 +345,14 @@ def example_market() -> MarketState:
             "ticks": [[-edge, str(liquidity)], [edge, str(-liquidity)]],
         }  # fmt: skip
         if protocol == "v4":
-            state["pool_id"] = v4_pool_id(A, B, fee, spacing)
+            state["pool_id"] = v4_id(A, B, fee, spacing)
         pools.append(Concentrated.from_state(PoolIdentity(address, protocol, (A, B), (18, 18), fee), state))
     return MarketState(network, tokens, {pool.key: pool for pool in pools}, Provenance.SYNTHETIC, "example", 0)
 
 
 def test_a_swap_that_settler_executed_is_encoded_to_the_byte() -> None:
     market = example_market()
-    keys = V3_POOL, PAIR, v4_pool_id(A, B, 500, 10)
+    keys = V3_POOL, PAIR, v4_id(A, B, 500, 10)
     swaps = tuple(FlatSwap(key, A, B, bps) for key, bps in zip(keys, (4000, 4444, 10_000), strict=True))
     done = execute(market.pools, swaps, 15 * 10**18, SettlerDialect.execution)
     assert done.amount_out == EXAMPLE_RECEIVED

@@ -18,7 +18,6 @@ from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, UnsignedTransaction
-from swapcli.core.networks.address import keccak256
 from swapcli.core.pools import family
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import FlatSwap, Replay, execute
@@ -28,6 +27,7 @@ from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.payload.evm.settler_actions import ALL, encode_basic, encode_execute, encode_transfer_from
 from swapcli.payload.review.route_warnings import is_pool
 from tests.payload.evm.settler_recorder import DEADLINE_S, EXECUTIONS, RECIPIENT, recorded_network
+from tests.support.outside_ids import keccak256
 
 LEAST_ROUTES = 50
 NAMES = sorted(path.name.partition(".")[0] for path in EXECUTIONS.glob("*.json.xz"))

@@ -11,15 +11,15 @@ from swapcli.payload.evm.token_powers import (
     address_in,
     minimal_proxy_target,
     powers_in,
-    selector_of,
     selectors_in,
 )
+from tests.contracts.evm import selector
 
 TARGET = "0x" + "1f" * 20
 
 
 def pushing(*signatures: str) -> bytes:
-    return b"".join(b"\x63" + selector_of(signature) for signature in signatures)
+    return b"".join(b"\x63" + selector(signature) for signature in signatures)
 
 
 def test_the_slots_are_those_of_the_standards() -> None:
@@ -48,7 +48,7 @@ def test_a_function_shows_its_power(signature: str, power: Power) -> None:
 
 def test_a_constant_inside_another_one_is_no_function() -> None:
     assert selectors_in(b"\x7f" + pushing("mint(uint256)").ljust(32, b"\0")) == frozenset()
-    assert selectors_in(pushing("mint(uint256)")[:-1]) == {selector_of("mint(uint256)")[:-1]}
+    assert selectors_in(pushing("mint(uint256)")[:-1]) == {selector("mint(uint256)")[:-1]}
 
 
 def test_a_proxy_shows_that_it_can_be_upgraded() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidAddress, InvalidInput
-from swapcli.core.networks.address import keccak256
 from swapcli.payload.starknet.felts import (
     APPROVE_SELECTOR,
     FIELD_PRIME,
@@ -25,6 +24,7 @@ from swapcli.payload.starknet.felts import (
     to_felt_text,
 )
 from tests.payload.starknet.strategies import ADDRESS_LIMIT, ADDRESSES, FELTS, U128_LIMIT, U256
+from tests.support.outside_ids import keccak256
 
 
 def test_the_prime_is_the_one_that_starknet_documents() -> None:

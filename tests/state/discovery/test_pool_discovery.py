@@ -11,7 +11,6 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
@@ -24,7 +23,7 @@ from swapcli.state.discovery.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.state.readers import load_pools
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import (
     AlgebraConstants,
@@ -48,6 +47,7 @@ from tests.contracts.evm import (
     load_artifact,
 )
 from tests.core.pools.balancer.test_weighted_differential import Balancer, random_pool
+from tests.support.outside_ids import topic_of, v4_id
 
 INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM, CUSTOM_POOL = (
     topic_of(signature)
@@ -196,14 +196,14 @@ def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
         (a, b),
         (),
         500,
-        V4Constants(v4_pool_id(a, b, 500, 10), 10),
+        V4Constants(v4_id(a, b, 500, 10), 10),
         LastTicks(5),
     )
     assert isinstance(native, PoolRef)
     assert (native.tokens, native.constants_as(V4Constants).is_native, native.key) == (
         (WETH, a),
         True,
-        v4_pool_id(ZERO_ADDRESS, a, 3_000, 60),
+        v4_id(ZERO_ADDRESS, a, 3_000, 60),
     )
     assert [type(pool).__name__ for pool in read(scene, [plain, native])] == ["Concentrated"] * 2
     unwrapped = scene.created(home, wrapped=None)

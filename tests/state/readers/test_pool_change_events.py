@@ -8,9 +8,7 @@ from random import Random
 import pytest
 
 from swapcli.core.model.network import Kind
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.core.networks.pool_addresses import hash_pool_key
 from swapcli.core.pools import FAMILIES
 from swapcli.state.readers.contract_kinds import (
     KINDS,
@@ -24,11 +22,11 @@ from swapcli.state.readers.contract_kinds import (
     first_topic,
     key_of_emitter,
     kinds_of_family,
-    topic_of,
 )
 from swapcli.state.readers.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
 from swapcli.state.rpc.node import Log
 from tests.contracts.evm import compile_solidity, load_artifact
+from tests.support.outside_ids import keccak256, topic_of
 
 _BALANCER = "@balancer-labs/v2-deployments/dist/tasks"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
@@ -113,7 +111,7 @@ def test_an_event_gives_the_key_of_its_pool() -> None:
         first_topic: pool_id,
         address_in_first_topic: other,
         balancer_id_in_first_topic: other,
-        ekubo_key_in_data: hash_pool_key(POOL_KEY),
+        ekubo_key_in_data: f"0x{int.from_bytes(keccak256(POOL_KEY)) | 1 << 255:064x}",
         clober_book_in_first_topic: f"0x{0:016x}{pool_id[2:50]}",
     }
     content: dict[KeyOfEvent, str] = dict.fromkeys(

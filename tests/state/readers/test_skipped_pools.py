@@ -6,7 +6,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.curve.stableswap import StableSwap
 from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.readers import load_pools
@@ -18,6 +17,7 @@ from swapcli.state.rpc.lockstep_reads import SkippedItem
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 from tests.core.pools.real_pools import ContractFixture, UniswapV4
+from tests.support.outside_ids import v4_id
 
 COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
 
@@ -163,7 +163,7 @@ def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
     refused = load(chain, place._replace(constants=key._replace(hooks="0x" + "12" * 18 + "00c8")))
     assert isinstance(refused, SkippedItem)
     assert refused.reason.endswith("by permission beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)")
-    unpriced = place._replace(fee_ppm=500, constants=key._replace(pool_id=v4_pool_id(*real.world.tokens, 500, 60)))
+    unpriced = place._replace(fee_ppm=500, constants=key._replace(pool_id=v4_id(*real.world.tokens, 500, 60)))
     assert load(chain, unpriced) == SkippedItem(unpriced.pool_id, "fee_ppm: expected the 500 of its key, not 0")
 
 

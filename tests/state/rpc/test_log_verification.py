@@ -10,7 +10,6 @@ import pytest
 
 from swapcli.core.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.core.pools import FAMILIES
-from swapcli.state.readers.contract_kinds import topic_of
 from swapcli.state.readers.pool_change_events import change_topics, changed_pool, find_possible_changes
 from swapcli.state.rpc.log_verification import compute_bloom, find_missing_logs, find_withheld_block
 from swapcli.state.rpc.logs_bloom import is_selective, may_contain
@@ -22,6 +21,7 @@ from tests.chain.failure_modes import NOWHERE, connect_without_pauses
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.small_chain import SmallTestChain
 from tests.support.chain import restored
+from tests.support.outside_ids import topic_of
 
 
 class Place(NamedTuple):

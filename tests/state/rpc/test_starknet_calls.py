@@ -17,12 +17,11 @@ from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.pool import PoolIdentity
-from swapcli.core.networks.pool_addresses import ekubo_pool_id
 from swapcli.core.pools.ekubo.ekubo import Ekubo, fee_ppm_of
 from swapcli.payload.starknet import deserialise_call
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.pool_constants import EkuboConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.node import Log, LogFilter
@@ -31,6 +30,7 @@ from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.payload.starknet.fake_node import CHAIN_ID, name_hash
 from tests.payload.starknet.pools_on_chain import CORE, STARKNET
 from tests.support.loopback_server import FakeExchange, http_response, loopback_server
+from tests.support.outside_ids import ekubo_id, topic_of
 
 RECORDS: Final[list[dict[str, Any]]] = json.loads((Path(__file__).with_name("node_records.json")).read_text())
 PARAMETERS: Final = {
@@ -161,7 +161,7 @@ def test_pools_in_a_real_block_are_followed_by_their_events() -> None:
     for log in swapped_logs():
         felts = read_felts(log.data, 21, "Swapped")
         token0, token1, fee, spacing, extension = felts[1:6]
-        expected = ekubo_pool_id(hex(token0), hex(token1), fee, spacing, hex(extension))
+        expected = ekubo_id(hex(token0), hex(token1), fee, spacing, hex(extension))
         assert key_of(log) == expected
 
 
@@ -198,7 +198,7 @@ def _pool_after(key: tuple[int, ...], after: tuple[int, ...]) -> Ekubo:
     return Ekubo.from_state(
         identity,
         {
-            "pool_id": ekubo_pool_id(*tokens, fee, spacing, "0x0"),
+            "pool_id": ekubo_id(*tokens, fee, spacing, "0x0"),
             "fee_x128": str(fee),
             "tick_spacing": spacing,
             "extension": "0x0",

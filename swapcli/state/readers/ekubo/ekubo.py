@@ -13,7 +13,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.pool_addresses import ekubo_pool_id, hash_pool_key
+from swapcli.core.networks.pool_addresses import ekubo_pool_id, hash_ekubo_key
 from swapcli.core.pools.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
 from swapcli.core.pools.ekubo.ekubo_tick_math import MAX_TICK
 from swapcli.core.pools.ekubo.ekubo_twamm import EkuboTwamm
@@ -135,7 +135,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     ref = factory.new_ref(factory.address, (first, second), family, protocol)
     return ref._replace(
         fee_ppm=fee_ppm_of(fee_x128),
-        constants=EkuboConstants(hash_pool_key(log.data[: 5 * WORD]), spacing, fee_x128, extension),
+        constants=EkuboConstants(hash_ekubo_key(log.data[: 5 * WORD]), spacing, fee_x128, extension),
         last_read=LastTicks(join_signed(felts[5:7], "PoolInitialized")),
     )
 

@@ -12,11 +12,11 @@ from random import Random
 import pytest
 
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import keccak256
 from swapcli.payload.evm.extra_data import RouterPoolKind
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity
 from tests.payload.evm.router.test_vault_pools import carry_out, single_call
 from tests.payload.evm.router.vault_pools import BUFFER_DOLLARS, POOL_DOLLARS, SHARES, Offer, VaultPools
+from tests.support.outside_ids import keccak256
 
 pytestmark = pytest.mark.slow  # the Vault takes half a minute to compile
 

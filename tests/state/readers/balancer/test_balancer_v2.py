@@ -14,7 +14,7 @@ from swapcli.core.pools.balancer.balancer_v2_composable import BalancerV2Composa
 from swapcli.core.pools.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools, ref_of_pool
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import BalancerV2Constants
 from swapcli.state.readers.pool_ref import PoolRef
@@ -31,6 +31,7 @@ from tests.core.pools.balancer.balancer_v2_chain import (
     random_parameters,
 )
 from tests.core.pools.balancer.test_balancer_v2_differential import traded_balance
+from tests.support.outside_ids import topic_of
 
 NOW = 1_700_000_000
 PROTOCOLS = (

@@ -14,7 +14,7 @@ from eth_abi.abi import encode
 from swapcli.core.networks.catalogue import find_network
 from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.balancer import balancer_v2
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call
@@ -23,6 +23,7 @@ from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.balancer.test_balancer_v2_eclp import POOL_ID, build
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
+from tests.support.outside_ids import topic_of
 
 VAULT = "0xba12222222228d8ba445958a75a0704d566bf2c8"
 ZERO, PROVIDER = "0x" + "00" * 20, "0x" + "9a" * 20

@@ -15,13 +15,14 @@ from swapcli.core.model.pool import Pool
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from swapcli.state.readers import load_pools
 from swapcli.state.readers.balancer.boosted_shares import vault_of
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources
 from tests.contracts.evm import Chain
+from tests.support.outside_ids import topic_of
 
 WAD = 10**18
 TOKENS = tuple(f"0x{k:040x}" for k in (0x11, 0x22, 0x33))

@@ -22,7 +22,7 @@ from swapcli.core.pools.balancer.balancer_v3_reclamm import BalancerV3Reclamm
 from swapcli.state.readers import ref_of_pool
 from swapcli.state.readers.balancer import balancer_v3
 from swapcli.state.readers.balancer.boosted_shares import with_vault
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.share_price import share_price_calls
@@ -33,6 +33,7 @@ from tests.core.pools.balancer.balancer_v3_steps import Build, replay_steps
 from tests.core.pools.balancer.test_balancer_v3_boosted import build_boosted
 from tests.core.pools.balancer.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm
 from tests.core.pools.recorded import read_vectors
+from tests.support.outside_ids import topic_of
 
 VAULT = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 ZERO = "0x" + "00" * 20

@@ -15,7 +15,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.dodo.dodo_v2 import DodoState, DodoV2
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.dodo.dodo_v2 import load, read_constants, read_created
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
@@ -24,6 +24,7 @@ from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.dodo.test_dodo_v2 import POOLS
 from tests.core.pools.random_pools import ADDRESS, TOKENS
+from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
 FACTORY = Factory("0x" + "fa" * 20, ContractKind.DODO_V2, (ProtocolInfo(42, "dodoDVM", "DVM", "dodo_v2"),))

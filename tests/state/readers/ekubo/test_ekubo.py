@@ -10,7 +10,6 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.explorer import contract_page
-from swapcli.core.networks.pool_addresses import ekubo_pool_id
 from swapcli.core.pools.ekubo.ekubo import Ekubo
 from swapcli.core.pools.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.core.pools.fixed_rate.bridge import StablecoinBridge
@@ -57,6 +56,7 @@ from tests.payload.starknet.pools_on_chain import (
     swap_on_chain,
 )
 from tests.state.rpc.test_starknet_node import connected
+from tests.support.outside_ids import ekubo_id
 
 RUNS_WITH_SWAPS = "runs with each swap, and may change it"
 LIVE = {
@@ -259,7 +259,7 @@ def test_a_stable_pair_that_may_overflow_is_left_out() -> None:
 def test_the_id_of_an_ekubo_pool_is_no_address() -> None:
     pool = read_all(build_chain())[0]["Ekubo"]
     token0, token1 = pool.tokens
-    assert pool.key == ekubo_pool_id(token0, token1, PLAIN.fee, PLAIN.tick_spacing, "0x0")
+    assert pool.key == ekubo_id(token0, token1, PLAIN.fee, PLAIN.tick_spacing, "0x0")
     assert contract_page(STARKNET, pool.key) is None
     assert contract_page(STARKNET, pool.address)
 

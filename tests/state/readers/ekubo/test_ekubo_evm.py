@@ -10,14 +10,12 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import ekubo_evm_pool_id
 from swapcli.core.pools.ekubo.ekubo_evm import EXACT_EXTENSIONS, MEV_CAPTURE, EkuboEvm, pool_config, stableswap_range
 from swapcli.core.pools.ekubo.ekubo_evm_tick_math import MAX_TICK, MIN_TICK, expand_ratio, sqrt_ratio_at_tick
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.ekubo.ekubo_evm import (
     MAX_WORDS,
     RECORDED_FEES_X64,
@@ -30,6 +28,7 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
+from tests.support.outside_ids import ekubo_evm_id, keccak256, topic_of
 
 BASE = find_network("base")
 WETH = BASE.wrapped_native_address or ""
@@ -60,7 +59,7 @@ def core() -> Any:
 
 def initialized(token0: str, token1: str, config: str, tick: int = 0) -> Log:
     """Return the event of a pool's initialisation."""
-    pool_id = bytes.fromhex(ekubo_evm_pool_id(token0, token1, config)[2:])
+    pool_id = bytes.fromhex(ekubo_evm_id(token0, token1, config)[2:])
     types = ["bytes32", "(address,address,bytes32)", "int32", "uint96"]
     data = encode(types, [pool_id, (token0, token1, bytes.fromhex(config[2:])), tick, ONE])
     topics = (topic_of(KINDS[ContractKind.EKUBO_EVM].created[0]),)
@@ -153,7 +152,7 @@ def test_pools_with_recorded_keys_are_found_by_their_tokens() -> None:
         ((ZERO_ADDRESS, TOKENS[0]), native_pair): [pool_config(0, 0, 0, 0, min(EXACT_EXTENSIONS))],
     }
     for (currencies, tokens), configs in keys.items():
-        states = {int(ekubo_evm_pool_id(*currencies, config), 16): ONE << 160 for config in configs}
+        states = {int(ekubo_evm_id(*currencies, config), 16): ONE << 160 for config in configs}
 
         def send(calls: Sequence[ContractCall], states: dict[int, int] = states) -> list[ReturnData]:
             (call,) = calls

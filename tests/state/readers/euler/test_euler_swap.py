@@ -10,12 +10,11 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.euler.euler_swap import MAX_RESERVE, EulerSwap
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapAmounts, find_swaps
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.euler.euler_swap import load, read_constants, read_list
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
@@ -23,6 +22,7 @@ from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.multicall import MULTICALL3
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.random_pools import ADDRESS, TOKENS
+from tests.support.outside_ids import keccak256, topic_of
 
 _T = TypeVar("_T")
 NOW = 1_700_000_000

@@ -14,7 +14,7 @@ from swapcli.core.pools.gmx.gmx_vault import USDG_UNIT, GmxVault, fee_of_token
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
 from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
@@ -23,6 +23,7 @@ from tests.chain.node.recorded_curve import RecordedContracts
 from tests.core.pools.random_pools import ADDRESS, TOKENS
 from tests.core.pools.recorded import read_vectors
 from tests.core.pools.recorded_swaps import replay_recorded_swaps
+from tests.support.outside_ids import topic_of
 
 FACTORY = Factory(ADDRESS, ContractKind.GMX_VAULT, (ProtocolInfo(1, "test", "Test", "gmx_vault"),))
 VIEWS = {

@@ -18,7 +18,7 @@ from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.iziswap.iziswap import complete_ref, load, read_constants, read_created
 from swapcli.state.readers.pool_constants import TickConstants
@@ -29,6 +29,7 @@ from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.iziswap.test_iziswap import POOLS, valid_pool
 from tests.core.pools.random_pools import ADDRESS, TOKENS
+from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
 FACTORY = Factory("0x" + "fa" * 20, ContractKind.IZISWAP, (ProtocolInfo(14, "izumiV3", "iZi", "iziswap"),))

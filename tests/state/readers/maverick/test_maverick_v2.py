@@ -10,13 +10,12 @@ import pytest
 from eth_abi.abi import decode, encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.maverick.maverick_v2 import MaverickV2
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
 from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.maverick.maverick_v2 import MAX_TICKS, load, read_constants, read_list
 from swapcli.state.readers.pool_change_events import changed_pool
@@ -26,6 +25,7 @@ from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.maverick.test_maverick_v2 import build
+from tests.support.outside_ids import keccak256, topic_of
 
 BASE = find_network("base")
 SIGNATURES = (

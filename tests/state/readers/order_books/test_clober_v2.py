@@ -11,12 +11,11 @@ from eth_abi.abi import encode
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import clober_book_id
 from swapcli.core.pools.order_books.clober_tick_math import MAX_TICK
 from swapcli.core.pools.order_books.clober_v2 import CloberV2
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.order_books.clober_v2 import REACH, load, read_created
 from swapcli.state.readers.pool_change_events import changed_pool, find_possible_changes
 from swapcli.state.readers.pool_constants import CloberConstants
@@ -24,6 +23,7 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
+from tests.support.outside_ids import book_id, topic_of
 
 BASE = find_network("base")
 WETH = BASE.wrapped_native_address or ""
@@ -42,8 +42,7 @@ def book_of(base: str, quote: str, **changes: Any) -> Log:
         "hooks": ZERO_ADDRESS,
         "taker_policy": POLICY,
     } | changes
-    book_id = clober_book_id(base, quote=quote, **key)
-    topics = (topic_of(OPEN), book_id, *(f"0x{int(each, 16):064x}" for each in (base, quote)))
+    topics = (topic_of(OPEN), book_id(base, quote=quote, **key), *(f"0x{int(each, 16):064x}" for each in (base, quote)))
     names = ("unit_size", "maker_policy", "taker_policy", "hooks")
     data = encode(["uint64", "uint24", "uint24", "address"], [key[name] for name in names])
     return Log(address=manager().address, topics=topics, data=data, block_number=1, log_index=0)
@@ -65,8 +64,8 @@ def read(ref: PoolRef, levels: Sequence[tuple[int, int]] = LEVELS, answer: Retur
     def send(calls: Sequence[ContractCall]) -> list[ReturnData]:
         (call,) = calls
         assert call.to == manager().lens
-        book_id, tick, count = (int.from_bytes(call.calldata[at : at + 32]) for at in (4, 36, 68))
-        assert (book_id, tick, count) == (int(ref.pool_id, 16), MAX_TICK, REACH)
+        book, tick, count = (int.from_bytes(call.calldata[at : at + 32]) for at in (4, 36, 68))
+        assert (book, tick, count) == (int(ref.pool_id, 16), MAX_TICK, REACH)
         return [answer or encode(["(int24,uint64)[]"], [list(levels)])]
 
     (pool,) = run_batched([(ref.key, load(ref))], send)

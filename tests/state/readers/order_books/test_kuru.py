@@ -10,18 +10,18 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.order_books.kuru import Kuru
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.order_books.kuru import REACH, load, read_created
 from swapcli.state.readers.pool_change_events import changed_pool
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.rpc.lockstep_reads import SkippedItem, run_batched
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
+from tests.support.outside_ids import keccak256, topic_of
 
 MONAD = find_network("monad")
 WMON = MONAD.wrapped_native_address or ""

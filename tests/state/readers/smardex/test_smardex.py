@@ -16,7 +16,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.smardex.smardex import SmarDex
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import FactoryConstants
 from swapcli.state.readers.pool_ref import PoolRef
@@ -27,6 +27,7 @@ from swapcli.state.rpc.multicall import MULTICALL3
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.random_pools import ADDRESS
 from tests.core.pools.smardex.test_smardex import POOLS
+from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
 OWN_FACTORY = "0x" + "fa" * 20

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.networks.address import keccak256
 from swapcli.core.pools.uniswap.clanker_volatility import ClankerVolatility
 from swapcli.core.pools.uniswap.tick_math import Q96
 from swapcli.state.discovery.pair_lookup import find_pair_pools
@@ -31,6 +30,7 @@ from tests.core.pools.uniswap.hooked_pools import (
     hook_fees,
     selling_and_buying,
 )
+from tests.support.outside_ids import keccak256
 
 NOW = 1_700_000_000
 TOKEN_FEE, PAIRED_FEE = 10_000, 30_007

@@ -19,7 +19,7 @@ from swapcli.core.pools.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.core.pools.uniswap.tick_math import Q96
 from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import SampledConstants, V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
@@ -30,6 +30,7 @@ from swapcli.state.rpc.node import BlockId, ContractCall, Log, ReturnData, block
 from swapcli.state.snapshot_reader import BlockSnapshot
 from tests.chain.node.evm_node import BLOCK, EvmNode, multicall_of, packed_reader
 from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, HookedPool, backward, forward
+from tests.support.outside_ids import topic_of
 
 PPM: Final = 10**12
 """A millionth of 10^18."""

@@ -14,14 +14,12 @@ from eth_abi.abi import decode, encode
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.networks.pool_addresses import infinity_pool_id
 from swapcli.core.pools.bins.infinity_bin import InfinityBin
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers import pool_reader, ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_constants import InfinityConstants
 from swapcli.state.readers.pool_ref import PoolRef
@@ -29,6 +27,7 @@ from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log
 from tests.core.pools.bins.test_infinity_bin_vectors import bin_steps
 from tests.core.pools.uniswap.test_infinity_vectors import concentrated_steps
+from tests.support.outside_ids import infinity_id, keccak256, topic_of
 
 BASE = find_network("base")
 INFINITY = next(each for each in BASE.protocols if each.amm_name == "PancakeSwapV4")
@@ -93,7 +92,7 @@ def created(kind: ContractKind, fee: int, parameters: int, hooks: str = ZERO_ADD
     """Return the reference that the event of a pool's creation gives."""
     manager = MANAGERS[kind]
     second = "0x" + "ff" * 20
-    pool_id = infinity_pool_id(first, second, hooks, manager, fee, parameters)
+    pool_id = infinity_id(first, second, hooks, manager, fee, parameters)
     rest = {ContractKind.INFINITY_CL: (2**96, 0), ContractKind.INFINITY_BIN: (2**23,)}[kind]
     content = encode(["address", "uint24", "uint256", *["uint256"] * len(rest)], [hooks, fee, parameters, *rest])
     topics = (topic_of(KINDS[kind].created[0]), pool_id, *(f"0x{address[2:]:0>64}" for address in (first, second)))
@@ -153,7 +152,7 @@ def test_a_native_currency_is_listed_in_its_wrapped_form(kind: ContractKind) -> 
     ref = created(kind, 3000, _STEP << 16, first=ZERO_ADDRESS)
     constants = ref.constants_as(InfinityConstants)
     assert (ref.tokens[0], constants.is_native, ref.fee_ppm, constants.step) == (WETH, True, 3000, _STEP)
-    assert ref.key == infinity_pool_id(ZERO_ADDRESS, ref.tokens[1], ZERO_ADDRESS, ref.address, 3000, _STEP << 16)
+    assert ref.key == infinity_id(ZERO_ADDRESS, ref.tokens[1], ZERO_ADDRESS, ref.address, 3000, _STEP << 16)
 
 
 @pytest.mark.parametrize("kind", MANAGERS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.pool_constants import V4Constants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap.v4_key import key_arguments
+from tests.support.outside_ids import v4_id
 
 FIRST, SECOND, HOOKS, MANAGER = (f"0x{digit * 40}" for digit in "1234")
 
@@ -21,7 +21,7 @@ FIRST, SECOND, HOOKS, MANAGER = (f"0x{digit * 40}" for digit in "1234")
     [(False, False, FIRST, 500), (True, True, ZERO_ADDRESS, DYNAMIC_FEE)],
 )
 def test_the_key_is_that_of_the_id(is_native: bool, is_dynamic: bool, currency0: str, fee: int) -> None:
-    pool_id = v4_pool_id(currency0, SECOND, fee, 10, HOOKS)
+    pool_id = v4_id(currency0, SECOND, fee, 10, HOOKS)
     key = V4Constants(pool_id, 10, HOOKS, is_native, is_dynamic)
     ref = PoolRef(
         MANAGER,

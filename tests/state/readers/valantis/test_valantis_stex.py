@@ -12,13 +12,12 @@ from eth_abi.abi import decode, encode
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
-from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.pools.valantis.stex_fee import StexStepwiseFee
 from swapcli.core.pools.valantis.valantis_stex import ValantisStex
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.readers.contract_kinds import ContractKind, topic_of
+from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.readers.factory_contract import Factory
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.valantis import valantis_stex
@@ -26,6 +25,7 @@ from swapcli.state.readers.valantis.valantis_stex import load, read_constants
 from swapcli.state.rpc.lockstep_reads import BatchRead
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.core.pools.valantis.test_valantis_stex import pool_of, valid_pool
+from tests.support.outside_ids import keccak256, topic_of
 
 AMM, MODULE, WITHDRAWALS = ("0x" + digit * 40 for digit in "abc")
 STEPWISE = replace(pool_of(StexStepwiseFee(10**22, 3 * 10**22, (3, 20, 500))), owed=0, unstaking=0)
