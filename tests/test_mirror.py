@@ -171,7 +171,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/checks": (
         "test_presign_checks.py on a node",
-        "dangers payments",
+        "payments",
     ),
     "payload/decode": (
         "test_decode.py and test_document.py of the command",

@@ -15,6 +15,7 @@ from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.token import Token
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import parse_address, parse_network_address
+from swapcli.payload.checks.dangers import by_gravity
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -59,7 +60,7 @@ def review_document(
         market = RoutedMarket(source.network, find_token, known.whole if known else lambda: None)
         differences = find_differences(given.document, given.payload, review.call, market)
         warnings += [QuoteWarning(WarningCode.DOCUMENT_DIFFERS, each) for each in differences]
-    return review._replace(warnings=tuple(dict.fromkeys(warnings)), transactions=reviewed)
+    return review._replace(warnings=by_gravity(dict.fromkeys(warnings)), transactions=reviewed)
 
 
 def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:
