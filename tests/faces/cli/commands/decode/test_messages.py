@@ -36,7 +36,7 @@ PERMISSIONS = {"token": "address", "amount": "uint256"}
 
 def typed(primary_type: str, types: Json, domain: Json, message: Json) -> Json:
     """Typed data as wallets take it, of structs by name and type of their fields."""
-    structs = {"EIP712Domain": {name: kind for name, kind in DOMAIN.items() if name in domain}, **types}
+    structs: Json = {"EIP712Domain": {name: kind for name, kind in DOMAIN.items() if name in domain}, **types}
     return {
         "types": {
             name: [{"name": field, "type": kind} for field, kind in fields.items()] for name, fields in structs.items()
@@ -286,7 +286,7 @@ def test_a_wallet_needs_the_primary_type(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_message_for_another_chain_contract_or_account_is_dangerous(kind: Kind) -> None:
+def test_a_message_for_something_else_is_dangerous(kind: Kind) -> None:
     def with_domain(**changes: Any) -> Json:
         return {**kind.honest, "domain": kind.honest["domain"] | changes}
 
