@@ -31,11 +31,17 @@ if TYPE_CHECKING:
 
 
 def review_document(
-    review: PayloadReview, given: PayloadInput, source: QuoteSource | None, now_s: float, limits: SlippageLimits
+    review: PayloadReview,
+    given: PayloadInput,
+    source: QuoteSource | None,
+    now_s: float,
+    limits: SlippageLimits,
+    usual_price_wei: int | None = None,
 ) -> PayloadReview:
     """Return the review of a payload with what came with it: transactions, chain, fees and route.
 
-    Raises `InvalidInput` for what cannot be read.
+    `usual_price_wei` is what a node reports of a unit of gas, None without one. Raises `InvalidInput` for what cannot
+    be read.
     """
     given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None
@@ -54,7 +60,7 @@ def review_document(
         warnings += list_warnings(review, given, reviewed, find_token)
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
-    warnings += fee_warnings(review, given, lambda: _native_usd(source))
+    warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)
         market = RoutedMarket(source.network, find_token, known.whole if known else lambda: None)

@@ -385,7 +385,7 @@ def guessed_types(primary_type: str, message: Json) -> Json:
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
-def test_an_order_by_signature_is_dangerous_and_says_what_it_trades(order: tuple[str, str, Json]) -> None:
+def test_an_order_by_signature_is_dangerous_and_described(order: tuple[str, str, Json]) -> None:
     primary_type, name, message = order
     contract = PERMIT2 if name == "Permit2" else OTHER
     domain = {"name": name, "chainId": 8453, "verifyingContract": contract}
