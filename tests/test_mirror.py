@@ -171,11 +171,12 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/checks": (
         "test_presign_checks.py on a node",
-        "dangers payments",
+        "payments",
     ),
     "payload/decode": (
-        "test_decode.py and test_document.py of the command",
-        "decode_payload documents given_transaction printed_forms shell_forms transaction_list typed_permits",
+        "test_decode.py, test_document.py and test_messages.py of the command",
+        "decode_payload documents given_transaction message_requests printed_forms shell_forms signed_orders"
+        " transaction_list typed_messages",
     ),
     "payload/evm": (
         "test_router_params.py and test_fibrous_calldata.py: what a router pays for the calldata",

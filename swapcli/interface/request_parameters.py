@@ -173,7 +173,8 @@ def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
         return parse_address(value, kind)
     except InvalidAddress as error:
         wrong = ", but its checksum is wrong" if error.has_wrong_checksum else ""
-        raise InvalidAddress(problem + wrong, hint=error.message, details={**error.details, "field": name}) from None
+        hint = f"{error.message}; {error.hint}" if error.hint else error.message
+        raise InvalidAddress(problem + wrong, hint=hint, details={**error.details, "field": name}) from None
 
 
 def parse_token_parameter(name: str, value: object, kind: Kind) -> str:

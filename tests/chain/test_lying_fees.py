@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli import Market
-from swapcli.core.errors import UnusualFees
+from swapcli.core.errors import SimulationError, UnusualFees
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import RpcAnswer, RpcRequest
 from tests.chain.proxy import Proxy, open_proxy, rewrites
@@ -145,6 +145,20 @@ def test_no_lie_of_a_node_is_signed_unseen(
                 market.transactions(quote, destination=BOB, sender=USER)
             refused += 1
     assert refused == LIES
+
+
+def test_a_router_without_code_is_graver_than_fees(
+    client: Client, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call of nobody uses far less gas than a swap, which alone is a reason not to sign."""
+    network = client.trader.world.network._replace(router="0x" + "77" * 20)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(write_settings(tmp_path, network, None)))
+    stores = {"store_dir": str(client.folder / "stores")}
+    with Market.live(client.name, rpc_url=proxy.url, settings=stores) as market:
+        quote = market.quote("ETH", "USDC", "1")
+        with pytest.raises(SimulationError, match="nothing is deployed at the router's address 0x7777"):
+            market.transactions(quote, destination=BOB, sender=USER)
 
 
 @pytest.mark.parametrize("command", ["calldata", "execute"])

@@ -67,6 +67,31 @@ class DecodedApproval(NamedTuple):
         return self.amount >= _UNLIMITED
 
 
+class DecodedMessage(NamedTuple):
+    """A message to sign: what the signature permits, orders or sets off, as far as its standard is known.
+
+    `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that these fields have all
+    that it does; other messages are dangerous, whatever they say. `contract_name` is the name that the domain gives its
+    contract. `owner` is the account that the message is about, `account` the one that a wallet is to sign as. An order
+    by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
+    `problems` are sentences that make it dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
+    """
+
+    title: str
+    primary_type: str = ""
+    contract_name: str | None = None
+    owner: str | None = None
+    account: str | None = None
+    approvals: tuple[DecodedApproval, ...] = ()
+    sells: tuple[tuple[str, int], ...] = ()
+    buys: tuple[tuple[str, int], ...] = ()
+    recipients: tuple[str, ...] = ()
+    deadline_s: int | None = None
+    is_permit2: bool = False
+    is_judged: bool = False
+    problems: tuple[str, ...] = ()
+
+
 class DecodedFee(NamedTuple):
     """What an integrator receives, in basis points of the output or of the surplus.
 
@@ -119,7 +144,8 @@ class DecodedCall(NamedTuple):
     `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
     what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end. `payments` are
     all that leaves the swap for others than its recipient. `releases` are those of the router that read the call so;
-    empty if releases do not matter, or no known one does.
+    empty if releases do not matter, or no known one does. `message` is set if a message is signed instead of a
+    transaction; its `approval` is then the first one that the message grants.
     """
 
     function: str
@@ -135,6 +161,13 @@ class DecodedCall(NamedTuple):
     trailing_bytes: int = 0
     payments: tuple[DecodedPayment, ...] = ()
     releases: tuple[str, ...] = ()
+    message: DecodedMessage | None = None
+
+    @property
+    def approvals(self) -> tuple[DecodedApproval, ...]:
+        """All that it allows others to take: by approval, by a permit inside the call, or by the message that it is."""
+        signed = self.message.approvals if self.message else ()
+        return tuple(dict.fromkeys(each for each in (self.approval, self.permit, *signed) if each is not None))
 
     @property
     def wraps(self) -> bool:

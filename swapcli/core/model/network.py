@@ -182,7 +182,8 @@ class PublicNode(NamedTuple):
 class Network(NamedTuple):
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
-    market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack
+    market has a gas price, `max_gas_price_wei` the most that a unit of gas costs even when the network is busy, 0 if it
+    is unknown. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack
     network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's settings
     describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades,
     `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero. `price_feeds` are the
@@ -215,6 +216,7 @@ class Network(NamedTuple):
     explorer: str | None = None
     stablecoins: tuple[str, ...] = ()
     gas_price_wei: int = 0
+    max_gas_price_wei: int = 0
     block_time_s: float | None = None
     has_v2: bool = True
     transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})

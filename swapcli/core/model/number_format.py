@@ -93,3 +93,8 @@ def format_time(unix_s: int) -> str:
         return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
         return f"{unix_s} s"
+
+
+def format_gwei(wei: int) -> str:
+    """Format a price of gas in gwei: 5000000 -> "0.005 gwei"."""
+    return f"{wei / 1e9:,.9f}".rstrip("0").rstrip(".") + " gwei"

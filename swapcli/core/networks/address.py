@@ -29,6 +29,9 @@ _EVM_IN_TEXT = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{40}(?![0-9a-zA-Z])"
 _NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
 _SHOWN_CHARACTERS = 80
 
+_HINT_CHECKSUM: Final = "get the address again from its source: at least one character of it has changed"
+"""The checksum catches typing errors and forged addresses, so no hint may say how to avoid it."""
+
 _EVM_ADDRESS_CHARACTERS = 42
 _checksummed: dict[str, str] = {}
 _MAX_HASHED_TOGETHER = 4_096
@@ -130,8 +133,7 @@ def _parse_evm(text: str) -> str:
         raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
     digits, canonical = text[2:], text.lower()
     if digits not in (digits.lower(), digits.upper()) and digits != _with_checksum(canonical)[2:]:
-        problem = "an address with a wrong checksum: check it, or write it in lower case"
-        raise _invalid(text, problem, has_wrong_checksum=True)
+        raise _invalid(text, "an address with a wrong checksum", hint=_HINT_CHECKSUM, has_wrong_checksum=True)
     return canonical
 
 
@@ -157,9 +159,10 @@ _FORMATS: Final = {
 }
 
 
-def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> InvalidAddress:
+def _invalid(text: str, problem: str, *, hint: str | None = None, has_wrong_checksum: bool = False) -> InvalidAddress:
     shown = truncate(text, _SHOWN_CHARACTERS)
-    return InvalidAddress(f'"{shown}" is {problem}', details={"address": shown}, has_wrong_checksum=has_wrong_checksum)
+    details = {"address": shown}
+    return InvalidAddress(f'"{shown}" is {problem}', hint=hint, details=details, has_wrong_checksum=has_wrong_checksum)
 
 
 def _with_checksum(address: str) -> str:

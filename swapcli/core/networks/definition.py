@@ -17,6 +17,7 @@
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
+| `max_gas_price_wei` | more than a unit of gas costs when the network is busy: decode warns above it; default 0, unknown |
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `blocked_tokens` | addresses of tokens that no route trades, not even in between |
 | `revoke_first_tokens` | addresses of tokens that refuse to change an allowance that is not zero, as USDT on Ethereum |
@@ -59,13 +60,13 @@ NETWORK_KEYS = (
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules", "facts_date",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "facts_date", "max_gas_price_wei",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens", "price_feeds", "hook_rules",
+    "revoke_first_tokens", "price_feeds", "hook_rules", "max_gas_price_wei",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -131,6 +132,7 @@ def parse_network(mapping: object, where: str) -> Network:
         explorer=fields.optional_web_url("explorer"),
         stablecoins=fields.addresses("stablecoins", kind),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
+        max_gas_price_wei=fields.whole("max_gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
         block_time_s=fields.optional_positive_number("block_time_s"),
         has_v2=fields.boolean("has_v2", default=kind.traits.has_v2),
         transfers=dict(_read_transfers(fields, kind)),
@@ -176,6 +178,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         explorer=fields.optional_web_url("explorer") or network.explorer,
         stablecoins=_merge(network.stablecoins, fields.addresses("stablecoins", kind)),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
+        max_gas_price_wei=fields.whole("max_gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.max_gas_price_wei),
         block_time_s=fields.optional_positive_number("block_time_s") or network.block_time_s,
         transfers={**network.transfers, **dict(_read_transfers(fields, kind))},
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),

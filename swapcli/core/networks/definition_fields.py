@@ -125,7 +125,8 @@ class DefinitionFields(FieldReader):
         try:
             return parse_address(value, kind)
         except InvalidAddress as error:
-            raise _config_error(path, error.message, {"key": path, "expected": kind.traits.address_noun}) from None
+            details = {"key": path, "expected": kind.traits.address_noun}
+            raise _config_error(path, error.message, details, error.hint) from None
 
 
 def _config_error(path: str, problem: str, details: Mapping[str, object], hint: str | None = None) -> ConfigError:

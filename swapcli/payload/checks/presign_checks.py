@@ -21,6 +21,7 @@ from swapcli.payload.checks.simulated_variants import (
     TradedTokens,
     TrialRunner,
     best_unproven,
+    check_router,
     proven_trials,
     require_expected,
     simulate_variants,
@@ -90,13 +91,14 @@ def check_payload(
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
     balances as shares, so that the swap need only pay the minimum. `variants` builds the payload for other variants of
     the router. Raise `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
-    reverts, pays another amount or cannot be simulated, and `UpstreamError`.
+    reverts, pays another amount or cannot be simulated, and `UpstreamError`. Of several causes, the gravest is raised.
     """
     head = node.read_head(BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST)
     at, is_exact = _block_to_check(origin, head)
     sender, swap = options.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
     holdings = read_sender_balances(node, at, sender, swap)
     if options.sender and holdings.balance_in < swap.amount_in:
+        check_router(node, payload, at)
         raise _insufficient_balance(holdings.balance_in, swap.amount_in, tokens.token_in)
     checked = PayloadCheck(tokens, holdings if options.sender else None, None, gas_wei, is_rounded, options.sender)
     checked = checked._replace(tag=_tag_to_estimate_on(origin, head))

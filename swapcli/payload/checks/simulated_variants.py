@@ -28,6 +28,7 @@ _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token t
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
 """A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong variant of a rate
 leaves at least a millionth of a token unsold."""
+_HINT_NO_ROUTER: Final = "see the router in the network's settings"
 _HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
 
 
@@ -190,8 +191,7 @@ def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) 
     where = f"at block {simulation.block}"
     match run.status:
         case SimulationStatus.NO_ROUTER:
-            problem = f"nothing is deployed at the router's address {payload.to} {where}"
-            raise _simulation_error(simulation, problem, "see the router in the network's settings")
+            raise _simulation_error(simulation, _describe_no_router(payload.to, simulation.block), _HINT_NO_ROUTER)
         case SimulationStatus.NOT_APPROVED:
             why = describe_revert(run.return_data)
             raise _simulation_error(
@@ -207,6 +207,20 @@ def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) 
         pays, due = (in_tokens(amount, tokens.token_out) for amount in (simulation.received, minimum))
         promise = "the quote says" if is_exact else "it promises at least"
         raise _simulation_error(simulation, f"the swap pays {pays} {where}, and {promise} {due}", _HINT_DO_NOT_SIGN)
+
+
+def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
+    """Raise `SimulationError` if nothing is deployed where a payload goes: it would keep what it is sent.
+
+    This costs a request, so it is asked only before a less grave error of the same payload.
+    """
+    if not node.read_account(payload.to, at).code:
+        block = block_number(at)
+        raise SimulationError(_describe_no_router(payload.to, block), hint=_HINT_NO_ROUTER, details={"block": block})
+
+
+def _describe_no_router(address: str, block: int) -> str:
+    return f"nothing is deployed at the router's address {address} at block {block}"
 
 
 def _simulation_error(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:

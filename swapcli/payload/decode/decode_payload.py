@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from swapcli.core.encoding.text import truncate
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidInput, SwapcliError
-from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.decoded_call import DecodedCall, DecodedMessage
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.payload.decode.documents import PayloadInput
@@ -25,14 +25,24 @@ def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     """
     if not given.has_content:
         return DecodedCall("")
-    if given.permit is not None:
-        return DecodedCall("permit", approval=given.permit)
+    if given.message is not None:
+        return _decode_message(given, given.message, wrapped)
     if given.felts is None:
         return decode_calldata(given.calldata, wrapped, given.value)
     call = decode_felts(given.felts) if given.entrypoint in (None, *FUNCTIONS) else None
     if call is None or given.entrypoint not in (None, call.function):
         return DecodedCall("", given.entrypoint or "")
     return call
+
+
+def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: str | None) -> DecodedCall:
+    """Return the call that a message stands for: that of a Safe's transaction, else one with the message's name."""
+    if given.calldata != "0x":
+        return decode_calldata(given.calldata, wrapped, given.value)._replace(message=message)
+    if message.is_judged and not message.approvals:
+        return DecodedCall("", message=message)  # a Safe sends a value
+    name = "permit" if message.approvals else printable(truncate(message.primary_type, _SHOWN_CHARACTERS))
+    return DecodedCall(name or "a message", approval=next(iter(message.approvals), None), message=message)
 
 
 def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callable[[str], MarketState]) -> str | None:
@@ -59,7 +69,7 @@ def _count_known(given: PayloadInput, market: MarketState) -> int:
     addresses: set[str | None] = {payload.to and payload.to.lower(), call.router}
     if call.order:
         addresses |= {call.order.token_in, call.order.token_out}
-    for approval in filter(None, (call.approval, call.permit)):
+    for approval in call.approvals:
         addresses |= {approval.token, approval.spender}
     addresses |= {each for swap in call.swaps for each in (swap.token_in, swap.token_out, swap.pool.key)}
     known = market.tokens.keys() | market.pools.keys() | known_contracts(market.network)

@@ -106,13 +106,22 @@ def _parse_json(text: str) -> PayloadInput:
         if felts is None:
             raise InvalidInput("this is not a list of felts or transactions", hint=HINT)
         return PayloadInput(GivenTransaction(felts=felts))
-    from swapcli.payload.decode.typed_permits import find_typed_data, parse_permit
-
     found = _object(document, "the document")
-    if (typed := find_typed_data(found)) is not None:
-        permit = parse_permit(typed)
-        return PayloadInput(permit, chain_ids=_chain_ids(permit))
+    if (message := _parse_message(found)) is not None:
+        return PayloadInput(message, chain_ids=_chain_ids(message))
     return _from_object(found)
+
+
+def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
+    """Return the message to sign that a document has; None if it has none."""
+    from swapcli.payload.decode.message_requests import find_message
+
+    request = find_message(document)
+    if request is None:
+        return None
+    from swapcli.payload.decode.typed_messages import parse_message
+
+    return parse_message(request)
 
 
 def _load(text: str) -> Sequence[object]:
@@ -132,9 +141,11 @@ def _load_one(text: str) -> object:
 
 
 def _from_objects(entries: Sequence[object]) -> PayloadInput:
-    """Parse a list of transactions, or of the answers of a node that have one each."""
+    """Parse a list of transactions and messages, or of the answers of a node that have one transaction each."""
     objects = [_object(entry, f"[{number}]") for number, entry in enumerate(entries)]
-    return _from_list([_parse_transaction(_unwrap(each), f"[{k}]") for k, each in enumerate(objects)])
+    return _from_list(
+        [_parse_message(each) or _parse_transaction(_unwrap(each), f"[{k}]") for k, each in enumerate(objects)]
+    )
 
 
 def _from_object(document: Mapping[str, object]) -> PayloadInput:

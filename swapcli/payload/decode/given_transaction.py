@@ -7,7 +7,7 @@ from typing import Final
 
 from swapcli.core.encoding.text import truncate
 from swapcli.core.errors import InvalidInput
-from swapcli.core.model.decoded_call import DecodedApproval
+from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import permit2_allowance, transactions
 from swapcli.payload.evm.decoding.decode import DECODERS
@@ -26,7 +26,7 @@ class GivenTransaction(NamedTuple):
     """One transaction as it was given; None for what it does not say. Values and fees are in wei.
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
-    what no transaction of a swap has. A message that permits something has `permit`, and its contract as `to`.
+    what no transaction of a swap has. A message to sign has `message`, and the contract that takes it as `to`.
     `purpose` is what the document calls it (`core.model.transaction.Purpose`).
     """
 
@@ -42,13 +42,13 @@ class GivenTransaction(NamedTuple):
     max_priority_fee_wei: int | None = None
     entrypoint: str | None = None
     oddities: tuple[str, ...] = ()
-    permit: DecodedApproval | None = None
+    message: DecodedMessage | None = None
     purpose: str | None = None
 
     @property
     def has_content(self) -> bool:
-        """Whether it calls or permits anything."""
-        return self.felts is not None or self.calldata != "0x" or self.permit is not None
+        """Whether it calls anything, or is a message."""
+        return self.felts is not None or self.calldata != "0x" or self.message is not None
 
     @property
     def calls_router(self) -> bool:

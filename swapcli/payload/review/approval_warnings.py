@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from swapcli.core.model.decoded_call import DecodedApproval
-from swapcli.core.model.number_format import format_time
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.dialects import known_contracts
-from swapcli.payload.evm.permit2_allowance import TIME_BITS
+from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
-
-_NEVER_EXPIRES: Final = (1 << TIME_BITS) - 1
 
 
 def approval_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarning]:
     """Yield what is unusual about the allowances that a payload grants."""
     call = review.call
-    for approval in filter(None, (call.approval, call.permit)):
+    for approval in call.approvals:
         yield from _warnings_of(approval, review, now_s)
 
 
@@ -40,7 +36,7 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
             WarningCode.SPENDER_UNKNOWN,
             f"the spender {review.shown(approval.spender)} is not a known router on {network.name}",
         )
-    is_permit2 = approval.expiration_s is not None and approval is review.call.approval
+    is_permit2 = approval.expiration_s is not None and approval == review.call.approval and review.call.message is None
     if is_permit2 and review.signing.to not in (None, PERMIT2):
         yield QuoteWarning(
             WarningCode.ROUTER_UNKNOWN, f"the call goes to {review.shown(review.signing.to)}, not Permit2"
@@ -53,7 +49,5 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
     if order is not None and approval.token is not None and approval.token != order.token_in:
         yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit is for another token than the swap sells")
     for end_s in dict.fromkeys(filter(None, (approval.expiration_s, approval.deadline_s))):
-        if end_s < now_s and (order is None or order.deadline_s != end_s):
-            yield QuoteWarning(WarningCode.DEADLINE_PASSED, f"the approval ended at {format_time(end_s)}")
-    if approval.expiration_s == _NEVER_EXPIRES:
-        yield QuoteWarning(WarningCode.DEADLINE_NONE, "the approval never expires")
+        if order is None or order.deadline_s != end_s:
+            yield from deadline_warnings(end_s, now_s, "the approval")

@@ -49,7 +49,7 @@ def _contracts(review: PayloadReview) -> Iterator[tuple[str, str]]:
             yield swap.token_out, "token"
     if order is not None:
         yield from ((token, "token") for token in (order.token_in, order.token_out) if token != ZERO_ADDRESS)
-    for approval in filter(None, (call.approval, call.permit)):
+    for approval in call.approvals:
         if approval.token is not None:
             yield approval.token, "token"
         if approval.spender is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from swapcli.core.model.network import Network
+from swapcli.core.model.number_format import format_gwei
 from swapcli.core.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.warning import QuoteWarning, WarningCode
@@ -12,6 +13,7 @@ from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.review.reviewed_payload import PayloadReview
+from swapcli.payload.signing.signing_limits import MAX_PRICE_FACTOR
 
 _MAX_GAS_FACTOR = 4
 """Of the estimate in the document. A limit has a quarter more than the estimate after refunds, which is up to 1.7 times
@@ -22,19 +24,52 @@ _MAX_GAS = 60_000_000
 """More than any known swap needs, where nothing else says how much it may be."""
 
 
+_SWAP_GAS = 300_000
+"""What a swap through a few pools uses, where the wallet is to find the gas limit itself."""
+_MAX_PRICE_WEI = 1_000 * 10**9
+"""More than a unit of gas costs on a network without a limit of its own; Ethereum had such prices for minutes."""
+_MAX_CATALOGUE_FACTOR = 100
+"""Of the gas price that the definition of such a network gives."""
+_MIN_BOUND_PART = 25
+"""The part of a network's limit that is never unusual: wallets add a fixed priority fee where fees are tiny."""
+
+
 def fee_warnings(
-    review: PayloadReview, given: PayloadInput, native_usd: Callable[[], float | None]
+    review: PayloadReview,
+    given: PayloadInput,
+    native_usd: Callable[[], float | None],
+    usual_price_wei: int | None = None,
 ) -> Iterator[QuoteWarning]:
     """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
 
-    `native_usd` returns the price of the native token, None if it is unknown.
+    `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is what a node reports
+    of a unit of gas; without one the network's definition has the limit.
     """
+    limit = None if review.network is None else _price_limit(review.network, usual_price_wei)
     others = [each for number, each in enumerate(given.listed) if number != given.position]
     swap = [given.payload]
     if given.position is not None and given.listed:
         swap.append(given.listed[given.position])
     for each in dict.fromkeys((*swap, *others)):
-        yield from map(_unusual, _problems(each, given, review.network, native_usd, is_swap=each in swap))
+        is_swap = each in swap
+        if limit is not None:
+            yield from map(_unusual, _price_problems(each, limit))
+        yield from map(_unusual, _problems(each, given, review.network, native_usd, is_swap=is_swap))
+
+
+def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
+    """Return the most that a unit of gas may cost, in wei; None if the network's fees are not those of an EVM."""
+    if not network.kind.traits.has_eth_nodes:
+        return None
+    limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, _MAX_CATALOGUE_FACTOR * network.gas_price_wei)
+    return limit if usual_price_wei is None else max(MAX_PRICE_FACTOR * usual_price_wei, limit // _MIN_BOUND_PART)
+
+
+def _price_problems(transaction: GivenTransaction, limit: int) -> Iterator[str]:
+    for name, price in (("maximum", transaction.max_fee_wei), ("priority", transaction.max_priority_fee_wei)):
+        if price is not None and price > limit:
+            enough = f"{format_gwei(limit)} is more than enough"
+            yield f"the {name} fee is {format_gwei(price)} for a unit of gas, and {enough}"
 
 
 def _problems(
@@ -50,8 +85,10 @@ def _problems(
         yield f"the gas limit is {gas:,}, and {limit:,} is more than enough"
     if max_fee is not None and priority is not None and priority > max_fee:
         yield "the priority fee is above the maximum fee: no node accepts the transaction"
-    if gas is None or max_fee is None:
+    if max_fee is None:
         return
+    if gas is None:
+        gas = _SWAP_GAS if is_swap else _MAX_APPROVAL_GAS // 8
     usd = native_usd()
     fees_usd = None if usd is None else gas * max_fee / 1e18 * usd
     if fees_usd is not None and fees_usd > DEFAULT_MAX_FEE_USD:

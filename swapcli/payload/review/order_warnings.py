@@ -9,9 +9,9 @@ from swapcli.core.model.number_format import format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.interface.timestamps import find_unit
 from swapcli.payload.checks.payments import describe_payment, find_strangers
 from swapcli.payload.checks.recipients import recipient_warnings
+from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
@@ -50,10 +50,9 @@ def order_warnings(
         yield QuoteWarning(
             WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
         )
-    elif order.deadline_s is not None and (found := find_unit(order.deadline_s, now_s)):
-        message = f"the deadline looks like {found[0]} and is read as seconds: the swap practically never expires"
-        yield QuoteWarning(WarningCode.DEADLINE_NONE, message)
-    elif order.has_deadline and order.deadline_s is None:
+    elif order.deadline_s is not None:
+        yield from deadline_warnings(order.deadline_s, now_s, "the swap")
+    elif order.has_deadline:
         yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
     due = order.amount_in if order.is_native_in else 0
     if signing.value is not None and signing.value != due:

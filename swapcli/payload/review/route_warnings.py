@@ -19,10 +19,12 @@ def named_tokens(review: PayloadReview) -> Iterator[str]:
     yield from review.ends
     yield from (payment.token for payment in call.payments)
     yield from (review.wrapped(token) for swap in call.swaps for token in swap[:2] if token)
-    for approval in filter(None, (call.approval, call.permit)):
+    for approval in call.approvals:
         allowed = approval.token or review.signing.to
         if allowed is not None:
             yield allowed
+    if call.message is not None:
+        yield from (token for token, _ in (*call.message.sells, *call.message.buys))
 
 
 def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from swapcli.core.model.node_figures import NodeFigures
+from swapcli.core.model.number_format import format_gwei
 from swapcli.core.records import NamedTuple
 
 MAX_PRICE_FACTOR = 10
@@ -81,7 +82,8 @@ def _price_excesses(node: NodeFigures, second: NodeFigures, max_fee_wei: int) ->
     for reporter, found in (("its own recent blocks", node), ("a second node", second)):
         usual = found.usual_price_wei
         if usual is not None and max_fee_wei > MAX_PRICE_FACTOR * max(usual, _MIN_PRICE_WEI):
-            yield f"the maximum fee is {_gwei(max_fee_wei)} for a unit of gas, but {reporter} paid about {_gwei(usual)}"
+            shown, paid = format_gwei(max_fee_wei), format_gwei(usual)
+            yield f"the maximum fee is {shown} for a unit of gas, but {reporter} paid about {paid}"
 
 
 def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[str]:
@@ -90,9 +92,5 @@ def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[s
         if usd > limits.max_fee_usd:
             yield f"the gas may cost ${usd:,.2f}, above ${limits.max_fee_usd:,.2f} (setting max_fee_usd)"
     elif max_fee_wei > _MAX_CATALOGUE_FACTOR * limits.catalogue_price_wei > 0:
-        usual = _gwei(limits.catalogue_price_wei)
-        yield f"the maximum fee is {_gwei(max_fee_wei)} for a unit of gas, but the network's usual price is {usual}"
-
-
-def _gwei(wei: int) -> str:
-    return f"{wei / 1e9:,.9f}".rstrip("0").rstrip(".") + " gwei"
+        shown, usual = format_gwei(max_fee_wei), format_gwei(limits.catalogue_price_wei)
+        yield f"the maximum fee is {shown} for a unit of gas, but the network's usual price is {usual}"

@@ -15,6 +15,7 @@ from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.token import Token
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import parse_address, parse_network_address
+from swapcli.payload.checks.dangers import by_gravity
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -30,11 +31,17 @@ if TYPE_CHECKING:
 
 
 def review_document(
-    review: PayloadReview, given: PayloadInput, source: QuoteSource | None, now_s: float, limits: SlippageLimits
+    review: PayloadReview,
+    given: PayloadInput,
+    source: QuoteSource | None,
+    now_s: float,
+    limits: SlippageLimits,
+    usual_price_wei: int | None = None,
 ) -> PayloadReview:
     """Return the review of a payload with what came with it: transactions, chain, fees and route.
 
-    Raises `InvalidInput` for what cannot be read.
+    `usual_price_wei` is what a node reports of a unit of gas, None without one. Raises `InvalidInput` for what cannot
+    be read.
     """
     given = _canonical_input(given, review.network)
     wrapped = review.network.wrapped_native_address if review.network else None
@@ -53,13 +60,13 @@ def review_document(
         warnings += list_warnings(review, given, reviewed, find_token)
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
-    warnings += fee_warnings(review, given, lambda: _native_usd(source))
+    warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)
         market = RoutedMarket(source.network, find_token, known.whole if known else lambda: None)
         differences = find_differences(given.document, given.payload, review.call, market)
         warnings += [QuoteWarning(WarningCode.DOCUMENT_DIFFERS, each) for each in differences]
-    return review._replace(warnings=tuple(dict.fromkeys(warnings)), transactions=reviewed)
+    return review._replace(warnings=by_gravity(dict.fromkeys(warnings)), transactions=reviewed)
 
 
 def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:

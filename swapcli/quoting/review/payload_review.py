@@ -27,6 +27,7 @@ from swapcli.payload.review.amount_warnings import minimum_warnings, output_warn
 from swapcli.payload.review.approval_warnings import approval_warnings
 from swapcli.payload.review.call_warnings import call_warnings
 from swapcli.payload.review.decoded_replay import ReviewedSwap
+from swapcli.payload.review.message_warnings import message_warnings
 from swapcli.payload.review.order_warnings import order_warnings, output_recipient, payment_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
@@ -72,7 +73,7 @@ def review_payload(
         warnings += minimum_warnings(known, order, problem, limits)
     if order and gross is not None:
         warnings += output_warnings(known, order, gross)
-    return known._replace(warnings=(*warnings, *approval_warnings(known, now_s)))
+    return known._replace(warnings=(*warnings, *message_warnings(known, now_s), *approval_warnings(known, now_s)))
 
 
 def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing) -> PayloadReview:

@@ -141,6 +141,7 @@ class PayloadChecker(NamedTuple):
     ) -> SigningPlan | None:
         """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`."""
         from swapcli.core.routing.gas import before_refunds
+        from swapcli.payload.checks.simulated_variants import check_router
         from swapcli.payload.signing.signing_fields import SwapGas, check_excesses, read_signing_plan
         from swapcli.payload.signing.signing_limits import FeeLimits
 
@@ -170,7 +171,8 @@ class PayloadChecker(NamedTuple):
             limits=FeeLimits(self.requested.max_fee_usd, wei_usd, self.network.gas_price_wei),
             second=self._read_second(sender),
         )
-        if not self.requested.allows_fees:
+        if plan.excesses and not self.requested.allows_fees:
+            check_router(self.node, payload, self.node.read_head(checked.tag).block)
             check_excesses(plan)
         return plan
 

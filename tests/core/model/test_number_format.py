@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.number_format import (
     apportion,
     format_bps_rounded_up,
+    format_gwei,
     format_percentage,
     format_ratio,
     format_share,
@@ -107,3 +108,13 @@ def test_ages(seconds: int, words: str) -> None:
 def test_significant_digits_carry_no_exponent() -> None:
     assert format_significant(Decimal("0.000000123456"), 3) == "0.000000123"
     assert format_significant(Decimal("123456789.987"), 3) == "123,456,789.99"
+
+
+def test_prices_of_gas_are_in_gwei() -> None:
+    assert [format_gwei(wei) for wei in (0, 1, 5_000_000, 10**9, 2 * 10**12)] == [
+        "0 gwei",
+        "0.000000001 gwei",
+        "0.005 gwei",
+        "1 gwei",
+        "2,000 gwei",
+    ]

@@ -1,8 +1,9 @@
-"""Every option, argument and field for an address reads one that names its chain, and rejects other chains' by name."""
+"""Every option, argument and field for an address: one that names its chain, and one with a wrong checksum."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,26 @@ def test_an_address_may_name_its_chain(place: str, calldata: bytes) -> None:
         ran = run_swapcli(*(word.replace("CHAIN", chain) for word in PLACES[place]), stdin=calldata, env=KEY)
         assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_ADDRESS")
         assert f"is for {named}, not for base" in ran.error["message"]
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if place != "tokens"])
+def test_a_wrong_checksum_is_never_talked_away(place: str, calldata: bytes) -> None:
+    """In lower case it would be accepted, and with it a mistyped or forged address. `tokens` searches for any text."""
+    wrong = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"
+    words = (word if "CHAIN" not in word else wrong for word in PLACES[place])
+    ran = run_swapcli(*words, stdin=calldata, env=KEY)
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_ADDRESS")
+    assert "is an address with a wrong checksum" in ran.error["message"]
+    assert "from its source" in ran.error["hint"]
+    assert "lower case" not in ran.stderr
+
+
+def test_the_address_of_a_setting_has_its_checksum(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text('networks: {base: {router: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"}}')
+    ran = run_swapcli("tokens", "base", "--json", "--config", str(file))
+    assert ran.exit_code != 0
+    assert "from its source" in ran.error["hint"]
 
 
 def test_the_tokens_of_a_batch_may_name_their_chain() -> None:

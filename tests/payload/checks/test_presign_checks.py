@@ -156,6 +156,8 @@ def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: 
     nowhere = trade.payload._replace(to="0x" + "77" * 20)
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
         check_payload(node, checks, nowhere, live(node), ends)
+    with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
+        check_payload(node, CheckOptions(sender=POOR), nowhere, live(node), ends)  # who has nothing either
     unwilling = trader.chain.deploy(SOURCES()["Unwilling"])
     (approval,) = trade.payload.approvals
     payload = trade.payload._replace(approvals=(approval._replace(token=unwilling.address),))

@@ -167,7 +167,7 @@ def test_approvals_name_spender_and_limit() -> None:
     unlimited = run_swapcli(
         "decode", f"0x095ea7b3{ME[2:]:0>64}{UNLIMITED}", "--network", "base", "--to", usdc, "--json"
     )
-    assert codes(unlimited) == ["ALLOWANCE_UNLIMITED", "SPENDER_UNKNOWN"]
+    assert codes(unlimited) == ["SPENDER_UNKNOWN", "ALLOWANCE_UNLIMITED"]
     assert "5 USDC" in run_swapcli(*exact).stdout
 
 

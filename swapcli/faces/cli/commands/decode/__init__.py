@@ -102,7 +102,8 @@ def decode(
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
     review = review_payload(call, fresh_source, signing, now_s, limits, price_request=session.nodes.rules.price_request)
-    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
+    review, usual_price_wei = _read_node(session, review, given)
+    review = review_document(review, given, fresh_source, now_s, limits, usual_price_wei)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review
 
@@ -153,18 +154,25 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
     return Market(session.sources.pools.open_without_pools(name), session.nodes, session.routers)
 
 
-def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
-    """Return the review with a warning for each contract without code, if the user has named a node."""
+def _read_node(session: Session, review: PayloadReview, given: PayloadInput) -> tuple[PayloadReview, int | None]:
+    """Return the review with a warning for each contract without code, and the usual price of a unit of gas.
+
+    Only a node that the user has named is read, and its fees only if the payload has any.
+    """
     network = review.network
     if network is None or session.nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
-        return review
+        return review, None
     from swapcli.payload.review.contract_codes import warn_of_codeless
+    from swapcli.payload.signing.signing_values import read_fee_history
 
     node = session.nodes.node(network)
     if node is None:
-        return review
+        return review, None
     with closing(node):
-        return warn_of_codeless(review, node)
+        review = warn_of_codeless(review, node)
+        has_fees = any(each.max_fee_wei is not None for each in (given.payload, *given.listed))
+        history = read_fee_history(node) if has_fees else None
+    return review, history.usual_price_wei if history else None
 
 
 def _market_for_guess(session: Session, name: str) -> MarketState:

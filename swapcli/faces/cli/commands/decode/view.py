@@ -47,8 +47,9 @@ class _Words:
         place = f" on {self._network.name}" if self._network else ""
         if not call.function:
             return f"A call of an unknown function, {call.selector}{place}"
-        if call.approval is not None and call.function == "permit":
-            return f"A message to sign: {call.function}{place}"
+        if call.message is not None:
+            of_safe = "a transaction of a Safe, " if call.message.primary_type == "SafeTx" else ""
+            return f"A message to sign: {of_safe}{call.function}{place}"
         router = f" of the router {call.dialect}" if call.dialect else ""
         return f"A call of {call.function}{router}{place}"
 
@@ -56,10 +57,8 @@ class _Words:
         """Yield what the call says, and what a fresh quote says."""
         signing = self._review.signing
         yield from self._order(now_s)
-        if self._call.approval is not None:
-            yield from self._approval("Approve", self._call.approval, now_s)
-        if self._call.permit is not None:
-            yield from self._approval("Permit", self._call.permit, now_s)
+        for approval in self._call.approvals:
+            yield from self._approval("Permit" if approval == self._call.permit else "Approve", approval, now_s)
         if signing.to is not None:
             yield Fact("To", self._address(signing.to))
         if signing.value is not None:
