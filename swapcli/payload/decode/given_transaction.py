@@ -27,7 +27,8 @@ class GivenTransaction(NamedTuple):
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
     what no transaction of a swap has. A message that permits something has `permit`, and its contract as `to`.
-    `purpose` is what the document calls it (`core.model.transaction.Purpose`).
+    `purpose` is what the document calls it (`core.model.transaction.Purpose`). A whole transaction (`is_whole`) says
+    everything that is signed: without `to` it deploys a contract. Calldata alone does not.
     """
 
     calldata: str = "0x"
@@ -44,6 +45,7 @@ class GivenTransaction(NamedTuple):
     oddities: tuple[str, ...] = ()
     permit: DecodedApproval | None = None
     purpose: str | None = None
+    is_whole: bool = False
 
     @property
     def has_content(self) -> bool:
