@@ -68,14 +68,21 @@ def _parse_text(text: str, levels: int) -> PayloadInput:
         raise InvalidInput("no calldata given", hint=HINT)
     if len(stripped) > MAX_BYTES * 4:
         raise InvalidInput("this is more calldata than any transaction can have", hint=HINT)
+    from swapcli.payload.decode.shell_forms import is_shell, parse_shell
+
     if stripped[0] in "{[":
-        return _parse_json(stripped)
+        try:
+            documents = _load(stripped)
+        except InvalidInput:
+            if not is_shell(stripped):
+                raise
+        else:
+            return _parse_json(documents, stripped)
     if stripped[0] == '"' and levels:
         inner = _load_one(stripped)
         return _parse_text(inner if isinstance(inner, str) else "", levels - 1)
     from swapcli.payload.decode.explorer_text import is_explorer_text, parse_explorer_text
     from swapcli.payload.decode.printed_forms import is_printed, parse_printed
-    from swapcli.payload.decode.shell_forms import is_shell, parse_shell
 
     if is_shell(stripped):
         form = parse_shell(stripped)
@@ -119,8 +126,7 @@ def _join_lines(text: str) -> str | None:
 # --- JSON
 
 
-def _parse_json(text: str) -> PayloadInput:
-    documents = _load(text)
+def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
     if len(documents) > 1:
         return _Document(documents).read_all(documents)
     (document,) = documents

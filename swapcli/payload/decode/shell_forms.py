@@ -25,15 +25,15 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _EXPORT: Final = "export"
 _TOKEN: Final = re.compile(
     rf"(?P<bare>[{re.escape(grammar.BARE_CHARACTERS)}]+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<blank>[ \t]+)|(?P<end>\n)"
-    r"|(?P<separator>[;|&()<>])|(?P<other>.)",
+    r"|(?P<separator>[;|&()<>]|\\\n)|(?P<other>.)",
     re.DOTALL,
 )
 """A part of a shell text. Nothing but the first four is in the grammar; a quote that is never closed is another."""
 _COMMAND_ENDS: Final = frozenset(";|&")
 _MAX_PLACES: Final = 5
 _SHOWN_CHARACTERS: Final = 40
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
-_CALLDATA: Final = re.compile(r"0x(?:[0-9a-fA-F]{2}){4,}")
+_HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
+_ADDRESS_CHARACTERS: Final = 42
 _DECIMAL: Final = re.compile(r"[0-9]{1,78}")
 _FIELDS: Final[Mapping[str, str]] = {
     grammar.CHAIN_OPTION: "chain",
@@ -120,7 +120,7 @@ class _Reader:
         for token in _TOKEN.finditer(text):
             found, shown = token.group(), token.lastgroup
             if shown in ("other", "separator"):
-                self._note(found, token.start(), "outside quotes")
+                self._note(found[0], token.start(), "outside quotes")
             if shown in ("blank", "separator", "end"):
                 is_open = False
                 if words and (shown == "end" or found in _COMMAND_ENDS):
@@ -286,10 +286,10 @@ def _variable(variables: Mapping[str, str], name: str) -> str:
 
 
 def _find_transaction(words: Sequence[_Word]) -> GivenTransaction:
-    """Return what can be read of a command that is outside the grammar: an address, and the calldata after it."""
-    texts = [word.text.rpartition("=")[2] for word in words]
-    addresses = [text for text in texts if _ADDRESS.fullmatch(text)]
-    calls = [text for text in texts if _CALLDATA.fullmatch(text) and not _ADDRESS.fullmatch(text)]
+    """Return what can be read of a command that is outside the grammar: an address, and calldata."""
+    found = [match[0] for word in words if (match := _HEX.match(word.text.rpartition("=")[2]))]
+    addresses = [each for each in found if len(each) == _ADDRESS_CHARACTERS]
+    calls = [each for each in found if len(each) > _ADDRESS_CHARACTERS and len(each) % 2 == 0]
     return GivenTransaction(
         parse_calldata(calls[-1]) if calls else "0x", to=addresses[-1] if addresses else None, is_whole=True
     )
