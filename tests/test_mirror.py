@@ -175,7 +175,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "payload/decode": (
         "test_decode.py and test_document.py of the command",
-        "decode_payload documents given_transaction printed_forms shell_forms transaction_list typed_permits",
+        "decode_payload documents envelopes given_transaction printed_forms shell_grammar transaction_fields "
+        "transaction_list typed_permits",
     ),
     "payload/evm": (
         "test_router_params.py and test_fibrous_calldata.py: what a router pays for the calldata",

