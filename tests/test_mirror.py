@@ -174,8 +174,8 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "dangers payments",
     ),
     "payload/decode": (
-        "test_decode.py and test_document.py of the command",
-        "decode_payload documents envelopes given_transaction printed_forms shell_grammar transaction_fields "
+        "test_documents.py, and test_decode.py and test_document.py of the command",
+        "decode_payload envelopes foreign_content given_transaction printed_forms shell_grammar transaction_fields "
         "transaction_list typed_permits",
     ),
     "payload/evm": (

@@ -11,6 +11,7 @@ from swapcli.core.model.decoded_call import DecodedApproval
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import permit2_allowance, transactions
 from swapcli.payload.evm.decoding.decode import DECODERS
+from swapcli.payload.starknet.account_calls import SWAP
 
 MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
@@ -54,9 +55,9 @@ class GivenTransaction(NamedTuple):
 
     @property
     def calls_router(self) -> bool:
-        """Whether it calls a function of a router that is decoded, or on Starknet one that is no approval."""
+        """Whether it calls a function of a router that is decoded."""
         if self.felts is not None:
-            return self.entrypoint not in (None, "approve")
+            return self.entrypoint == SWAP
         selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
         return selector in DECODERS and selector not in _APPROVALS
 

@@ -18,6 +18,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTrans
 
 _MAINNET = "-mainnet"
 """What some services add to the name of a network."""
+_NO_CONTRACT = "the call names no contract"
 _SHOWN_CHARACTERS = 40
 
 FindToken: TypeAlias = Callable[[str], Token | None]
@@ -33,7 +34,8 @@ def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Quote
     for each in (given.payload, *given.listed):
         yield from (QuoteWarning(WarningCode.CALL_UNUSUAL, oddity) for oddity in each.oddities)
         if each.is_whole and each.to is None and review.signing.to is None:
-            yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the transaction has no `to`: it deploys a contract")
+            sentence = "the transaction has no `to`: it deploys a contract" if each.felts is None else _NO_CONTRACT
+            yield QuoteWarning(WarningCode.CALL_UNUSUAL, sentence)
 
 
 def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarning]:
@@ -99,7 +101,7 @@ def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTra
     """Compare the swap among the transactions with the one that the document shows."""
     if (listed.calldata, listed.felts, listed.entrypoint) != (shown.calldata, shown.felts, shown.entrypoint):
         yield "the swap among the transactions has other calldata than the document shows"
-    if listed.to is None or (shown.to is not None and listed.to != shown.to):
+    if shown.to is not None and listed.to != shown.to:
         yield f"the swap among the transactions goes to {_shown(review, listed.to)}, not {_shown(review, shown.to)}"
     if (listed.value or 0) != (shown.value or 0):
         yield f"the swap among the transactions sends {listed.value or 0} wei, not {shown.value or 0}"
