@@ -95,11 +95,10 @@ def _transaction(signed: _Signed) -> GivenTransaction:
     to, data = fields["to"], fields["data"]
     if not isinstance(to, bytes) or not isinstance(data, bytes) or len(to) not in (0, _ADDRESS_BYTES):
         raise _InvalidRlpError
-    numbers = {
-        name: _number(fields[name])
-        for name in ("nonce", "gas", "max_fee_wei", "max_priority_fee_wei", "value")
-        if name in fields
-    }
+
+    def number(name: str) -> int | None:
+        return _number(fields[name]) if name in fields else None
+
     oddities = []
     if fields.get("authorizations"):
         oddities.append("the transaction also lets contracts act as the sender's account (authorizationList)")
@@ -115,7 +114,11 @@ def _transaction(signed: _Signed) -> GivenTransaction:
         sender=sender,
         oddities=tuple(oddities),
         is_whole=True,
-        **numbers,
+        value=number("value"),
+        nonce=number("nonce"),
+        gas=number("gas"),
+        max_fee_wei=number("max_fee_wei"),
+        max_priority_fee_wei=number("max_priority_fee_wei"),
     )
 
 

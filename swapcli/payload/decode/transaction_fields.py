@@ -51,7 +51,7 @@ class Chains(NamedTuple):
 
     def __or__(self, other: Chains) -> Chains:
         """Return the chains of both."""
-        return Chains(*(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in zip(self, other, strict=True)))
+        return Chains(tuple(dict.fromkeys((*self.ids, *other.ids))), tuple(dict.fromkeys((*self.names, *other.names))))
 
 
 def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool = False) -> GivenTransaction:
