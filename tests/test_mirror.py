@@ -174,9 +174,9 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "payments",
     ),
     "payload/decode": (
-        "test_decode.py, test_document.py and test_messages.py of the command",
-        "decode_payload documents given_transaction message_requests printed_forms shell_forms signed_orders"
-        " transaction_list typed_messages",
+        "test_documents.py, and test_decode.py, test_document.py and test_messages.py of the command",
+        "decode_payload envelopes foreign_content given_transaction message_requests printed_forms shell_grammar"
+        " signed_orders transaction_fields transaction_list typed_messages",
     ),
     "payload/evm": (
         "test_router_params.py and test_fibrous_calldata.py: what a router pays for the calldata",

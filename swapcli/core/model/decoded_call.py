@@ -22,7 +22,8 @@ class PoolHint(NamedTuple):
     and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
     `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
     the pool's family, empty if the call does not determine it. `contract` is the contract that is called to swap in the
-    pool, None if that is the pool itself or the router.
+    pool, None if that is the pool itself or the router. `extra_felts` describe the pool in a call on Starknet; None
+    elsewhere.
     """
 
     key: str | None = None
@@ -33,6 +34,7 @@ class PoolHint(NamedTuple):
     coin_out: int | None = None
     family: str = ""
     contract: str | None = None
+    extra_felts: tuple[int, ...] | None = None
 
 
 class DecodedSwap(NamedTuple):

@@ -18,6 +18,7 @@ DANGEROUS_CODES = frozenset(
         WarningCode.POOL_UNKNOWN,
         WarningCode.ROUTE_BROKEN,
         WarningCode.CALL_UNUSUAL,
+        WarningCode.HANDOFF_UNUSUAL,
         WarningCode.RECIPIENT_DIFFERS,
         WarningCode.PAYMENT_UNKNOWN,
         WarningCode.MINIMUM_ZERO,

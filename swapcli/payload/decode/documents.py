@@ -6,32 +6,34 @@ others are compared with what that payload needs.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final
 
 from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import describe
+from swapcli.payload.decode.envelopes import LIST_NAMES, JsonPath, Opened, open_envelopes
+from swapcli.payload.decode.foreign_content import find_foreign
 from swapcli.payload.decode.given_transaction import HINT, MAX_BYTES, GivenTransaction, parse_calldata
-from swapcli.payload.decode.quantities import parse_chain_id, parse_quantity
+from swapcli.payload.decode.quantities import find_chain_id
+from swapcli.payload.decode.raw_transactions import parse_raw
+from swapcli.payload.decode.transaction_fields import Chains, find_chains, one_of, parse_object, parse_transaction
 from swapcli.payload.evm.decoding.decode import DECODERS
+from swapcli.payload.starknet.account_transactions import parse_account_calls
 from swapcli.payload.starknet.decode_felts import parse_felts
 
 _MAX_TRANSACTIONS: Final = 256
+_MAX_TEXT_LEVELS: Final = 2
+"""How often a JSON text may hold another text to decode."""
 _SELECTOR_CHARACTERS: Final = 10
 _WORD_CHARACTERS: Final = 66
 """Of a word or a felt in hex with 0x."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
-_SENDING_METHODS: Final = (
-    "eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls",
-    "wallet_addInvokeTransaction",
-)  # fmt: skip
-_DELEGATE_CALL: Final = 1
-"""The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
+_INVOKE: Final = "INVOKE"
+"""How the type of an account's transaction on Starknet begins."""
+_EXECUTE: Final = "__execute__"
 
 
 class PayloadInput(NamedTuple):
@@ -39,7 +41,8 @@ class PayloadInput(NamedTuple):
 
     `payload` is the transaction to decode, `network` the name or chain id of its network. `listed` are all transactions
     of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
-    object that has the payload itself, `chain_ids` are all that it names.
+    object that has the payload itself, `chain_ids` and `chain_names` are all that the whole document names. `oddities`
+    are sentences about content outside the grammar of its form.
     """
 
     payload: GivenTransaction
@@ -48,32 +51,60 @@ class PayloadInput(NamedTuple):
     position: int | None = None
     document: Mapping[str, object] = MappingProxyType({})
     chain_ids: tuple[int, ...] = ()
+    chain_names: tuple[str, ...] = ()
+    oddities: tuple[str, ...] = ()
 
 
 def parse_payload(text: str) -> PayloadInput:
     """Parse what a user gives. Raises `InvalidInput`."""
+    return _parse_text(text, _MAX_TEXT_LEVELS)
+
+
+def _parse_text(text: str, levels: int) -> PayloadInput:
+    """Parse a text; `levels` is how often it may be JSON text that holds another one."""
     stripped = text.strip()
     if not stripped:
         raise InvalidInput("no calldata given", hint=HINT)
     if len(stripped) > MAX_BYTES * 4:
         raise InvalidInput("this is more calldata than any transaction can have", hint=HINT)
-    if stripped[0] in "{[":
-        return _parse_json(stripped)
-    from swapcli.payload.decode.printed_forms import is_printed, parse_printed
-    from swapcli.payload.decode.shell_forms import is_cast, is_shell, parse_cast, parse_shell
+    from swapcli.payload.decode.shell_forms import is_shell, parse_shell
 
-    if is_cast(stripped):
-        sent, network = parse_cast(stripped)
-        return _from_list(sent, network)
+    if stripped[0] in "{[":
+        try:
+            documents = _load(stripped)
+        except InvalidInput:
+            if not is_shell(stripped):
+                raise
+        else:
+            return _parse_json(documents, stripped)
+    if stripped[0] == '"' and levels:
+        inner = _load_one(stripped)
+        return _parse_text(inner if isinstance(inner, str) else "", levels - 1)
+    from swapcli.payload.decode.explorer_text import is_explorer_text, parse_explorer_text
+    from swapcli.payload.decode.printed_forms import is_printed, parse_printed
+
     if is_shell(stripped):
-        assigned, network, document = parse_shell(stripped)
-        return _from_list(assigned, network)._replace(document=document)
+        form = parse_shell(stripped)
+        found = _from_list(form.transactions, form.network, is_odd=bool(form.oddities))
+        return found._replace(document=form.document, oddities=form.oddities)
+    if is_explorer_text(stripped):
+        calldata, oddities = parse_explorer_text(stripped)
+        return PayloadInput(GivenTransaction(calldata), oddities=oddities)
     if is_printed(stripped):
         return _from_list(*parse_printed(stripped))
     unwrapped = _join_lines(stripped)
     if unwrapped is None and (felts := parse_felts(stripped)) is not None:
         return PayloadInput(GivenTransaction(felts=felts))
-    return PayloadInput(GivenTransaction(parse_calldata(unwrapped or stripped)))
+    return _from_hex(unwrapped or stripped)
+
+
+def _from_hex(text: str) -> PayloadInput:
+    """Parse the bytes of a whole transaction, or calldata."""
+    calldata = parse_calldata(text)
+    raw = parse_raw(calldata)
+    if raw is None:
+        return PayloadInput(GivenTransaction(calldata))
+    return PayloadInput(raw, chain_ids=_chain_ids(raw))
 
 
 def _join_lines(text: str) -> str | None:
@@ -94,22 +125,21 @@ def _join_lines(text: str) -> str | None:
 # --- JSON
 
 
-def _parse_json(text: str) -> PayloadInput:
-    documents = _load(text)
+def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
     if len(documents) > 1:
-        return _from_objects(documents)
+        return _Document(documents).read_all(documents)
     (document,) = documents
     if isinstance(document, list):
         if document and all(isinstance(entry, Mapping) for entry in document):
-            return _from_objects(document)
+            return _Document(document).read_all(document)
         felts = parse_felts(text)
         if felts is None:
             raise InvalidInput("this is not a list of felts or transactions", hint=HINT)
         return PayloadInput(GivenTransaction(felts=felts))
-    found = _object(document, "the document")
+    found = parse_object(document, "the document")
     if (message := _parse_message(found)) is not None:
         return PayloadInput(message, chain_ids=_chain_ids(message))
-    return _from_object(found)
+    return _Document(found).read(found)
 
 
 def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
@@ -140,47 +170,149 @@ def _load_one(text: str) -> object:
     return parse_json(text.encode(errors="replace"), "the document")
 
 
-def _from_objects(entries: Sequence[object]) -> PayloadInput:
-    """Parse a list of transactions and messages, or of the answers of a node that have one transaction each."""
-    objects = [_object(entry, f"[{number}]") for number, entry in enumerate(entries)]
-    return _from_list(
-        [_parse_message(each) or _parse_transaction(_unwrap(each), f"[{k}]") for k, each in enumerate(objects)]
-    )
+class _Document:
+    """A JSON document that is read; it knows which of its objects are transactions."""
 
+    def __init__(self, root: object) -> None:
+        self._root = root
+        self._read: set[JsonPath] = set()
+        self._messages: set[JsonPath] = set()
+        self._openings: dict[JsonPath, str] = {}
+        self._oddities: list[str] = []
 
-def _from_object(document: Mapping[str, object]) -> PayloadInput:
-    document = _with_nested_calldata(_unwrap(document))
-    listed = _find_list(document)
-    network = _text_or_number(document, "network")
-    own = _parse_transaction(document, "")
-    if listed is None:
-        if not own.has_content and own.to is None:
-            raise InvalidInput("the JSON has no calldata or data", hint=HINT)
-        return PayloadInput(own, network, document=document, chain_ids=_chain_ids(own))
-    name, entries = listed
-    parsed = [
-        _parse_transaction(_object(entry, f"{name}[{number}]"), f"{name}[{number}].")
-        for number, entry in enumerate(entries)
-    ]
-    found = _from_list(parsed, network)
-    chain_ids = tuple(dict.fromkeys((*_chain_ids(own), *found.chain_ids)))
-    if own.has_content:
-        return found._replace(payload=own, document=document, chain_ids=chain_ids)
-    if own.to is not None or own.value:
-        raise InvalidInput(
-            f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
+    def read_all(self, entries: Sequence[object]) -> PayloadInput:
+        """Read a list of transactions and messages, or of objects that have one each."""
+        return self._finish(*self._read_list(entries, (), None))
+
+    def read(self, document: Mapping[str, object]) -> PayloadInput:
+        """Read a document with one transaction, or with a list of them."""
+        opened = self._open(document, ())
+        if isinstance(opened.content, str):
+            found = _from_hex("".join(opened.content.split()))
+            self._compare_raw(found.payload, opened)
+            return self._finish(found, opened.chains)
+        if isinstance(opened.content, list):
+            return self._finish(*self._read_list(opened.content, opened.path, None))
+        found, chains = self._read_object(opened)
+        return self._finish(found, opened.chains | chains)
+
+    def _open(self, document: Mapping[str, object], path: JsonPath) -> Opened:
+        opened = open_envelopes(document, path)
+        self._openings |= opened.openings
+        return opened
+
+    def _finish(self, found: PayloadInput, chains: Chains) -> PayloadInput:
+        foreign = find_foreign(self._root, self._read, self._openings, found.payload.to, self._messages)
+        return found._replace(
+            chain_ids=tuple(dict.fromkeys((*found.chain_ids, *chains.ids))),
+            chain_names=chains.names,
+            oddities=(*self._oddities, *foreign),
         )
-    sender = found.payload.sender or own.sender or _safe_address(document)
-    payload = found.payload._replace(sender=sender)
-    return found._replace(payload=payload, document=document, chain_ids=chain_ids)
+
+    def _read_list(self, entries: Sequence[object], path: JsonPath, name: str | None) -> tuple[PayloadInput, Chains]:
+        """Read the transactions of a list; `name` is that of the list, None for a list of whole documents."""
+        if not 0 < len(entries) <= _MAX_TRANSACTIONS:
+            raise InvalidInput(f"expected a list of 1 to {_MAX_TRANSACTIONS} transactions", hint=HINT)
+        listed: list[GivenTransaction] = []
+        chains = Chains()
+        for number, entry in enumerate(entries):
+            place = f"{name or ''}[{number}]"
+            parsed = parse_object(entry, place)
+            if (message := _parse_message(parsed)) is not None:
+                self._messages.add((*path, number))
+                listed.append(message)
+                continue
+            opened = self._open(parsed, (*path, number))
+            found, more = self._read_entry(opened, "" if opened.path != (*path, number) else f"{place}.")
+            listed += found
+            chains |= opened.chains | more
+        return _from_list(listed), chains
+
+    def _read_entry(self, opened: Opened, place: str) -> tuple[Sequence[GivenTransaction], Chains]:
+        """Read what lies in one entry of a list."""
+        content = opened.content
+        if isinstance(content, str):
+            return [_from_hex("".join(content.split())).payload], Chains()
+        entry = parse_object(content, place.removesuffix(".") or "the transaction")
+        nested = _find_list(entry)
+        self._read.add(opened.path)
+        if nested is not None:
+            found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
+            own = parse_transaction(entry, place)
+            sender = [each if each.sender else each._replace(sender=own.sender) for each in found.listed]
+            return sender, chains | find_chains(entry, place)
+        return [parse_transaction(entry, place, is_sent=True)], find_chains(entry, place)
+
+    def _read_object(self, opened: Opened) -> tuple[PayloadInput, Chains]:
+        content = parse_object(opened.content, "the document")
+        document = _with_nested_calldata(content)
+        if document is not content:
+            self._read.add((*opened.path, "calldata"))
+        self._read.add(opened.path)
+        listed = _find_list(document)
+        network, chains = _network(document), find_chains(document, "")
+        own = parse_transaction(document, "", is_sent=opened.is_sent and listed is None)
+        if listed is None:
+            if own.felts is not None and _is_account_transaction(document):
+                return self._read_account(own, document, network), chains
+            if not own.has_content and own.to is None:
+                raise InvalidInput("the JSON has no calldata or data", hint=HINT)
+            return PayloadInput(own, network, document=document), chains
+        name, entries = listed
+        found, more = self._read_list(entries, (*opened.path, name), name)
+        found = found._replace(network=network, document=document)
+        if own.has_content:
+            return found._replace(payload=own), chains | more
+        if own.to is not None or own.value:
+            raise InvalidInput(
+                f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
+            )
+        sender = found.payload.sender or own.sender or _safe_address(document)
+        return found._replace(payload=found.payload._replace(sender=sender)), chains | more
+
+    def _read_account(self, own: GivenTransaction, document: Mapping[str, object], network: str | None) -> PayloadInput:
+        """Read the calls inside a transaction of an account on Starknet.
+
+        The account may be a relayer's, so its address does not say who shall receive the output.
+        """
+        own = own._replace(sender=None)
+        try:
+            calls = parse_account_calls(own.felts or ())
+        except InvalidInput as error:
+            self._oddities.append(error.message)
+            return PayloadInput(own._replace(entrypoint=_EXECUTE), network, document=document)
+        listed = [
+            own._replace(to=call.to, felts=call.felts, entrypoint=call.entrypoint, nonce=None, oddities=())
+            for call in calls
+        ]
+        listed[0] = listed[0]._replace(oddities=own.oddities)
+        return _from_list(listed, network)._replace(document=document)
+
+    def _compare_raw(self, raw: GivenTransaction, opened: Opened) -> None:
+        """Compare the bytes of a signed transaction with its fields, which nodes and libraries give beside them."""
+        outer, path = self._root, opened.path[:-1]
+        for step in path:
+            outer = outer[step]  # type: ignore[index]
+        shown = outer.get("tx") if isinstance(outer, Mapping) else None
+        if not isinstance(shown, Mapping):
+            return
+        self._read.add((*path, "tx"))
+        fields = parse_transaction(shown, "tx.", is_sent=True)
+        for name in ("calldata", "to", "value", "sender", "nonce", "gas", "chain_id"):
+            mine, theirs = getattr(raw, name), getattr(fields, name)
+            if theirs is not None and str(mine).lower() != str(theirs).lower():
+                self._oddities.append(f"{name} of the signed transaction is not that of the fields beside it")
 
 
-def _from_list(listed: Sequence[GivenTransaction], network: str | None = None) -> PayloadInput:
-    """Return a list of transactions with its payload: the last call of a router, else the last transaction."""
+def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *, is_odd: bool = False) -> PayloadInput:
+    """Return a list of transactions with its payload: the last call of a router, else the last transaction.
+
+    A list that `is_odd` may have nothing that can be decoded.
+    """
     if not listed:
         raise InvalidInput("the document lists no transactions", hint=HINT)
     position = max((k for k, each in enumerate(listed) if each.calls_router), default=len(listed) - 1)
-    if len(listed) == 1 and not listed[0].has_content and listed[0].to is None:
+    if len(listed) == 1 and not listed[0].has_content and listed[0].to is None and not is_odd:
         raise InvalidInput("the transaction has no calldata or data", hint=HINT)
     chain_ids = tuple(dict.fromkeys(chain_id for each in listed for chain_id in _chain_ids(each)))
     return PayloadInput(listed[position], network, tuple(listed), position, chain_ids=chain_ids)
@@ -190,22 +322,19 @@ def _chain_ids(transaction: GivenTransaction) -> tuple[int, ...]:
     return () if transaction.chain_id is None else (transaction.chain_id,)
 
 
-def _unwrap(document: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the transaction in the answer of a node, or in a request to a wallet. Raises `InvalidInput`."""
-    if document.get("method") in _SENDING_METHODS:
-        params = document.get("params")
-        if not isinstance(params, list) or len(params) != 1:
-            raise InvalidInput("params: expected a list with one transaction", details={"field": "params"})
-        return _object(params[0], "params[0]")
-    if "jsonrpc" not in document and not isinstance(document.get("result"), Mapping):
-        return document
-    if document.get("error") is not None:
-        raise InvalidInput("this is an error from a node, not a transaction", hint=HINT)
-    if document.get("result") is None:
-        raise InvalidInput(
-            "the answer of the node has no transaction", hint="the node does not know it: check its hash and network"
-        )
-    return _object(document["result"], "result")
+def _network(document: Mapping[str, object]) -> str | None:
+    """Return the name of the network of a document; its ids are among the chains."""
+    value = document.get("network")
+    if not isinstance(value, str) or not value.strip() or find_chain_id(value) is not None:
+        return None
+    return value.strip()
+
+
+def _is_account_transaction(document: Mapping[str, object]) -> bool:
+    """Return whether the felts of an object are the calls of an account on Starknet."""
+    kind = document.get("type")
+    has_sender = any(name in document for name in ("sender_address", "senderAddress"))
+    return has_sender or (isinstance(kind, str) and kind.upper().startswith(_INVOKE))
 
 
 def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object]:
@@ -219,7 +348,7 @@ def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object
 
 def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] | None:
     """Return the list of transactions of a document, with its name. Raises `InvalidInput`."""
-    found = _one(document, ("transactions", "calls"), "", lambda entries, _: entries)
+    found = one_of(document, LIST_NAMES, "", lambda entries, _: entries)
     if found is None:
         return None
     name, entries = found
@@ -233,119 +362,3 @@ def _safe_address(document: Mapping[str, object]) -> str | None:
     meta = document.get("meta")
     found = meta.get("createdFromSafeAddress") if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) and found else None
-
-
-# --- fields
-
-_CALLDATA_NAMES: Final = ("calldata", "data", "input")
-_TO_NAMES: Final = ("to", "contractaddress")
-"""The second one is that of calls on Starknet."""
-_ENTRYPOINT_NAMES: Final = ("entrypoint",)
-_CHAIN_NAMES: Final = ("chainid",)
-_GAS_NAMES: Final = ("gas", "gaslimit")
-_PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
-"""A node gives the price that was paid as `gasPrice` beside the maximum."""
-_SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
-
-_T = TypeVar("_T")
-
-
-def _parse_transaction(entry: Mapping[str, object], path: str) -> GivenTransaction:
-    """Parse a transaction; `path` is that of its fields. Raises `InvalidInput` for what cannot be read."""
-    calldata, felts = _value(entry, _CALLDATA_NAMES, path, _parse_content) or ("0x", None)
-    method = entry.get("contractMethod")
-    if isinstance(method, Mapping) or (method is not None and calldata == "0x"):
-        raise InvalidInput(
-            f"{path}contractMethod: only calldata is decoded, and this names a method",
-            hint="let the tool that wrote it encode the data, or leave contractMethod null",
-            details={"field": f"{path}contractMethod"},
-        )
-    prices = [parse_quantity(value, f"{path}{name}") for name, value in _named(entry, _PRICE_NAMES)]
-    return GivenTransaction(
-        calldata,
-        felts,
-        to=_value(entry, _TO_NAMES, path, _parse_text),
-        value=_value(entry, ("value",), path, parse_quantity),
-        chain_id=_value(entry, _CHAIN_NAMES, path, parse_chain_id),
-        sender=_value(entry, ("from",), path, _parse_text),
-        nonce=_value(entry, ("nonce",), path, parse_quantity),
-        gas=_value(entry, _GAS_NAMES, path, parse_quantity),
-        max_fee_wei=max(prices, default=None),
-        max_priority_fee_wei=_value(entry, ("maxpriorityfeepergas",), path, parse_quantity),
-        entrypoint=_value(entry, _ENTRYPOINT_NAMES, path, _parse_text),
-        oddities=tuple(_oddities(entry, path)),
-        purpose=_value(entry, ("what",), path, _parse_text),
-    )
-
-
-def _named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
-    """Yield the fields with one of these names that have a value, with their names as they are written.
-
-    Case and underscores do not matter, as some libraries write `chain_id`, and others read `ChainID` as `chainId`.
-    """
-    for name, value in entry.items():
-        if value is not None and name.replace("_", "").lower() in names:
-            yield name, value
-
-
-def _one(
-    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
-) -> tuple[str, _T] | None:
-    """Return the value of a field that has several names, with the name that it has; None without one.
-
-    Raises `InvalidInput` if it has two names with two values.
-    """
-    found = [(name, parse(value, f"{path}{name}")) for name, value in _named(entry, names)]
-    for name, value in found[1:]:
-        if value != found[0][1]:
-            raise InvalidInput(
-                f"{path}{name}: {found[0][0]} and {name} mean the same and differ", details={"field": f"{path}{name}"}
-            )
-    return found[0] if found else None
-
-
-def _value(
-    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
-) -> _T | None:
-    found = _one(entry, names, path, parse)
-    return None if found is None else found[1]
-
-
-def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | None]:
-    """Parse calldata, or the felts of a call."""
-    if isinstance(content, list):
-        return "0x", parse_felts(json.dumps(content))
-    if not isinstance(content, str):
-        raise InvalidInput(f"{path}: expected calldata, not {describe(content)}", hint=HINT, details={"field": path})
-    joined = "".join(content.split())
-    return ("0x" if joined in ("", "0x", "0X") else parse_calldata(joined)), None
-
-
-def _parse_text(value: object, path: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
-    return value.strip()
-
-
-def _text_or_number(document: Mapping[str, object], name: str) -> str | None:
-    value = document.get(name)
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else _value(document, (name,), "", _parse_text)
-
-
-def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
-    """Yield what a transaction would do beside its call."""
-    if any(value for _, value in _named(entry, ("authorizationlist",))):
-        yield "the transaction also lets contracts act as the sender's account (authorizationList)"
-    if _value(entry, ("operation",), path, parse_quantity) == _DELEGATE_CALL:
-        yield "the Safe runs the called contract's code as its own (operation 1)"
-    if any(parse_quantity(value, f"{path}{name}") for name, value in _named(entry, ("gasprice",))) and any(
-        True for _ in _named(entry, _SAFE_REFUND_NAMES)
-    ):
-        yield "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
-
-
-def _object(value: object, path: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"{path}: expected an object, not {describe(value)}", hint=HINT, details={"field": path})
-    return value

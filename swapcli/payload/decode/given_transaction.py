@@ -11,6 +11,7 @@ from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm import permit2_allowance, transactions
 from swapcli.payload.evm.decoding.decode import DECODERS
+from swapcli.payload.starknet.account_calls import SWAP
 
 MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
@@ -27,7 +28,8 @@ class GivenTransaction(NamedTuple):
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
     what no transaction of a swap has. A message to sign has `message`, and the contract that takes it as `to`.
-    `purpose` is what the document calls it (`core.model.transaction.Purpose`).
+    `purpose` is what the document calls it (`core.model.transaction.Purpose`). A whole transaction (`is_whole`) says
+    everything that is signed: without `to` it deploys a contract. Calldata alone does not.
     """
 
     calldata: str = "0x"
@@ -44,6 +46,7 @@ class GivenTransaction(NamedTuple):
     oddities: tuple[str, ...] = ()
     message: DecodedMessage | None = None
     purpose: str | None = None
+    is_whole: bool = False
 
     @property
     def has_content(self) -> bool:
@@ -52,9 +55,9 @@ class GivenTransaction(NamedTuple):
 
     @property
     def calls_router(self) -> bool:
-        """Whether it calls a function of a router that is decoded, or on Starknet one that is no approval."""
+        """Whether it calls a function of a router that is decoded."""
         if self.felts is not None:
-            return self.entrypoint not in (None, "approve")
+            return self.entrypoint == SWAP
         selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
         return selector in DECODERS and selector not in _APPROVALS
 

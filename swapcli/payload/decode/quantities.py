@@ -16,8 +16,10 @@ _DECIMAL: Final = re.compile(r"[0-9]{1,78}n?")
 """Also with the `n` of a BigInt of JavaScript."""
 _EXPONENT: Final = re.compile(r"[0-9]{1,78}(?:\.[0-9]{1,78})?[eE]\+?[0-9]{1,2}")
 """What JavaScript writes for a number of more than 21 digits."""
-_CHAIN_PREFIX: Final = "eip155:"
+_CHAIN_PREFIXES: Final = ("eip155:", "starknet:")
 """Of chain ids in CAIP-2, as WalletConnect writes them."""
+_STARKNET_CHAIN: Final = re.compile(r"SN_[A-Z_]{1,28}")
+"""A chain id of Starknet as text: its bytes are the digits of the number."""
 _BIG_NUMBER_KEYS: Final = ({"type", "hex"}, {"_hex", "_isBigNumber"}, {"_hex"}, {"__type", "value"}, {"$bigint"})
 """The keys of a big number as JSON: of ethers 5 after and before `toJSON`, of wagmi, of other serialisers."""
 _BIG_NUMBER_DIGITS: Final = ("hex", "_hex", "value", "$bigint")
@@ -39,10 +41,21 @@ def parse_quantity(value: object, name: str) -> int:
 
 
 def parse_chain_id(value: object, name: str) -> int:
-    """Return a chain id, also one such as eip155:8453. Raises `InvalidInput`."""
-    if isinstance(value, str) and value.strip().startswith(_CHAIN_PREFIX):
-        value = value.strip().removeprefix(_CHAIN_PREFIX)
-    return parse_quantity(value, name)
+    """Return a chain id, also one such as eip155:8453 or SN_MAIN. Raises `InvalidInput`."""
+    found = find_chain_id(value)
+    return parse_quantity(value, name) if found is None else found
+
+
+def find_chain_id(value: object) -> int | None:
+    """Return the chain id that a value is, None if it is none: it may be the name of a chain."""
+    if isinstance(value, str):
+        value = value.strip()
+        for prefix in _CHAIN_PREFIXES:
+            value = value.removeprefix(prefix)
+        if _STARKNET_CHAIN.fullmatch(value):
+            return int.from_bytes(value.encode())
+    number = _read(value)
+    return number if number is not None and 0 <= number <= MAX_UINT256 else None
 
 
 def _read(value: object) -> int | None:

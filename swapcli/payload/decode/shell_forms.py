@@ -1,154 +1,282 @@
-"""Transactions as shells have them: the `cast send` commands and the assignments that `swapcli calldata` prints."""
+"""Read transactions from shell text: the `cast send` commands and the assignments that `swapcli calldata` prints.
+
+A shell executes such a text, so whatever `shell_grammar` does not know is dangerous, even if the transaction is right.
+The reader names each such place, and still reads the rest.
+"""
 
 from __future__ import annotations
 
 import re
-import shlex
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
+from swapcli.core.encoding.strict_json import parse_json
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidInput
+from swapcli.core.records import NamedTuple
+from swapcli.payload.decode import shell_grammar as grammar
 from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
 from swapcli.payload.decode.quantities import parse_quantity
 
-_CAST: Final = re.compile(r"(?:\$ +)?cast\s+send\s")
-_ASSIGNMENT: Final = re.compile(r"(?:export +)?SWAP_[A-Z0-9_]+=")
-_CAST_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "--from": "from", "-f": "from", "--value": "value", "--nonce": "nonce", "--gas-limit": "gas",
-        "--gas-price": "max_fee_wei", "--priority-gas-price": "max_priority_fee_wei", "--chain": "chain",
-        "--chain-id": "chain", "-c": "chain",
-    }
-)  # fmt: skip
-_CAST_ARGUMENTS: Final = frozenset(
-    {
-        "--access-list", "--rpc-url", "-r", "--account", "--keystore", "--password", "--password-file",
-        "--private-key", "--timeout", "--confirmations",
-    }
-)  # fmt: skip
-"""Options with an argument that changes nothing of what is decoded."""
-_CAST_FLAGS: Final = frozenset(
-    {"--ledger", "--trezor", "--aws", "--interactive", "-i", "--legacy", "--json", "-j", "--async", "--unlocked"}
+_CAST: Final = re.compile(r"\bcast\s+send\b")
+_VARIABLE: Final = re.compile(r"(?:^|[\s;&|])SWAP_[A-Z0-9_]+=")
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_EXPORT: Final = "export"
+_TOKEN: Final = re.compile(
+    rf"(?P<bare>[{re.escape(grammar.BARE_CHARACTERS)}]+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<blank>[ \t]+)|(?P<end>\n)"
+    r"|(?P<separator>[;|&()<>]|\\\n)|(?P<other>.)",
+    re.DOTALL,
 )
+"""A part of a shell text. Nothing but the first four is in the grammar; a quote that is never closed is another."""
+_COMMAND_ENDS: Final = frozenset(";|&")
+_MAX_PLACES: Final = 5
+_SHOWN_CHARACTERS: Final = 40
+_HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
+_ADDRESS_CHARACTERS: Final = 42
+_DECIMAL: Final = re.compile(r"[0-9]{1,78}")
+_FIELDS: Final[Mapping[str, str]] = {
+    grammar.CHAIN_OPTION: "chain",
+    grammar.VALUE_OPTION: "value",
+    grammar.ACCESS_LIST_OPTION: "access list",
+    **{option: field for field, option in grammar.CAST_OPTIONS.items()},
+}
 
 
-def is_cast(text: str) -> bool:
-    """Return whether a text is commands of `cast send`."""
-    return _CAST.match(text) is not None
+class ShellForm(NamedTuple):
+    """What a shell text sends, and what else it has.
+
+    `document` is what it says about the swap. `oddities` are sentences about what `calldata` never prints.
+    """
+
+    transactions: tuple[GivenTransaction, ...]
+    network: str | None
+    document: Mapping[str, object]
+    oddities: tuple[str, ...]
+
+
+class _Word(NamedTuple):
+    """A word as the shell sees it; line and column count from 1."""
+
+    text: str
+    line: int
+    column: int
+
+    @property
+    def place(self) -> str:
+        return f"line {self.line}, column {self.column}"
 
 
 def is_shell(text: str) -> bool:
-    """Return whether a text is the assignments of `--format sh`."""
-    return _ASSIGNMENT.match(text) is not None
+    """Return whether a text has commands of `cast send`, or the assignments of `--format sh`."""
+    return _CAST.search(text) is not None or _VARIABLE.search(text) is not None
 
 
-def parse_cast(text: str) -> tuple[list[GivenTransaction], str | None]:
-    """Parse commands of `cast send`, one a line, with the network that they name, if any. Raises `InvalidInput`."""
-    sent, networks = [], []
-    for line in text.replace("\\\n", " ").splitlines():
-        if not line.strip():
-            continue
-        words = _split(line)
-        if words[:1] == ["$"]:
-            words = words[1:]
-        if words[:2] != ["cast", "send"]:
-            raise InvalidInput("every line must be a command of cast send", hint="give the commands alone")
-        transaction, network = _parse_command(words[2:])
-        sent.append(transaction)
-        if network is not None:
-            networks.append(network)
-    if len(set(networks)) > 1:
-        raise InvalidInput("the commands of cast send name several networks")
-    return sent, networks[0] if networks else None
+def parse_shell(text: str) -> ShellForm:
+    """Parse commands of `cast send`, or assignments of `--format sh`.
 
-
-def _parse_command(words: Sequence[str]) -> tuple[GivenTransaction, str | None]:
-    options: dict[str, str] = {}
-    positional: list[str] = []
-    reader = iter(words)
-    for word in reader:
-        name, separator, attached = word.partition("=")
-        if name in _CAST_FIELDS or name in _CAST_ARGUMENTS:
-            argument = attached if separator else next(reader, None)
-            field = _CAST_FIELDS.get(name, name)
-            if argument is None or field in options:
-                raise InvalidInput(f"cast send: {name} needs one argument, once")
-            options[field] = argument
-        elif word.startswith("-") and word not in _CAST_FLAGS:
-            raise InvalidInput(f"cast send: the option {name} is not known here", hint="give the command without it")
-        elif not word.startswith("-"):
-            positional.append(word)
-    if not 1 <= len(positional) <= 2:
-        raise InvalidInput("cast send: expected an address and calldata in hex", hint="encode the arguments first")
-    chain = options.get("chain")
-    is_number = chain is not None and chain.isdecimal()
-
-    def quantity(field: str) -> int | None:
-        return parse_quantity(options[field], field) if field in options else None
-
-    transaction = GivenTransaction(
-        parse_calldata(positional[1]) if len(positional) > 1 else "0x",
-        to=positional[0],
-        sender=options.get("from"),
-        chain_id=parse_quantity(chain, "--chain") if is_number else None,
-        value=quantity("value") or 0,
-        nonce=quantity("nonce"),
-        gas=quantity("gas"),
-        max_fee_wei=quantity("max_fee_wei"),
-        max_priority_fee_wei=quantity("max_priority_fee_wei"),
-    )
-    return transaction, None if is_number else chain
-
-
-def parse_shell(text: str) -> tuple[list[GivenTransaction], str | None, dict[str, object]]:
-    """Parse the assignments of `--format sh`: the transactions, the network, and what they say of the swap.
-
-    Raises `InvalidInput`.
+    Raises `InvalidInput` for a text that keeps to the grammar and still cannot be read.
     """
-    variables = _variables(text)
-    count = parse_quantity(variables.get("SWAP_APPROVALS", "0"), "SWAP_APPROVALS")
-    named = {name for name in variables if re.fullmatch(r"SWAP_APPROVAL_[0-9]+_TO", name)}
+    return _Reader(text.replace("\r\n", "\n")).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._oddities: list[str] = []
+        self._lines = [0]
+        self._commands = list(self._split(text))
+
+    def read(self) -> ShellForm:
+        """Read all commands."""
+        sent = [found for words in self._commands if (found := self._cast_words(words)) is not None]
+        try:
+            if sent:
+                transactions, networks = zip(*map(self._parse_command, sent), strict=True)
+                self._variables(is_alone=False)
+                names = {each for each in networks if each is not None}
+                if len(names) > 1:
+                    raise InvalidInput("the commands of cast send name several networks")
+                return self._form(transactions, next(iter(names), None), {})
+            return self._form(*_read_variables(self._variables(is_alone=True)))
+        except InvalidInput:
+            if not self._oddities:
+                raise
+        return self._form([_find_transaction(words) for words in sent or [self._swap_words()]], None, {})
+
+    def _form(
+        self, transactions: Sequence[GivenTransaction], network: str | None, document: Mapping[str, object]
+    ) -> ShellForm:
+        left = len(self._oddities) - _MAX_PLACES
+        oddities = self._oddities[:_MAX_PLACES] + ([f"there are {left} more such places"] if left > 0 else [])
+        return ShellForm(tuple(transactions), network, document, tuple(dict.fromkeys(oddities)))
+
+    # --- words
+
+    def _split(self, text: str) -> Iterator[list[_Word]]:
+        """Yield the words of each command, and note each character that the grammar does not allow where it is."""
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        words: list[_Word] = []
+        is_open = False
+        for token in _TOKEN.finditer(text):
+            found, shown = token.group(), token.lastgroup
+            if shown in ("other", "separator"):
+                self._note(found[0], token.start(), "outside quotes")
+            if shown in ("blank", "separator", "end"):
+                is_open = False
+                if words and (shown == "end" or found in _COMMAND_ENDS):
+                    yield words
+                    words = []
+                continue
+            if shown == "quoted":
+                self._check_quoted(found, token.start())
+                found = found[1:-1]
+            if is_open:
+                words[-1] = words[-1]._replace(text=words[-1].text + found)
+            else:
+                words.append(_Word(found, *self._position(token.start())))
+            is_open = True
+        if words:
+            yield words
+
+    def _check_quoted(self, quoted: str, start: int) -> None:
+        is_double = quoted[0] == '"'
+        for at, character in enumerate(quoted[1:-1], start=start + 1):
+            if not character.isprintable():
+                self._note(character, at, "inside quotes")
+            elif is_double and character in grammar.ACTIVE_IN_DOUBLE_QUOTES:
+                self._note(character, at, "inside double quotes")
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of a character."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def _note(self, character: str, offset: int, where: str) -> None:
+        line, column = self._position(offset)
+        shown = {"\n": "a line break", "\\": "a backslash"}.get(character)
+        if shown is None:
+            shown = character if character.isprintable() else f"U+{ord(character):04X}"
+        self._oddities.append(f"{shown} {where} at line {line}, column {column}: a shell would act on it")
+
+    def _add(self, sentence: str) -> None:
+        self._oddities.append(f"{sentence}, which calldata never prints")
+
+    # --- cast
+
+    def _cast_words(self, words: Sequence[_Word]) -> Sequence[_Word] | None:
+        """Return the words after `cast send`, None if this is another command."""
+        at = _find_cast(words)
+        if at is None:
+            return None
+        self._add_words(words[:at])
+        return words[at + len(grammar.CAST_COMMAND) :]
+
+    def _add_words(self, words: Sequence[_Word]) -> None:
+        for word in words:
+            assigned = _ASSIGNMENT.match(word.text)
+            what = f"an assignment to {_shown(assigned[1])}" if assigned else f"the word {_shown(word.text)}"
+            self._add(f"the text has {what} at {word.place}")
+
+    def _parse_command(self, words: Sequence[_Word]) -> tuple[GivenTransaction, str | None]:
+        options: dict[str, str] = {}
+        positional: list[str] = []
+        reader = iter(words)
+        for word in reader:
+            name, separator, attached = word.text.partition("=")
+            field = _FIELDS.get(name)
+            if field is not None:
+                following = None if separator else next(reader, None)
+                argument = attached if separator else following.text if following else None
+                if argument is None or field in options:
+                    raise InvalidInput(f"cast send: {name} needs one argument, once")
+                options[field] = argument
+            elif word.text.startswith("-"):
+                self._add(f"cast send has the option {_shown(name)} at {word.place}")
+            else:
+                positional.append(word.text)
+        if "access list" in options and not _is_access_list(options["access list"]):
+            self._add(f"cast send has another argument of {grammar.ACCESS_LIST_OPTION} than a list of storage slots")
+        if not 1 <= len(positional) <= 2:
+            raise InvalidInput("cast send: expected an address and calldata in hex", hint="encode the arguments first")
+        chain = options.get("chain")
+        is_number = chain is not None and chain.isdecimal()
+
+        def quantity(field: str) -> int | None:
+            return _parse_decimal(options[field], f"cast send: {field}") if field in options else None
+
+        transaction = GivenTransaction(
+            parse_calldata(positional[1]) if len(positional) > 1 else "0x",
+            to=positional[0],
+            sender=options.get("from"),
+            chain_id=parse_quantity(chain, grammar.CHAIN_OPTION) if is_number else None,
+            value=quantity("value") or 0,
+            nonce=quantity("nonce"),
+            gas=quantity("gas"),
+            max_fee_wei=quantity("maxFeePerGas"),
+            max_priority_fee_wei=quantity("maxPriorityFeePerGas"),
+            is_whole=True,
+        )
+        return transaction, None if is_number else chain
+
+    # --- assignments
+
+    def _variables(self, *, is_alone: bool) -> dict[str, str]:
+        """Return the variables, and note what is not one of `calldata`; all of them beside commands of cast."""
+        variables: dict[str, str] = {}
+        for words in self._commands:
+            if _find_cast(words) is not None:
+                continue
+            for number, word in enumerate(words):
+                if number == 0 and word.text == _EXPORT:
+                    continue
+                name, separator, value = word.text.partition("=")
+                if not separator or not is_alone or not grammar.is_variable(name):
+                    self._add_words([word])
+                elif name in variables:
+                    raise InvalidInput(f"{name} is assigned twice")
+                else:
+                    variables[name] = value
+                    if not grammar.is_variable_value(name, value):
+                        self._add(f"{name} has the value {_shown(value)} at {word.place}")
+        return variables
+
+    def _swap_words(self) -> list[_Word]:
+        """Return the words that assign the swap."""
+        names = (f"{grammar.TO}=", f"{grammar.CALLDATA}=")
+        return [word for words in self._commands for word in words if word.text.startswith(names)]
+
+
+def _find_cast(words: Sequence[_Word]) -> int | None:
+    """Return the position of `cast send` in a command, None if it is another one."""
+    texts = tuple(word.text for word in words)
+    return next((k for k in range(len(texts)) if texts[k : k + 2] == grammar.CAST_COMMAND), None)
+
+
+def _read_variables(variables: Mapping[str, str]) -> tuple[list[GivenTransaction], str | None, Mapping[str, object]]:
+    count = parse_quantity(variables.get(grammar.APPROVALS, "0"), grammar.APPROVALS)
+    named = {name for name in variables if grammar.APPROVAL_VARIABLE.fullmatch(name) and name.endswith("_TO")}
     if len(named) != count:
-        raise InvalidInput(f"SWAP_APPROVALS is {count}, and there are {len(named)} approvals")
-    chain_id = parse_quantity(variables["SWAP_CHAIN_ID"], "SWAP_CHAIN_ID") if "SWAP_CHAIN_ID" in variables else None
+        raise InvalidInput(f"{grammar.APPROVALS} is {count}, and there are {len(named)} approvals")
+    chain = variables.get(grammar.CHAIN_ID)
+    chain_id = None if chain is None else parse_quantity(chain, grammar.CHAIN_ID)
     listed = [
         GivenTransaction(
-            parse_calldata(_variable(variables, f"SWAP_APPROVAL_{number}_CALLDATA")),
-            to=_variable(variables, f"SWAP_APPROVAL_{number}_TO"),
+            parse_calldata(_variable(variables, grammar.approval_variable(number, "CALLDATA"))),
+            to=_variable(variables, grammar.approval_variable(number, "TO")),
             value=0,
             chain_id=chain_id,
         )
         for number in range(1, count + 1)
     ]
     swap = GivenTransaction(
-        parse_calldata(_variable(variables, "SWAP_CALLDATA")),
-        to=_variable(variables, "SWAP_TO"),
-        value=parse_quantity(_variable(variables, "SWAP_VALUE"), "SWAP_VALUE"),
+        parse_calldata(_variable(variables, grammar.CALLDATA)),
+        to=_variable(variables, grammar.TO),
+        value=parse_quantity(_variable(variables, grammar.VALUE), grammar.VALUE),
         chain_id=chain_id,
     )
-    minimum = variables.get("SWAP_MIN_RECEIVED")
+    minimum = variables.get(grammar.MIN_RECEIVED)
     document: dict[str, object] = {} if minimum is None else {"minReceived": minimum}
-    return [*listed, swap], variables.get("SWAP_NETWORK"), document
-
-
-def _variables(text: str) -> dict[str, str]:
-    variables: dict[str, str] = {}
-    for name, value in _assignments(text):
-        if name in variables:
-            raise InvalidInput(f"{name} is assigned twice")
-        variables[name] = value
-    return variables
-
-
-def _assignments(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        words = [word for word in _split(line) if word != "export"]
-        for word in words:
-            name, separator, value = word.partition("=")
-            if not separator or not name.isidentifier():
-                raise InvalidInput("every line must be an assignment such as SWAP_TO=0x...")
-            yield name, value
+    return [*listed, swap], variables.get(grammar.NETWORK), document
 
 
 def _variable(variables: Mapping[str, str], name: str) -> str:
@@ -157,8 +285,31 @@ def _variable(variables: Mapping[str, str], name: str) -> str:
     return variables[name]
 
 
-def _split(line: str) -> list[str]:
+def _find_transaction(words: Sequence[_Word]) -> GivenTransaction:
+    """Return what can be read of a command that is outside the grammar: an address, and calldata."""
+    found = [match[0] for word in words if (match := _HEX.match(word.text.rpartition("=")[2]))]
+    addresses = [each for each in found if len(each) == _ADDRESS_CHARACTERS]
+    calls = [each for each in found if len(each) > _ADDRESS_CHARACTERS and len(each) % 2 == 0]
+    return GivenTransaction(
+        parse_calldata(calls[-1]) if calls else "0x", to=addresses[-1] if addresses else None, is_whole=True
+    )
+
+
+def _is_access_list(text: str) -> bool:
     try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise InvalidInput(f"this is not a shell command line: {error}") from None
+        entries = parse_json(text.encode(errors="replace"), "the access list")
+    except InvalidInput:
+        return False
+    return isinstance(entries, list) and all(
+        isinstance(entry, Mapping) and entry.keys() == {"address", "storageKeys"} for entry in entries
+    )
+
+
+def _parse_decimal(text: str, name: str) -> int:
+    if not _DECIMAL.fullmatch(text):
+        raise InvalidInput(f"{name}: expected a decimal number, not {_shown(text)}")
+    return parse_quantity(text, name)
+
+
+def _shown(text: str) -> str:
+    return printable(truncate(text, _SHOWN_CHARACTERS))

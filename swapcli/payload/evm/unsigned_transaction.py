@@ -40,14 +40,15 @@ def encode_unsigned(transaction: Transaction, chain_id: int, nonce: int, gas: Ga
         bytes.fromhex(transaction.calldata[2:]),
         (),
     )
-    return _TYPE + _rlp(fields)
+    return _TYPE + encode_rlp(fields)
 
 
-def _rlp(item: _Item) -> bytes:
+def encode_rlp(item: _Item) -> bytes:
+    """Encode an integer, bytes or a sequence of them."""
     if isinstance(item, int):
-        return _rlp(item.to_bytes((item.bit_length() + 7) // 8))
+        return encode_rlp(item.to_bytes((item.bit_length() + 7) // 8))
     if not isinstance(item, bytes):
-        return _with_length(b"".join(map(_rlp, item)), _LIST)
+        return _with_length(b"".join(map(encode_rlp, item)), _LIST)
     is_itself = len(item) == 1 and item[0] < _BYTES
     return item if is_itself else _with_length(item, _BYTES)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from swapcli.core.errors import InvalidRoute
 from swapcli.core.model.decoded_call import PoolHint
-from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network
+from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network, ProtocolInfo
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
@@ -36,6 +37,8 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     if hint.contract is not None and not _swaps_by(hint.contract, pool, network):
         return False
+    if hint.extra_felts is not None and (protocol is None or not _has_felts(pool, protocol, hint.extra_felts)):
+        return False
     if hint.key is not None:
         return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
     names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()
@@ -43,6 +46,16 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     traits = pool.api_extra_data()
     return hint.tier is None or hint.tier in (traits.get("fee"), traits.get("tickSpacing"))
+
+
+def _has_felts(pool: Pool, protocol: ProtocolInfo, felts: Sequence[int]) -> bool:
+    """Return whether a call on Starknet says of a pool what the router needs to know."""
+    from swapcli.payload.starknet.router_params import extra_felts
+
+    try:
+        return extra_felts(pool, protocol) == tuple(felts)
+    except InvalidRoute:
+        return False
 
 
 def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token, in_tokens
@@ -15,6 +16,11 @@ from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.transaction_list import ApprovalList, implied_approvals
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
+_MAINNET = "-mainnet"
+"""What some services add to the name of a network."""
+_NO_CONTRACT = "the call names no contract"
+_SHOWN_CHARACTERS = 40
+
 FindToken: TypeAlias = Callable[[str], Token | None]
 """Returns the token at an address, None if it is unknown."""
 
@@ -24,20 +30,32 @@ def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Quote
     network = review.network
     if network is not None:
         yield from _other_chains(network, given)
+    yield from (QuoteWarning(WarningCode.HANDOFF_UNUSUAL, oddity) for oddity in given.oddities)
     for each in (given.payload, *given.listed):
         yield from (QuoteWarning(WarningCode.CALL_UNUSUAL, oddity) for oddity in each.oddities)
+        if each.is_whole and each.to is None and review.signing.to is None:
+            sentence = "the transaction has no `to`: it deploys a contract" if each.felts is None else _NO_CONTRACT
+            yield QuoteWarning(WarningCode.CALL_UNUSUAL, sentence)
 
 
 def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarning]:
-    name = given.network
-    if name is not None and name.lower() not in (network.name.lower(), str(network.chain_id)):
-        yield QuoteWarning(WarningCode.CHAIN_DIFFERS, f"the document is for {name}, and not for {network.name}")
+    for name in filter(None, (given.network, *given.chain_names)):
+        if not _is_named(name, network):
+            yield QuoteWarning(
+                WarningCode.CHAIN_DIFFERS,
+                f"the document is for {printable(truncate(name, _SHOWN_CHARACTERS))}, and not for {network.name}",
+            )
     for chain_id in given.chain_ids:
         if chain_id != network.chain_id:
             yield QuoteWarning(
                 WarningCode.CHAIN_DIFFERS,
                 f"the transaction is for the chain {chain_id}, and {network.name} is {network.chain_id}",
             )
+
+
+def _is_named(name: str, network: Network) -> bool:
+    words = name.lower().replace("_", "-").replace(" ", "-").removesuffix(_MAINNET)
+    return words in (network.name.lower(), str(network.chain_id))
 
 
 def list_warnings(
@@ -83,7 +101,7 @@ def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTra
     """Compare the swap among the transactions with the one that the document shows."""
     if (listed.calldata, listed.felts, listed.entrypoint) != (shown.calldata, shown.felts, shown.entrypoint):
         yield "the swap among the transactions has other calldata than the document shows"
-    if listed.to is None or (shown.to is not None and listed.to != shown.to):
+    if shown.to is not None and listed.to != shown.to:
         yield f"the swap among the transactions goes to {_shown(review, listed.to)}, not {_shown(review, shown.to)}"
     if (listed.value or 0) != (shown.value or 0):
         yield f"the swap among the transactions sends {listed.value or 0} wei, not {shown.value or 0}"

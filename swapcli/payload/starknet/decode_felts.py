@@ -29,7 +29,12 @@ def decode_felts(felts: Sequence[int]) -> DecodedCall:
     route = call.route
     order = DecodedOrder(route.token_in, route.token_out, route.amount_in, route.min_received, route.recipient)
     swaps = tuple(
-        DecodedSwap(swap.token_in, swap.token_out, PoolHint(swap.pool_address, protocol_id=swap.protocol_id), swap.rate)
+        DecodedSwap(
+            swap.token_in,
+            swap.token_out,
+            PoolHint(swap.pool_address, protocol_id=swap.protocol_id, extra_felts=swap.extra_felts),
+            swap.rate,
+        )
         for swap in call.swaps
     )
     return DecodedCall("swap", dialect=FIBROUS, order=order, swaps=swaps, trailing_bytes=left)

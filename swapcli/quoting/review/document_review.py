@@ -83,7 +83,8 @@ def _canonical(given: GivenTransaction, network: Network | None, place: str) -> 
     if given.to is None:
         return given
     try:
-        to = parse_network_address(given.to, network) if network else parse_address(given.to, Kind.EVM)
+        kind = Kind.EVM if given.felts is None else Kind.STARKNET
+        to = parse_network_address(given.to, network) if network else parse_address(given.to, kind)
         return given._replace(to=to)
     except InvalidInput as error:
         error.place = place
@@ -93,7 +94,7 @@ def _canonical(given: GivenTransaction, network: Network | None, place: str) -> 
 def _decode(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     with suppress(InvalidInput):
         return decode_payload(given, wrapped)
-    return DecodedCall("", given.calldata[:10])
+    return DecodedCall("", given.calldata[:10] if given.felts is None else given.entrypoint or "")
 
 
 def _of_each(

@@ -23,7 +23,7 @@ READING_METHODS = frozenset(
     }
 )  # fmt: skip
 """The methods that the program names: each only reads."""
-DECODERS = {"payload.decode.documents", "payload.decode.message_requests"}
+DECODERS = {"payload.decode.envelopes", "payload.decode.message_requests"}
 """The modules that know the methods by which wallets are asked, to decode what they print."""
 _METHOD = re.compile(r"(eth|starknet|personal|wallet|engine|admin|miner|txpool|debug|anvil|evm|hardhat)_[a-zA-Z0-9]+")
 _SENDING = re.compile(r"send_(raw_)?(private_)?transaction|sign(_\w+)?|transact|replace_transaction|modify_transaction")

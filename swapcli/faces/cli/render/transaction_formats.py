@@ -12,21 +12,11 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.records import NamedTuple
+from swapcli.payload.decode import shell_grammar as grammar
 from swapcli.payload.transactions_to_send import RenderedTransaction
 
 SAFE_FILE_VERSION = "1.0"
 """Version of the file format of Safe's Transaction Builder."""
-
-_CAST_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "from": "--from",
-        "nonce": "--nonce",
-        "gas": "--gas-limit",
-        "maxFeePerGas": "--gas-price",
-        "maxPriorityFeePerGas": "--priority-gas-price",
-    }
-)
-"""Options of `cast send` by field of a transaction; each sets its field exactly."""
 
 
 class PayloadParts(NamedTuple):
@@ -53,12 +43,18 @@ def _as_cast(parts: PayloadParts) -> str:
 
 def _cast_words(transaction: RenderedTransaction, network: Network) -> Iterator[str]:
     request = transaction.request or {}
-    yield from ("cast", "send", "--chain", str(network.chain_id), "--value", transaction.value)
-    for field, option in _CAST_OPTIONS.items():
+    yield from (
+        *grammar.CAST_COMMAND,
+        grammar.CHAIN_OPTION,
+        str(network.chain_id),
+        grammar.VALUE_OPTION,
+        transaction.value,
+    )
+    for field, option in grammar.CAST_OPTIONS.items():
         if field in request:
             yield from (option, str(_integer(request[field]) if field != "from" else request[field]))
     if "accessList" in request:
-        yield from ("--access-list", to_json(request["accessList"]))
+        yield from (grammar.ACCESS_LIST_OPTION, to_json(request["accessList"]))
     yield from (transaction.to, str(transaction.calldata))
 
 
@@ -98,18 +94,18 @@ def _as_shell(parts: PayloadParts) -> str:
 
 def _shell_variables(parts: PayloadParts) -> Iterator[tuple[str, str]]:
     *approvals, swap = parts.transactions
-    yield "SWAP_NETWORK", parts.network.name
-    yield "SWAP_CHAIN_ID", str(parts.network.chain_id)
-    yield "SWAP_TO", swap.to
-    yield "SWAP_VALUE", swap.value
-    yield "SWAP_CALLDATA", str(swap.calldata)
-    yield "SWAP_MIN_RECEIVED", str(parts.figures.min_received)
-    yield "SWAP_EXPIRES_AT", str(parts.figures.expires_at_s)
-    yield "SWAP_WARNINGS", " ".join(warning.code for warning in parts.figures.warnings)
-    yield "SWAP_APPROVALS", str(len(approvals))
+    yield grammar.NETWORK, parts.network.name
+    yield grammar.CHAIN_ID, str(parts.network.chain_id)
+    yield grammar.TO, swap.to
+    yield grammar.VALUE, swap.value
+    yield grammar.CALLDATA, str(swap.calldata)
+    yield grammar.MIN_RECEIVED, str(parts.figures.min_received)
+    yield grammar.EXPIRES_AT, str(parts.figures.expires_at_s)
+    yield grammar.WARNINGS, " ".join(warning.code for warning in parts.figures.warnings)
+    yield grammar.APPROVALS, str(len(approvals))
     for number, approval in enumerate(approvals, start=1):
-        yield f"SWAP_APPROVAL_{number}_TO", approval.to
-        yield f"SWAP_APPROVAL_{number}_CALLDATA", str(approval.calldata)
+        yield grammar.approval_variable(number, "TO"), approval.to
+        yield grammar.approval_variable(number, "CALLDATA"), str(approval.calldata)
 
 
 def _as_requests(parts: PayloadParts) -> str:

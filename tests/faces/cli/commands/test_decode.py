@@ -203,7 +203,7 @@ def test_starknet_calls_decode_from_json_and_from_felts() -> None:
     separated = run_swapcli("decode", ",".join(felts), "--json")
     assert separated.json["order"] == ran.json["order"]
     assert separated.json["network"] == "starknet"
-    assert codes(run_swapcli("decode", " ".join([*felts, "7"]), "--json")) == ["TRAILING_BYTES"]
+    assert codes(run_swapcli("decode", " ".join([*felts, "7"]), "--json")) == ["CALL_UNUSUAL"]
     assert run_swapcli("decode", " ".join(felts[:-1]), "--json").exit_code == 2
     low = [*felts]
     low[4] = "0"

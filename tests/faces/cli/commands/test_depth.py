@@ -17,7 +17,9 @@ LADDER = ("--amounts", "1000,400000,6000000")
 
 def test_a_point_is_what_route_quotes() -> None:
     depth = run_swapcli("depth", *PAIR, *LADDER, "--json").json
-    assert [point["inputAmount"] for point in depth["points"]] == [f"{n}{'0' * 18}" for n in (1_000, 400_000, 6_000_000)]
+    assert [point["inputAmount"] for point in depth["points"]] == [
+        f"{n}{'0' * 18}" for n in (1_000, 400_000, 6_000_000)
+    ]
     for point in depth["points"]:
         route = run_swapcli("route", *PAIR, point["inputAmount"], "--raw", "--json").json
         assert point["outputAmount"] == route["outputAmount"]

