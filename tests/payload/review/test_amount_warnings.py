@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from swapcli.core.errors import NoRoute
@@ -59,7 +61,7 @@ def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
         ({"min_received": 1 << 255}, [f"the minimum is more than any token has: {1 << 255} base units"]),
     ],
 )
-def test_amounts_that_cannot_be_are_dangers(changes: dict[str, int], sentences: list[str]) -> None:
+def test_amounts_that_cannot_be_are_dangers(changes: dict[str, Any], sentences: list[str]) -> None:
     found = list(rate_warnings(REVIEW, ORDER._replace(**changes)))
     assert [each.message for each in found] == sentences
     assert {each.code for each in found} <= {"RATE_ABSURD"}

@@ -85,7 +85,7 @@ def test_a_key_beside_the_pool_manager_must_be_that_of_the_pool() -> None:
     network, pool = embedded("base").network, pool_of("uniswapV4", 500)
     protocol = network.protocol("uniswapV4")
     assert protocol is not None
-    key = find_pool_key(PoolUse(pool, *pool.tokens[:2], protocol))
+    key = find_pool_key(PoolUse(pool, pool.tokens[0], pool.tokens[1], protocol))
     assert len(key) == 160
     hint = PoolHint(pool.pool_id, protocol_id=protocol.id, contract=pool.called_address, pool_key=key)
     assert is_pool(hint, pool, network, FIBROUS)
