@@ -11,7 +11,7 @@ SENDER = "0x0000000000000000000000000000000000000001"
 WHOLE_E18 = 10**18
 """All of something, in parts of 10^18: the finest unit in which routers have shares."""
 
-_UNLIMITED = 1 << 128
+UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
 
 
@@ -23,7 +23,7 @@ class PoolHint(NamedTuple):
     `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
     the pool's family, empty if the call does not determine it. `contract` is the contract that is called to swap in the
     pool, None if that is the pool itself or the router. `extra_felts` describe the pool in a call on Starknet; None
-    elsewhere.
+    elsewhere. `pool_key` is the encoded key by which that contract finds the pool, empty if the call has none.
     """
 
     key: str | None = None
@@ -35,6 +35,7 @@ class PoolHint(NamedTuple):
     family: str = ""
     contract: str | None = None
     extra_felts: tuple[int, ...] | None = None
+    pool_key: bytes = b""
 
 
 class DecodedSwap(NamedTuple):
@@ -66,7 +67,7 @@ class DecodedApproval(NamedTuple):
     @property
     def is_unlimited(self) -> bool:
         """Whether it is one of all tokens, now and later."""
-        return self.amount >= _UNLIMITED
+        return self.amount >= UNLIMITED
 
 
 class DecodedMessage(NamedTuple):
@@ -125,6 +126,10 @@ class DecodedOrder(NamedTuple):
     `amount_in` is 0 if the call does not say it: the router then sells all that it has. Of an exact output it is the
     maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
     None if the router enforces none.
+
+    `min_received` is what the router enforces. `promised_received` is the sum of the minimums that the parts of the
+    call state, where that is more; `max_amount_in` what the call may take from the sender, where that is more than
+    `amount_in`.
     """
 
     token_in: str
@@ -138,6 +143,8 @@ class DecodedOrder(NamedTuple):
     deadline_s: int | None = None
     has_deadline: bool = False
     is_exact_out: bool = False
+    promised_received: int | None = None
+    max_amount_in: int | None = None
 
 
 class DecodedCall(NamedTuple):

@@ -11,6 +11,7 @@ from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
 from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.evm.extra_data import PoolUse, find_pool_key
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
@@ -35,7 +36,11 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     if hint.family not in ("", pool.family):
         return False
-    if hint.contract is not None and not _swaps_by(hint.contract, pool, network):
+    if dialect in INTERFACE_DIALECTS and not network.kind.traits.has_felts:
+        key = find_pool_key(PoolUse(pool, pool.tokens[0], pool.tokens[1], protocol))
+        if hint.pool_key != key or hint.contract not in (None, pool.called_address):
+            return False
+    elif hint.contract is not None and not _swaps_by(hint.contract, pool, network):
         return False
     if hint.extra_felts is not None and (protocol is None or not _has_felts(pool, protocol, hint.extra_felts)):
         return False
@@ -44,8 +49,7 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
     names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()
     if not names or names[0] != hint.kind or (hint.fork is not None and str(hint.fork) not in names[1:]):
         return False
-    traits = pool.api_extra_data()
-    return hint.tier is None or hint.tier in (traits.get("fee"), traits.get("tickSpacing"))
+    return hint.tier is None or hint.tier == pool.api_extra_data().get(protocol.tier_key if protocol else "fee")
 
 
 def _has_felts(pool: Pool, protocol: ProtocolInfo, felts: Sequence[int]) -> bool:
@@ -91,7 +95,7 @@ def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if order is None or not swaps:
         return
     token_in, token_out = (review.wrapped(token) for token in review.ends)
-    reached, left = {token_in}, dict[str, int]()
+    reached, left, unsold = {token_in}, dict[str, int](), dict[str, None]()
     for number, reviewed in enumerate(swaps, start=1):
         if reviewed.token_in not in reached:
             yield QuoteWarning(
@@ -103,20 +107,21 @@ def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
                 WarningCode.ROUTE_BROKEN,
                 f"swap {number} sells {review.symbol(reviewed.token_in)} for {review.symbol(reviewed.token_in)}",
             )
+        unsold.pop(reviewed.token_in, None)
         if reviewed.token_out is not None:
             reached.add(reviewed.token_out)
+            unsold[reviewed.token_out] = None
         if reviewed.share_ppm is not None:
             left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
+    if token_in == token_out and not all(each.pool and each.pool.is_wrapper for each in swaps):
+        yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"the swaps sell {review.symbol(token_in)} and buy the same token")
     if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
         yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {review.symbol(token_out)}")
+    if review.call.dialect not in (*INTERFACE_DIALECTS, SETTLER):  # others check what stays in the router
+        return
     unknown = {each.token_in for each in swaps if each.share_ppm is None}
-    for token, part in left.items():
-        if (
-            part > 0
-            and token not in unknown
-            and token != token_out
-            and review.call.dialect in (*INTERFACE_DIALECTS, SETTLER)
-        ):
+    for token, part in (left | dict.fromkeys(unsold, PPM)).items():
+        if part > 0 and token not in unknown and token != token_out:
             yield QuoteWarning(
                 WarningCode.ROUTE_BROKEN,
                 f"{format_percentage(part / PPM)} of the {review.symbol(token)} is not swapped",
