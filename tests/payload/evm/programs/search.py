@@ -1,0 +1,182 @@
+"""Search for programs that pass and break their promise, and for internal errors.
+
+    python -m tests.payload.evm.programs.search --count 20000 --findings FOLDER
+
+The programs are divided among the targets, a seed each, so that any of them can be made again. Each finding is written
+as JSON: the transaction, what was shown, what was executed, in the smallest form that still fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from eth_abi.exceptions import EncodingError
+
+from swapcli.core.model.network import FIBROUS, OWN, SETTLER
+from tests.payload.evm.programs import router_programs, settler_programs, universal_programs
+from tests.payload.evm.programs.judge import Judge, Shown
+from tests.payload.evm.programs.program import Program
+from tests.payload.evm.programs.router_programs import RouterPrograms
+from tests.payload.evm.programs.settler_programs import SettlerPrograms
+from tests.payload.evm.programs.universal_programs import UniversalPrograms
+from tests.payload.evm.programs.world import (
+    TARGETS,
+    UNIVERSAL_2_0,
+    UNIVERSAL_2_1,
+    ProgramWorld,
+    open_program_world,
+)
+
+HONEST, HOSTILE = "honest", "hostile"
+_Plan = TypeVar("_Plan")
+
+
+class Programs(Protocol[_Plan]):
+    """Makes plans and their transactions."""
+
+    def honest(self, rng: Random) -> _Plan: ...
+
+    def hostile(self, rng: Random) -> _Plan: ...
+
+    def encode(self, plan: _Plan, origin: str) -> Program: ...
+
+
+class Finding(NamedTuple):
+    """A program with what is wrong: `kind` is "broken promise", "internal error" or "false alarm"."""
+
+    kind: str
+    program: Program
+    sentences: tuple[str, ...]
+    shown: Shown | None = None
+    plan: object = None
+
+
+class Tally(NamedTuple):
+    """What became of the programs of one target, and the findings among them."""
+
+    counts: Counter[str]
+    findings: list[Finding]
+
+
+MAKERS: Final[Mapping[str, Callable[[ProgramWorld, str], Programs[Any]]]] = {
+    UNIVERSAL_2_0: UniversalPrograms,
+    UNIVERSAL_2_1: UniversalPrograms,
+    SETTLER: SettlerPrograms,
+    OWN: RouterPrograms,
+    FIBROUS: RouterPrograms,
+}
+_PARTS: Final[Mapping[str, Callable[[Any], list[Any]]]] = {
+    UNIVERSAL_2_0: universal_programs.parts,
+    UNIVERSAL_2_1: universal_programs.parts,
+    SETTLER: settler_programs.parts,
+    OWN: router_programs.parts,
+    FIBROUS: router_programs.parts,
+}
+
+
+class Search:
+    """Makes, reads and executes programs in one world."""
+
+    def __init__(self, world: ProgramWorld, judge: Judge | None = None) -> None:
+        self.world, self.judge = world, judge or Judge(world)
+        self.programs = {target: make(world, target) for target, make in MAKERS.items()}
+
+    def run(self, target: str, origin: str, seed: object, count: int) -> Tally:
+        """Judge `count` programs of a target, `origin` being `HONEST` or `HOSTILE`."""
+        tally = Tally(Counter(), [])
+        make = self.programs[target].honest if origin == HONEST else self.programs[target].hostile
+        for number in range(count):
+            plan = make(Random(f"{target} {origin} {seed} {number}"))
+            tally.counts["programs"] += 1
+            tally.findings.extend(self._judge(target, plan, f"{origin} {seed} {number}", tally.counts))
+        tally.counts.update(each.kind for each in tally.findings)
+        return tally
+
+    def _judge(self, target: str, plan: object, origin: str, counts: Counter[str]) -> Iterator[Finding]:
+        try:
+            program = self.programs[target].encode(plan, origin)
+        except EncodingError:
+            counts["not encodable"] += 1
+            return
+        read = self.judge.read(program)
+        if read.is_internal_error:
+            yield Finding("internal error", program, (read.error,), plan=plan)
+        elif not read.passes or read.review is None:
+            counts["invalid" if read.review is None else "dangerous"] += 1
+            if origin.startswith(HONEST):
+                reasons = read.review.dangers if read.review else (read.error,)
+                yield Finding("false alarm", program, tuple(reasons), plan=plan)
+        else:
+            counts["passed"] += 1
+            sentences = []
+            for state in self.judge.states(read.review):
+                done = self.world.execute(program, state)
+                if state.dear is None:
+                    counts["executed" if done.succeeded else "reverted"] += 1
+                if not done.succeeded and state.dear is None and origin.startswith(HONEST):
+                    yield Finding("false alarm", program, ("an honest program reverts",), plan=plan)
+                sentences += [f"{each} (dear: {state.dear})" for each in self.judge.broken(program, read.review, done)]
+            if sentences:
+                yield Finding("broken promise", program, tuple(sentences), self.judge.shown(read.review), plan)
+
+    def minimize(self, finding: Finding) -> Finding:
+        """Return the same kind of finding with as few parts as possible."""
+        target = finding.program.target
+        for plan in _PARTS[target](finding.plan):
+            for smaller in self._judge(target, plan, finding.program.origin, Counter()):
+                if smaller.kind == finding.kind:
+                    return self.minimize(smaller)
+        return finding
+
+
+def describe(finding: Finding) -> dict[str, object]:
+    """Return a finding as a JSON document."""
+    program = finding.program
+    return {
+        "kind": finding.kind,
+        "sentence": finding.sentences[0].strip().splitlines()[-1],
+        "target": program.target,
+        "to": program.to,
+        "value": str(program.value),
+        "calldata": program.calldata,
+        "recipient": program.recipient,
+        "origin": program.origin,
+        "shown": None if finding.shown is None else finding.shown._asdict(),
+        "found": list(finding.sentences),
+        "plan": repr(finding.plan),
+    }
+
+
+def main() -> None:
+    """Run a search from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2_000, help="programs in all")
+    parser.add_argument("--honest", type=int, default=0, help="honest programs per target")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--findings", type=Path)
+    parser.add_argument("--targets", nargs="*", default=TARGETS)
+    options = parser.parse_args()
+    with open_program_world() as world:
+        search = Search(world)
+        for target in options.targets:
+            for origin, count in ((HONEST, options.honest), (HOSTILE, options.count // len(options.targets))):
+                began = time.monotonic()
+                tally = search.run(target, origin, options.seed, count)
+                print(target, origin, dict(tally.counts), f"{time.monotonic() - began:.1f} s", flush=True)
+                for number, finding in enumerate(tally.findings):
+                    if options.findings is not None:
+                        document = describe(search.minimize(finding))
+                        name = f"{finding.kind} {target} {origin} {options.seed} {number}.json".replace(" ", "-")
+                        options.findings.mkdir(parents=True, exist_ok=True)
+                        (options.findings / name).write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
