@@ -17,9 +17,9 @@ from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import parse_payload
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
+from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.review.payload_review import review_payload
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.quote_results import LocalQuote
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.chain.trader import INTEGRATOR, USER
 from tests.payload.evm.programs.program import ExecutedProgram, Program
@@ -143,12 +143,10 @@ class Judge:
             elif owner == self._world.router_of(program.target) or change <= 0:
                 if change > _DUST and not call.oddities:
                     yield f"{change} of {token} stay in the router"
-            elif change > self._shown_payment(call, shown, owner, token, done):
+            elif change > self._shown_payment(call, owner, token, done):
                 yield f"{change} of {token} went to {owner}, which was not shown"
 
-    def _shown_payment(
-        self, call: DecodedCall, shown: Shown, owner: str, token: str, done: ExecutedProgram
-    ) -> int:
+    def _shown_payment(self, call: DecodedCall, owner: str, token: str, done: ExecutedProgram) -> int:
         """Return the most that the shown payments give to an owner."""
         payments = [each for each in call.payments if (each.recipient, each.token) == (owner, token)]
         whole = sum(max(0, change) for (_, asset), change in done.changes.items() if asset == token)

@@ -204,7 +204,10 @@ class RouterPrograms:
         return plan._replace(swaps=swaps)
 
     def _with_terms(self, rng: Random, plan: RouterPlan) -> RouterPlan:
-        shares = [rng.choice(self._addresses), *rng.choice(((0, 0), (100, 0), (500, 0), (0, 100), (0, 5_000), (9_999, 0)))]
+        shares = [
+            rng.choice(self._addresses),
+            *rng.choice(((0, 0), (100, 0), (500, 0), (0, 100), (0, 5_000), (9_999, 0))),
+        ]
         data = rng.choice((encode(["address", "uint256", "uint256"], shares), b"", rng.randbytes(96)))
         value = rng.choice((0, 1, plan.route.amount_in, 2 * plan.route.amount_in)) % 10**24
         return rng.choice((

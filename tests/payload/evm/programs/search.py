@@ -9,10 +9,12 @@ as JSON: the transaction, what was shown, what was executed, in the smallest for
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -87,6 +89,7 @@ class Search:
     def __init__(self, world: ProgramWorld, judge: Judge | None = None) -> None:
         self.world, self.judge = world, judge or Judge(world)
         self.programs = {target: make(world, target) for target, make in MAKERS.items()}
+        self.plan: object = None  # that of the program that was read last
 
     def run(self, target: str, origin: str, seed: object, count: int) -> Tally:
         """Judge `count` programs of a target, `origin` being `HONEST` or `HOSTILE`."""
@@ -105,6 +108,7 @@ class Search:
         except EncodingError:
             counts["not encodable"] += 1
             return
+        self.plan = plan
         read = self.judge.read(program)
         if read.is_internal_error:
             yield Finding("internal error", program, (read.error,), plan=plan)
@@ -170,12 +174,28 @@ def main() -> None:
                 began = time.monotonic()
                 tally = search.run(target, origin, options.seed, count)
                 print(target, origin, dict(tally.counts), f"{time.monotonic() - began:.1f} s", flush=True)
-                for number, finding in enumerate(tally.findings):
-                    if options.findings is not None:
-                        document = describe(search.minimize(finding))
-                        name = f"{finding.kind} {target} {origin} {options.seed} {number}.json".replace(" ", "-")
-                        options.findings.mkdir(parents=True, exist_ok=True)
-                        (options.findings / name).write_text(json.dumps(document, indent=1) + "\n")
+                if options.findings is not None:
+                    write_findings(search, tally.findings, options.findings)
+
+
+def write_findings(search: Search, findings: Sequence[Finding], folder: Path) -> None:
+    """Write one finding of each form into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for finding in findings:
+        smallest = search.minimize(finding)
+        digest = hashlib.sha256(form_of(smallest).encode()).hexdigest()[:8]
+        path = folder / f"{finding.kind} {finding.program.target} {digest}.json".replace(" ", "-")
+        if not path.exists():
+            path.write_text(json.dumps(describe(smallest), indent=1) + "\n")
+
+
+def form_of(finding: Finding) -> str:
+    """Return what findings with the same cause mostly have in common: the place of an error, the kinds of actions."""
+    sentence = re.sub(r"0x[0-9a-f]+|-?\d+", "N", finding.sentences[0].strip().splitlines()[-1])
+    if finding.kind == "internal error":
+        return f"{sentence} {re.findall('File .*', finding.sentences[0])[-1]}"
+    kinds = re.findall(r"code=(\d+)|name='(\w+)'|function='(\w+)'", repr(finding.plan))
+    return f"{sentence} {kinds}"
 
 
 if __name__ == "__main__":

@@ -208,8 +208,15 @@ class SettlerPrograms:
         tokens = [plan.buy_token, *(plan.taken[1:2] if plan.taken else [NATIVE]), *self._venues.tokens]
         token, to, bps = rng.choice(tokens), rng.choice(self._addresses), rng.choice((0, 1, 100, 5_000, _ALL))
         amount = rng.choice((plan.minimum, plan.minimum // 2, 1, 10**6, 2**160 - 1))
-        near = [(venue, other) for venue in self._venues.selling(_currency(token)) for other in venue.others(_currency(token))]
-        data = selector("transferFrom(address,address,uint256)") + encode(["address"] * 2 + ["uint256"], [USER, to, amount])
+        near = [
+            (venue, other)
+            for venue in self._venues.selling(_currency(token))
+            for other in venue.others(_currency(token))
+        ]
+        data = selector("transferFrom(address,address,uint256)") + encode(
+            ["address"] * 2 + ["uint256"], [USER, to, amount]
+        )
+        surplus = selector(_SURPLUS) + encode(["address", "address", "uint256", "uint256"], [to, token, amount, bps])
         choices = [
             _pay_share(token, to, bps),
             SettlerAction("BASIC", (token, 0, token, 0, _transfer(to, amount))),
@@ -218,7 +225,7 @@ class SettlerPrograms:
             _unwrap(self.wrapped, bps),
             SettlerAction("TRANSFER_FROM", (to, ((token, amount), 0, self.deadline_s), b"")),
             SettlerAction("NATIVE_CHECK", (self.deadline_s, plan.value)),
-            SettlerAction("", (selector(_SURPLUS) + encode(["address", "address", "uint256", "uint256"], [to, token, amount, bps]),)),
+            SettlerAction("", (surplus,)),
             SettlerAction("", (rng.randbytes(rng.choice((0, 3, 4, 36, 100))),)),
         ]  # fmt: skip
         if near:
@@ -245,8 +252,11 @@ class SettlerPrograms:
         elif isinstance(field, tuple):
             (token, amount), nonce, deadline_s = field
             changed = rng.choice((
-                ((token, amount * 2), nonce, deadline_s), ((rng.choice(self._venues.tokens), amount), nonce, deadline_s),
-                ((token, amount), nonce, 2**256 - 1), ((token, amount), nonce + 1, deadline_s), ((token, amount // 2), 0, deadline_s),
+                ((token, amount * 2), nonce, deadline_s),
+                ((rng.choice(self._venues.tokens), amount), nonce, deadline_s),
+                ((token, amount), nonce, 2**256 - 1),
+                ((token, amount), nonce + 1, deadline_s),
+                ((token, amount // 2), nonce, deadline_s),
             ))  # fmt: skip
         elif field and rng.random() < 0.7:
             address = bytes.fromhex(rng.choice((*self._addresses, *self._venues.tokens))[2:])
@@ -301,7 +311,9 @@ def _encode(action: SettlerAction) -> bytes:
         return bytes(content)
     signature = SIGNATURES[action.name]
     types = _types(signature)
-    return selector(signature) + encode(types, [_fit(kind, field) for kind, field in zip(types, action.fields, strict=True)])
+    return selector(signature) + encode(
+        types, [_fit(kind, field) for kind, field in zip(types, action.fields, strict=True)]
+    )
 
 
 def _fit(kind: str, field: Any) -> Any:

@@ -132,4 +132,7 @@ def _encode_action(action: Action, has_path_prices: bool) -> bytes:
 
 def _fit(types: Sequence[str], values: Sequence[Any]) -> list[Any]:
     """Return values whose numbers fit their types."""
-    return [value % 2 ** int(found[1]) if (found := _UINT.fullmatch(kind)) else value for kind, value in zip(types, values, strict=True)]
+    return [
+        value % 2 ** int(found[1]) if (found := _UINT.fullmatch(kind)) else value
+        for kind, value in zip(types, values, strict=True)
+    ]

@@ -94,7 +94,9 @@ class UniversalPrograms:
 
     def honest(self, rng: Random) -> UniversalPlan:
         """Return a plan that keeps its promise, in one of the styles in which programs build them."""
-        style = rng.choice((self._in_one_family, self._in_one_family, self._through_router, self._v4_only, self._exact_out))
+        style = rng.choice(
+            (self._in_one_family, self._in_one_family, self._through_router, self._v4_only, self._exact_out)
+        )
         while True:
             plan = style(rng)
             if plan is not None:
@@ -265,7 +267,9 @@ class UniversalPrograms:
             fields: tuple[Any, ...] = (recipient, wanted, maximum, tokens, True)
             return UniversalPlan((Command(V2_OUT, fields, self._has_path_prices),), 0, meant)
         path = _v3_path(tokens[::-1], hops[::-1])
-        return UniversalPlan((Command(V3_OUT, (recipient, wanted, maximum, path, True), self._has_path_prices),), 0, meant)
+        return UniversalPlan(
+            (Command(V3_OUT, (recipient, wanted, maximum, path, True), self._has_path_prices),), 0, meant
+        )
 
     # --- hostile plans
 
@@ -301,12 +305,8 @@ class UniversalPrograms:
             ends: list[Action] = [rng.choice((Action(SETTLE_ALL, (start, amount)), Action(SETTLE, (start, 0, True))))]
             for token, least in zip((bought, start), minima, strict=True):
                 if rng.random() < 0.8:
-                    ends.append(
-                        rng.choice((
-                            Action(TAKE_ALL, (token, least)),
-                            Action(TAKE, (token, rng.choice((SENDER, USER, ROUTER)), 0)),
-                        ))  # fmt: skip
-                    )
+                    take = Action(TAKE, (token, rng.choice((SENDER, USER, ROUTER)), 0))
+                    ends.append(rng.choice((Action(TAKE_ALL, (token, least)), take)))
             if rng.random() < 0.2:
                 rng.shuffle(swaps)
             commands = [_v4((*swaps, *ends))]
@@ -418,18 +418,23 @@ class UniversalPrograms:
         if kind < 2:
             return Command(SWEEP, (token, to, rng.choice((0, 0, amount))))
         if kind < 4:
-            return Command(rng.choice((TRANSFER, PAY_SHARE, 0x07, CHECK_BALANCE)), (token, to, rng.choice((amount, 100, 10_000))))
+            return Command(
+                rng.choice((TRANSFER, PAY_SHARE, 0x07, CHECK_BALANCE)), (token, to, rng.choice((amount, 100, 10_000)))
+            )
         if kind == 4:
             return Command(rng.choice((WRAP, UNWRAP)), (to, amount))
         if kind == 5:
             return Command(PULL, (token, to, amount))
         if kind == 6:
-            return Command(PERMIT | rng.choice((0, MAY_FAIL)), ((details, rng.choice((self.router, to)), self.deadline_s), bytes(65)))
+            return Command(
+                PERMIT | rng.choice((0, MAY_FAIL)),
+                ((details, rng.choice((self.router, to)), self.deadline_s), bytes(65)),
+            )
         if kind == 7:
             return rng.choice((
                 Command(PERMIT_BATCH | MAY_FAIL, (([details], self.router, self.deadline_s), bytes(65))),
                 Command(PULL_BATCH, ([(USER, to, amount % 2**160, token)],)),
-                Command(rng.choice((0x11, 0x12, 0x13, 0x14, 0x0F, 0x22, 0x3F)), (rng.randbytes(rng.choice((0, 4, 68))),)),
+                Command(rng.choice((0x11, 0x12, 0x13, 0x14, 0x0F, 0x22, 0x3F)), (rng.randbytes(68),)),
             ))  # fmt: skip
         hops = self._path(rng, token, rng.choice((1, 1, 2))) or self._path(rng, self.wrapped, 1)
         assert hops
@@ -438,7 +443,8 @@ class UniversalPrograms:
     def _amount(self, rng: Random, amounts: Sequence[int]) -> int:
         amount = rng.choice([*amounts, self._venues.random_amount(rng, self.wrapped)])
         return rng.choice((
-            amount, amount, amount - 1, amount + 1, amount // 2, amount * 2, 0, 1, CONTRACT_BALANCE, 2**128 - 1, _LATEST,
+            amount, amount, amount - 1, amount + 1, amount // 2, amount * 2, 0, 1, CONTRACT_BALANCE, 2**128 - 1,
+            _LATEST,
         )) % 2**256  # fmt: skip
 
     def _with_field(self, rng: Random, plan: UniversalPlan) -> UniversalPlan:
@@ -513,7 +519,9 @@ class UniversalPrograms:
             return Action(TAKE_SHARE, (token, to, rng.choice((1, 100, 5_000, 10_000))))
         if kind == 4 and rng.random() < 0.3:
             return rng.choice((Action(0x12, (token,)), Action(0x13, (token, amount)), Action(0x14, (token, to))))
-        hops = self._path(rng, token, rng.choice((1, 1, 2)), "uniswapV4") or self._path(rng, ZERO_ADDRESS, 1, "uniswapV4")
+        hops = self._path(rng, token, rng.choice((1, 1, 2)), "uniswapV4") or self._path(
+            rng, ZERO_ADDRESS, 1, "uniswapV4"
+        )
         assert hops
         if rng.random() < 0.7:
             return _v4_swap(rng, hops, amount, rng.choice((0, 0, self._amount(rng, amounts))))

@@ -36,7 +36,10 @@ STRANGERS: Final = ("0x" + "ba" * 20, "0x" + "d1" * 20)
 """Accounts that no honest program pays."""
 UNIVERSAL_2_0, UNIVERSAL_2_1 = "universal-router 2.0", "universal-router 2.1.0"
 TARGETS: Final = (UNIVERSAL_2_0, UNIVERSAL_2_1, SETTLER, OWN, FIBROUS)
-"""What programs are for: a dialect, or a release of one. The public router's code is in no package: ours stands for it."""
+"""What programs are for: a dialect, or a release of one.
+
+The public router's code is in no package: ours, which has the same calls, stands for it.
+"""
 _UNLIMITED: Final = 2**256 - 1
 _DAY_S: Final = 86_400
 _GAS: Final = hex(200_000_000)
@@ -139,10 +142,11 @@ class ProgramWorld(UniversalFixture):
         for symbol, places in DECIMALS.items():
             self.give(symbol, USER, 10**8 * 10**places)
             address = self.address(symbol)
-            for spender in (PERMIT2, self.own.address, self.holder.address):
-                calls.append((address, 0, token.calldata("approve", spender, _UNLIMITED)))
+            spenders = PERMIT2, self.own.address, self.holder.address
+            calls += [(address, 0, token.calldata("approve", each, _UNLIMITED)) for each in spenders]
             for router in self.universal.values():
-                words = encode(["address", "address", "uint160", "uint48"], [address, router.address, 2**160 - 1, 2**47])
+                terms = address, router.address, 2**160 - 1, 2**47
+                words = encode(["address", "address", "uint160", "uint48"], terms)
                 calls.append((PERMIT2, 0, selector("approve(address,address,uint160,uint48)") + words))
         self.chain.fund(USER, 10**27)
         self._run(calls)
