@@ -13,6 +13,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import BPS, PPM
+from swapcli.core.model.warning import WarningCode
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import parse_payload
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -127,6 +128,8 @@ class Judge:
         if not done.succeeded:
             return
         shown, call = self.shown(review), review.call
+        # A pool with too little liquidity leaves input in the router, and so will fail to pay a sensible minimum.
+        warns_of_failure = WarningCode.ROUTE_WORSE in {warning.code for warning in review.warnings}
         received = done.change(shown.recipient, shown.token_out)
         due = shown.minimum
         if (shown.recipient, shown.token_out) == (USER, shown.token_in):
@@ -141,7 +144,7 @@ class Judge:
             elif owner == shown.recipient:
                 continue
             elif owner == self._world.router_of(program.target) or change <= 0:
-                if change > _DUST and not call.oddities:
+                if change > _DUST and not warns_of_failure:
                     yield f"{change} of {token} stay in the router"
             elif change > self._shown_payment(call, owner, token, done):
                 yield f"{change} of {token} went to {owner}, which was not shown"

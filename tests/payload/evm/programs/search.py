@@ -37,6 +37,7 @@ from tests.payload.evm.programs.world import (
 )
 
 HONEST, HOSTILE = "honest", "hostile"
+BROKEN_PROMISE, INTERNAL_ERROR, FALSE_ALARM = "broken promise", "internal error", "false alarm"
 _Plan = TypeVar("_Plan")
 
 
@@ -51,7 +52,7 @@ class Programs(Protocol[_Plan]):
 
 
 class Finding(NamedTuple):
-    """A program with what is wrong: `kind` is "broken promise", "internal error" or "false alarm"."""
+    """A program with what is wrong: `kind` is `BROKEN_PROMISE`, `INTERNAL_ERROR` or `FALSE_ALARM`."""
 
     kind: str
     program: Program
@@ -111,12 +112,12 @@ class Search:
         self.plan = plan
         read = self.judge.read(program)
         if read.is_internal_error:
-            yield Finding("internal error", program, (read.error,), plan=plan)
+            yield Finding(INTERNAL_ERROR, program, (read.error,), plan=plan)
         elif not read.passes or read.review is None:
             counts["invalid" if read.review is None else "dangerous"] += 1
             if origin.startswith(HONEST):
                 reasons = read.review.dangers if read.review else (read.error,)
-                yield Finding("false alarm", program, tuple(reasons), plan=plan)
+                yield Finding(FALSE_ALARM, program, tuple(reasons), plan=plan)
         else:
             counts["passed"] += 1
             sentences = []
@@ -125,13 +126,15 @@ class Search:
                 if state.dear is None:
                     counts["executed" if done.succeeded else "reverted"] += 1
                 if not done.succeeded and state.dear is None and origin.startswith(HONEST):
-                    yield Finding("false alarm", program, ("an honest program reverts",), plan=plan)
+                    yield Finding(FALSE_ALARM, program, ("an honest program reverts",), plan=plan)
                 sentences += [f"{each} (dear: {state.dear})" for each in self.judge.broken(program, read.review, done)]
             if sentences:
-                yield Finding("broken promise", program, tuple(sentences), self.judge.shown(read.review), plan)
+                yield Finding(BROKEN_PROMISE, program, tuple(sentences), self.judge.shown(read.review), plan)
 
     def minimize(self, finding: Finding) -> Finding:
         """Return the same kind of finding with as few parts as possible."""
+        if finding.kind == FALSE_ALARM:  # with fewer parts it would not be honest
+            return finding
         target = finding.program.target
         for plan in _PARTS[target](finding.plan):
             for smaller in self._judge(target, plan, finding.program.origin, Counter()):
@@ -192,7 +195,7 @@ def write_findings(search: Search, findings: Sequence[Finding], folder: Path) ->
 def form_of(finding: Finding) -> str:
     """Return what findings with the same cause mostly have in common: the place of an error, the kinds of actions."""
     sentence = re.sub(r"0x[0-9a-f]+|-?\d+", "N", finding.sentences[0].strip().splitlines()[-1])
-    if finding.kind == "internal error":
+    if finding.kind == INTERNAL_ERROR:
         return f"{sentence} {re.findall('File .*', finding.sentences[0])[-1]}"
     kinds = re.findall(r"code=(\d+)|name='(\w+)'|function='(\w+)'", repr(finding.plan))
     return f"{sentence} {kinds}"

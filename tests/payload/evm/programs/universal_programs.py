@@ -261,7 +261,7 @@ class UniversalPrograms:
         tokens, last = [start, *(hop.bought for hop in hops)], hops[-1].bought
         if generation == "uniswapV4":
             swap = _v4_exact_out(rng, hops, wanted, maximum)
-            taken = Action(TAKE, (last, recipient, rng.choice((0, wanted))))
+            taken = Action(TAKE, (last, recipient, wanted))  # a pool without liquidity pays less, and does not revert
             return UniversalPlan((_v4((swap, Action(SETTLE, (start, 0, True)), taken)),), 0, meant)
         if generation == "uniswapV2":
             fields: tuple[Any, ...] = (recipient, wanted, maximum, tokens, True)
