@@ -98,6 +98,10 @@ class DecodedOrder(NamedTuple):
     `amount_in` is 0 if the call does not say it: the router then sells all that it has. Of an exact output it is the
     maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
     None if the router enforces none.
+
+    `min_received` is what the router enforces. `promised_received` is the sum of the minimums that the parts of the
+    call state, where that is more; `max_amount_in` what the call may take from the sender, where that is more than
+    `amount_in`.
     """
 
     token_in: str
@@ -111,6 +115,8 @@ class DecodedOrder(NamedTuple):
     deadline_s: int | None = None
     has_deadline: bool = False
     is_exact_out: bool = False
+    promised_received: int | None = None
+    max_amount_in: int | None = None
 
 
 class DecodedCall(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swapcli.core.encoding.abi import invalid_field
 from swapcli.core.model.decoded_call import (
     SENDER,
     WHOLE_E18,
@@ -39,12 +38,17 @@ class _Payout(NamedTuple):
 
 
 class LedgerOrder(NamedTuple):
-    """The order that a call carries out, and everything else that leaves the router."""
+    """The order that a call carries out, None if it pays nobody, and everything else that leaves the router.
 
-    order: DecodedOrder
+    `sold` and `bought` are the currencies that the sender pays and the recipient gets; both forms of the native one.
+    """
+
+    order: DecodedOrder | None
     fee: DecodedFee | None
     payments: tuple[DecodedPayment, ...]
     oddities: tuple[str, ...]
+    sold: frozenset[str] = frozenset()
+    bought: frozenset[str] = frozenset()
 
 
 class RouterLedger:
@@ -61,6 +65,11 @@ class RouterLedger:
         self._paid_in: list[tuple[str, int]] = []
         self._oddities: list[str] = []
         self._has_unspent_value = False  # native currency in the router is what swaps before have not spent
+
+    @property
+    def wrapped(self) -> str:
+        """The wrapped native token, or a word that stands for it while it is unknown."""
+        return self._wrapped or _SOME_WRAPPED
 
     def is_native(self, token: str) -> bool:
         """Return whether a token is the native currency."""
@@ -174,9 +183,10 @@ class RouterLedger:
     # --- the order
 
     def order(self, swaps: Sequence[DecodedSwap], deadline_s: int | None) -> LedgerOrder:
-        """Return the order. Raises `InvalidInput` if no address is paid."""
+        """Return the order."""
         if not self._payouts:
-            raise invalid_field("commands", "no recipient of an output")
+            self._oddities.append("no command pays anybody")
+            return LedgerOrder(None, None, (), tuple(dict.fromkeys(self._oddities)))
         token_in, amount_in = self._input()
         bought = self._find_bought(swaps, token_in)
         outputs = [each for each in self._payouts if each.payment is None and self._norm(each.token) == bought]
@@ -206,7 +216,9 @@ class RouterLedger:
             deadline_s=deadline_s,
             has_deadline=True,
         )
-        return LedgerOrder(order, self._fee(payments, bought), payments, tuple(dict.fromkeys(self._oddities)))
+        oddities = tuple(dict.fromkeys(self._oddities))
+        sold = self._forms(token_in)
+        return LedgerOrder(order, self._fee(payments, bought), payments, oddities, sold, self._forms(bought))
 
     def _input(self) -> tuple[str, int]:
         """Return the token that the sender pays and how much of it, 0 if the call does not say."""
@@ -260,6 +272,11 @@ class RouterLedger:
             if amount != 0:
                 shown = "the native currency" if token == ZERO_ADDRESS else self._shown(token)
                 self._oddities.append(f"some of {shown} stays in the router, where anybody can take it")
+
+    def _forms(self, token: str) -> frozenset[str]:
+        """Return a token, with the other form of the native currency."""
+        is_native = self._norm(token) == self._norm(ZERO_ADDRESS)
+        return frozenset({ZERO_ADDRESS, self.wrapped} if is_native else {token})
 
     def _norm(self, token: str) -> str:
         return self._wrapped or _SOME_WRAPPED if token in (ZERO_ADDRESS, _SOME_WRAPPED) else token

@@ -7,6 +7,7 @@ router for whom, and what is left there in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
 
@@ -15,14 +16,17 @@ from swapcli.core.model.decoded_call import (
     SENDER,
     DecodedApproval,
     DecodedCall,
+    DecodedOrder,
     DecodedSwap,
     PoolHint,
 )
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.decoding.router_ledger import ALL, RouterLedger
+from swapcli.payload.evm.decoding.router_run import RouterRun
 from swapcli.payload.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER, V4_ENCODINGS, V4Encoding
 from swapcli.payload.evm.universal_router.plan import V2, V3, V4
 
@@ -33,6 +37,9 @@ _SINGLE_WITHOUT_PRICE: Final = 9 * WORD
 _PATH_WITHOUT_PRICES: Final = 4 * WORD
 _SWAP_WITHOUT_PRICES: Final = 5 * WORD
 _HOOK_DATA: Final = 8
+_MAX_DEPTH: Final = 8
+_MAX_COMMANDS: Final = 4_096
+"""More than fit a transaction: plans within plans could otherwise name the same bytes again and again."""
 _E18_PER_BPS: Final = 10**14
 
 
@@ -48,13 +55,13 @@ def decode_execute(
     deadline_s = words.uint(2, "deadline") if has_deadline else _NEVER
     if len(codes) != len(inputs):
         raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")
-    reader = _CommandReader(RouterLedger(wrapped, value))
+    reader = _CommandReader(RouterLedger(wrapped, value), RouterRun(value or 0))
     for code, content in zip(codes, inputs, strict=True):
         reader.read(code, content)
     read = reader.ledger.order(reader.swaps, None if deadline_s == _NEVER else deadline_s)
     return DecodedCall(
         "execute",
-        order=read.order._replace(is_exact_out=reader.is_exact_out),
+        order=read.order and reader.enforce(read.order, read.sold, read.bought),
         swaps=tuple(reader.swaps),
         fee=read.fee,
         payments=read.payments,
@@ -78,29 +85,48 @@ class _PoolSwap(NamedTuple):
 class _CommandReader:
     """Collects what the commands of one call say."""
 
-    def __init__(self, ledger: RouterLedger) -> None:
-        self.ledger = ledger
+    def __init__(self, ledger: RouterLedger, run: RouterRun) -> None:
+        self.ledger, self.run = ledger, run
         self.swaps: list[DecodedSwap] = []
         self.permit: DecodedApproval | None = None
         self.oddities: list[str] = []
         self.releases = tuple(V4_ENCODINGS)  # those that encode all V4 swaps as the call has them
         self._exact_outs: list[bool] = []
+        self._depth, self._count = 0, 0
 
-    @property
-    def is_exact_out(self) -> bool:
-        """Whether every path of the call has the amount of its output."""
-        return bool(self._exact_outs) and all(self._exact_outs)
+    def enforce(self, order: DecodedOrder, sold: AbstractSet[str], bought: AbstractSet[str]) -> DecodedOrder:
+        """Return an order with the minimum that the router enforces, and with what its parts say beside it.
+
+        `sold` and `bought` are the currencies that the order sells and buys.
+        """
+        received = self.run.received(order.recipient, bought)
+        if not sold & bought:
+            received -= self.run.pulled(bought)  # which was the sender's before
+        paid = self.run.pulled(sold)
+        return order._replace(
+            min_received=max(0, received),
+            promised_received=order.min_received if received < order.min_received else None,
+            max_amount_in=paid if paid > order.amount_in else None,
+            is_exact_out=bool(self._exact_outs) and all(self._exact_outs),
+        )
 
     def read(self, code: int, content: bytes) -> None:
         """Read a command. An unknown one is an oddity."""
+        self._count += 1
+        if self._count > _MAX_COMMANDS:
+            raise invalid_field("commands", f"more than {_MAX_COMMANDS}")
         read = _COMMANDS.get(code & ~_MAY_FAIL)
         if read is None:
             self.oddities.append(f"command 0x{code:02x} is not one that swaps need, and its effect is unknown")
+            self.run.forget_balances()
             return
+        without = self.run.copy() if code & _MAY_FAIL else None
         if code & _MAY_FAIL and read is not _CommandReader._permit:
             self.oddities.append(f"command 0x{code:02x} may fail without stopping the rest")
         arguments = Arguments(content)
         read(self, arguments)
+        if without is not None:
+            self.run.join(without)
         if len(content) != arguments.end:
             self.oddities.append(f"command 0x{code:02x} has {len(content) - arguments.end} bytes more than it reads")
 
@@ -125,6 +151,8 @@ class _CommandReader:
             amount_in, amount_out = amount_out, amount_in
         token_in, token_out = tokens[0], tokens[-1]
         spends_balance = amount_in == CONTRACT_BALANCE and not is_exact_out
+        spent = ALL if spends_balance else amount_in
+        self.run.swap(token_in, token_out, spent, amount_out, recipient, pulls=bool(pulls))
         is_v2 = pools[0].kind == V2
         if is_v2 and not pulls and (spends_balance or not amount_in):
             pair = self.ledger.take_prepaid(token_in)
@@ -201,9 +229,42 @@ class _CommandReader:
                 self._v4_take(action, words, due)
             elif action not in _V4_SWAPS:
                 self.oddities.append(f"action 0x{action:02x} of a V4 swap is not one that swaps need")
+        self._run_v4(steps, swaps)
         for swap in swaps:
             amount = swap.amount_in or settled.get(swap.tokens[0], 0)
             self._add_path(swap.tokens, swap.pools, amount or None, is_exact_out=swap.is_exact_out)
+
+    def _run_v4(self, steps: Sequence[tuple[int, Arguments]], swaps: Sequence[_PoolSwap]) -> None:
+        """Run the actions in order, with the swaps among them."""
+        run, remaining = self.run, iter(swaps)
+        for action, words in steps:
+            if action in _V4_SWAPS:
+                swap = next(remaining)
+                ends = swap.tokens[0], swap.tokens[-1]
+                if swap.is_exact_out:
+                    run.v4_exact_out(*ends, swap.amount_out or ALL, swap.amount_in)
+                else:
+                    run.v4_swap(*ends, swap.amount_in or ALL, swap.amount_out)
+                continue
+            token = words.address(0, "currency")
+            if action == _V4_SETTLE:
+                amount, pulls = words.uint(1, "amount"), bool(words.uint(2, "payer", 8))
+                if amount == CONTRACT_BALANCE:
+                    run.v4_settle_balance(token, pulls=pulls)
+                else:
+                    run.v4_settle(token, amount or ALL, pulls=pulls)
+            elif action == _V4_SETTLE_ALL:
+                run.v4_settle_up_to(token, words.uint(1, "maximum"))
+            elif action == _V4_TAKE_ALL:
+                run.v4_take_all(token, words.uint(1, "minimum"))
+            elif action == _V4_TAKE:
+                run.v4_take(token, words.address(1, "recipient"), words.uint(2, "amount") or ALL)
+            elif action == _V4_TAKE_SHARE:
+                share_e18 = words.uint(2, "share") * _E18_PER_BPS
+                run.v4_take_share(token, words.address(1, "recipient"), share_e18)
+            else:
+                run.forget_balances()
+        run.end_v4()
 
     def _v4_settle(self, action: int, words: Arguments, owed: Mapping[str, int], maxima: set[str]) -> tuple[str, int]:
         """Read a payment of the router or the sender to the pools; return its token and its amount, 0 if unknown."""
@@ -293,6 +354,7 @@ class _CommandReader:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
         amount = arguments.uint(2, "amount", 160)
         self.ledger.pull(token, amount)
+        self.run.pull(token, recipient, amount)
         if recipient == ROUTER:
             self.ledger.receive(token, amount, 0)
         else:
@@ -300,31 +362,40 @@ class _CommandReader:
 
     def _sweep(self, arguments: Arguments) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
-        self.ledger.sweep(token, recipient, arguments.uint(2, "minimum"))
+        minimum = arguments.uint(2, "minimum")
+        self.run.sweep(token, recipient, minimum)
+        self.ledger.sweep(token, recipient, minimum)
 
     def _transfer(self, arguments: Arguments) -> None:
         token, recipient, amount = (
             arguments.address(0, "token"), arguments.address(1, "recipient"), arguments.uint(2, "amount")
         )  # fmt: skip
         if amount == CONTRACT_BALANCE:
+            self.run.sweep(token, recipient, 0)
             self.ledger.sweep(token, recipient, 0)
         else:
+            self.run.transfer(token, recipient, amount)
             self.ledger.transfer(token, recipient, amount)
 
     def _pay_share(self, arguments: Arguments, e18_per_unit: int = _E18_PER_BPS) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
-        self.ledger.pay_share(token, recipient, arguments.uint(2, "share") * e18_per_unit)
+        share_e18 = arguments.uint(2, "share") * e18_per_unit
+        self.run.pay_share(token, recipient, share_e18)
+        self.ledger.pay_share(token, recipient, share_e18)
 
     def _pay_precise_share(self, arguments: Arguments) -> None:
         self._pay_share(arguments, 1)
 
     def _wrap(self, arguments: Arguments) -> None:
         recipient, amount = arguments.address(0, "recipient"), arguments.uint(1, "amount")
-        self.ledger.wrap(None if recipient == ROUTER else recipient, ALL if amount == CONTRACT_BALANCE else amount)
+        amount = ALL if amount == CONTRACT_BALANCE else amount
+        self.ledger.wrap(None if recipient == ROUTER else recipient, amount)
+        self.run.convert(ZERO_ADDRESS, self.ledger.wrapped, recipient, amount)
 
     def _unwrap(self, arguments: Arguments) -> None:
         recipient, minimum = arguments.address(0, "recipient"), arguments.uint(1, "minimum")
         self.ledger.unwrap(None if recipient == ROUTER else recipient, minimum)
+        self.run.convert(self.ledger.wrapped, ZERO_ADDRESS, recipient, ALL, minimum)
 
     @staticmethod
     def _check_balance(arguments: Arguments) -> None:
@@ -332,6 +403,21 @@ class _CommandReader:
         arguments.address(0, "owner")
         arguments.address(1, "token")
         arguments.uint(2, "minimum")
+
+    def _plan(self, arguments: Arguments) -> None:
+        """Read a plan within the plan, by which no swap is made that the plan itself could not make."""
+        self.oddities.append("the plan contains another plan")
+        codes, inputs = arguments.content(0, "commands"), list(arguments.contents(1, "inputs"))
+        if len(codes) != len(inputs):
+            raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")
+        if self._depth == _MAX_DEPTH:
+            self.oddities.append(f"plans are nested more than {_MAX_DEPTH} deep")
+            self.run.forget_balances()
+            return
+        self._depth += 1
+        for code, content in zip(codes, inputs, strict=True):
+            self.read(code, content)
+        self._depth -= 1
 
     def _permit(self, arguments: Arguments) -> None:
         if self.permit is not None:
@@ -366,6 +452,7 @@ _COMMANDS: Final[Mapping[int, Callable[[_CommandReader, Arguments], None]]] = Ma
         0x0C: _CommandReader._unwrap,
         0x0E: lambda reader, arguments: reader._check_balance(arguments),
         0x10: _CommandReader._v4,
+        0x21: _CommandReader._plan,
     }
 )
 """The commands of swaps; the others that routers know are not used by quotes."""
