@@ -38,6 +38,8 @@ from tests.payload.evm.programs.world import (
 
 HONEST, HOSTILE = "honest", "hostile"
 BROKEN_PROMISE, INTERNAL_ERROR, FALSE_ALARM = "broken promise", "internal error", "false alarm"
+_CHANGED: Final = 0.1
+"""The part of hostile programs in which one word is changed after encoding."""
 _Plan = TypeVar("_Plan")
 
 
@@ -49,6 +51,30 @@ class Programs(Protocol[_Plan]):
     def hostile(self, rng: Random) -> _Plan: ...
 
     def encode(self, plan: _Plan, origin: str) -> Program: ...
+
+
+class WordChange(NamedTuple):
+    """A change of one word of calldata, at a fraction of its length: of bits, or to what another word has."""
+
+    at: float
+    flipped: int
+    copied_from: float | None = None
+
+    def apply(self, calldata: str) -> str:
+        """Return changed calldata."""
+        words = (len(calldata) - 10) // 64
+        if not words:
+            return calldata
+        at = 10 + 64 * int(self.at * words)
+        source = at if self.copied_from is None else 10 + 64 * int(self.copied_from * words)
+        word = int(calldata[source : source + 64], 16) ^ self.flipped
+        return f"{calldata[:at]}{word:064x}{calldata[at + 64 :]}"
+
+
+def random_change(rng: Random) -> WordChange:
+    """Return a change that routers may not see, such as a bit above an address, or an offset to other words."""
+    bit = 1 << rng.choice((0, 1, 5, 6, 8, 9, 128, 160, 161, 200, 255, rng.randrange(256)))
+    return WordChange(rng.random(), bit) if rng.random() < 0.7 else WordChange(rng.random(), 0, rng.random())
 
 
 class Finding(NamedTuple):
@@ -97,18 +123,24 @@ class Search:
         tally = Tally(Counter(), [])
         make = self.programs[target].honest if origin == HONEST else self.programs[target].hostile
         for number in range(count):
-            plan = make(Random(f"{target} {origin} {seed} {number}"))
+            rng = Random(f"{target} {origin} {seed} {number}")
+            plan = make(rng)
+            change = random_change(rng) if origin == HOSTILE and rng.random() < _CHANGED else None
             tally.counts["programs"] += 1
-            tally.findings.extend(self._judge(target, plan, f"{origin} {seed} {number}", tally.counts))
+            tally.findings.extend(self._judge(target, plan, f"{origin} {seed} {number}", tally.counts, change))
         tally.counts.update(each.kind for each in tally.findings)
         return tally
 
-    def _judge(self, target: str, plan: object, origin: str, counts: Counter[str]) -> Iterator[Finding]:
+    def _judge(
+        self, target: str, plan: object, origin: str, counts: Counter[str], change: WordChange | None = None
+    ) -> Iterator[Finding]:
         try:
             program = self.programs[target].encode(plan, origin)
         except EncodingError:
             counts["not encodable"] += 1
             return
+        if change is not None:
+            program = program._replace(calldata=change.apply(program.calldata))
         self.plan = plan
         read = self.judge.read(program)
         if read.is_internal_error:

@@ -73,9 +73,9 @@ class Trial:
         """Return what a pool pays, and change it; 0 if it would not."""
         if amount <= 0:
             return 0
-        tokens = (self._wrapped if each == ZERO_ADDRESS else each for each in (sold, bought))
+        token_in, token_out = (self._wrapped if each == ZERO_ADDRESS else each for each in (sold, bought))
         try:
-            paid, self._pools[venue.key] = self._pools[venue.key].swap(*tokens, amount)
+            paid, self._pools[venue.key] = self._pools[venue.key].swap(token_in, token_out, amount)
         except (PoolError, OverflowError):
             return 0
         return paid

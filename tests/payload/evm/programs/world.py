@@ -60,6 +60,7 @@ class ProgramWorld(UniversalFixture):
 
     def __init__(self, chain: AnvilChain) -> None:
         super().__init__(chain)
+        self.anvil = chain
         self.own = self.deploy_router(self.network._replace(router=None))
         self.universal = {UNIVERSAL_2_0: self.router}
         self.use_release("2.1.0")
@@ -99,7 +100,7 @@ class ProgramWorld(UniversalFixture):
         arguments = encode([_CALL, "address[]", "address[]"], [call, self.owners, self.assets])
         data = selector(f"measure({_CALL},address[],address[])") + arguments
         request = {"from": USER, "to": USER, "data": f"0x{data.hex()}", "gas": _GAS}
-        returned = self.chain.node.ask("eth_call", request, hex(state.block))
+        returned = self.anvil.node.ask("eth_call", request, hex(state.block))
         succeeded, output, changes = decode(_RESULT, bytes.fromhex(returned[2:]))
         pairs = ((owner, asset) for asset in self.assets for owner in self.owners)
         return ExecutedProgram(succeeded, output, {pair: n for pair, n in zip(pairs, changes, strict=True) if n})
@@ -155,12 +156,12 @@ class ProgramWorld(UniversalFixture):
         """Make calls of the user, most of which must succeed: some pools have less liquidity than is bought."""
         data = self.sender.calldata("run", calls)
         sent = {"from": USER, "to": USER, "data": f"0x{data.hex()}", "gas": _GAS}
-        succeeded = int(self.chain.node.ask("eth_call", sent, "latest"), 16)
+        succeeded = int(self.anvil.node.ask("eth_call", sent, "latest"), 16)
         assert succeeded >= len(calls) * 3 // 4, f"{succeeded} of {len(calls)}"
-        assert self.chain.receipt(self.chain.node.ask("eth_sendTransaction", sent)).succeeded
+        assert self.anvil.receipt(self.anvil.node.ask("eth_sendTransaction", sent)).succeeded
 
     def _block(self) -> int:
-        return int(self.chain.node.ask("eth_blockNumber"), 16)
+        return int(self.anvil.node.ask("eth_blockNumber"), 16)
 
     def _shifted_states(self) -> Iterator[State]:
         """Make one token after the other dear: buy it in every pool, and sell as much again afterwards."""
