@@ -58,12 +58,16 @@ _GENERATIONS: Final = {"uniswapV2": V2_IN, "uniswapV3": V3_IN, "uniswapV4": V4}
 
 
 class UniversalPlan(NamedTuple):
-    """Commands with the value that is sent and the recipient that the user means, None for the sender."""
+    """Commands with the value that is sent and the recipient that the user means, None for the sender.
+
+    `is_for_other_release` encodes V4 paths as the other release does.
+    """
 
     commands: tuple[Command, ...]
     value: int
     recipient: str | None = None
     deadline_s: int | None = _LATEST
+    is_for_other_release: bool = False
 
 
 class _Hop(NamedTuple):
@@ -89,7 +93,8 @@ class UniversalPrograms:
 
     def encode(self, plan: UniversalPlan, origin: str) -> Program:
         """Return the transaction of a plan."""
-        calldata = encode_plan(plan.commands, plan.deadline_s, has_path_prices=self._has_path_prices)
+        has_prices = self._has_path_prices != plan.is_for_other_release
+        calldata = encode_plan(plan.commands, plan.deadline_s, has_path_prices=has_prices)
         return Program(self.target, self.router, plan.value, calldata, origin, plan.recipient)
 
     def honest(self, rng: Random) -> UniversalPlan:
@@ -109,11 +114,13 @@ class UniversalPrograms:
             plan = self._walk(rng)
         elif kind < 0.55:
             plan = self._cycle(rng)
+        elif kind < 0.6:
+            plan = self._drained(rng)
         else:
             plan = self.honest(rng)
-        for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5)) if kind < 0.55 else rng.choice((1, 1, 2, 2, 3, 4))):
+        for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5)) if kind < 0.6 else rng.choice((1, 1, 2, 2, 3, 4))):
             plan = self._changed(rng, plan)
-        return plan
+        return plan._replace(is_for_other_release=rng.random() < 0.03)
 
     # --- honest plans
 
@@ -272,6 +279,24 @@ class UniversalPrograms:
         )
 
     # --- hostile plans
+
+    def _drained(self, rng: Random) -> UniversalPlan:
+        """Buy more from V4 pools than they have: an exact output of V4 is paid in part, and does not revert."""
+        hops = None
+        while not hops:
+            start = rng.choice((*self._venues.tokens, ZERO_ADDRESS))
+            hops = self._path(rng, start, rng.choice((1, 1, 2)), "uniswapV4")
+        last = hops[-1].bought
+        amount, wanted = (10_000 * self._venues.random_amount(rng, each) for each in (start, last))
+        swap = _v4_exact_out(rng, hops, wanted, amount)
+        if start == ZERO_ADDRESS:
+            amount = min(amount, 10**24)
+        settle = rng.choice((Action(SETTLE, (start, 0, True)), Action(SETTLE_ALL, (start, amount))))
+        take = rng.choice((Action(TAKE, (last, rng.choice((SENDER, USER, ROUTER)), 0)), Action(TAKE_ALL, (last, 0))))
+        commands = [_v4((swap, settle, take))]
+        if rng.random() < 0.5:
+            commands.append(Command(SWEEP, (last, rng.choice((SENDER, USER)), rng.choice((0, 0, wanted)))))
+        return UniversalPlan(tuple(commands), amount if start == ZERO_ADDRESS else 0)
 
     def _cycle(self, rng: Random) -> UniversalPlan:
         """Buy something for a minimum and sell most of it again, in one V4 swap or in several commands."""
