@@ -11,7 +11,7 @@ SENDER = "0x0000000000000000000000000000000000000001"
 WHOLE_E18 = 10**18
 """All of something, in parts of 10^18: the finest unit in which routers have shares."""
 
-_UNLIMITED = 1 << 128
+UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
 
 
@@ -22,7 +22,8 @@ class PoolHint(NamedTuple):
     and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
     `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool. `family` is
     the pool's family, empty if the call does not determine it. `contract` is the contract that is called to swap in the
-    pool, None if that is the pool itself or the router.
+    pool, None if that is the pool itself or the router. `pool_key` is the encoded key by which that contract finds the
+    pool, empty if the call has none.
     """
 
     key: str | None = None
@@ -33,6 +34,7 @@ class PoolHint(NamedTuple):
     coin_out: int | None = None
     family: str = ""
     contract: str | None = None
+    pool_key: bytes = b""
 
 
 class DecodedSwap(NamedTuple):
@@ -64,7 +66,7 @@ class DecodedApproval(NamedTuple):
     @property
     def is_unlimited(self) -> bool:
         """Whether it is one of all tokens, now and later."""
-        return self.amount >= _UNLIMITED
+        return self.amount >= UNLIMITED
 
 
 class DecodedFee(NamedTuple):

@@ -110,6 +110,11 @@ class ProtocolInfo(NamedTuple):
     is_extended: bool = False
 
     @property
+    def tier_key(self) -> str:
+        """The field of a pool's extra data by which a factory distinguishes pools of the same tokens."""
+        return "tickSpacing" if "tickSpacing" in self.extra_keys else "fee"
+
+    @property
     def is_wrapper(self) -> bool:
         """Whether it wraps the native token, and is not an exchange."""
         return self.family == WRAPPER_FAMILY

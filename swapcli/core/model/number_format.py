@@ -67,7 +67,7 @@ def format_percentage(fraction: float) -> str:
     value = fraction * 100
     if value and abs(value) < 0.01:
         return "less than 0.01%" if value > 0 else "more than -0.01%"
-    return f"{value:.2f}%"
+    return f"{value:,.2f}%"
 
 
 def format_bps_rounded_up(gap: float) -> str:

@@ -154,6 +154,13 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
             return _number(data)
 
 
+def find_pool_key(use: PoolUse) -> bytes:
+    """Return the key by which a pool manager finds a pool, in each form; empty for pools that are contracts."""
+    family = BY_FAMILY.get(use.pool.family)
+    data = family.extra_data(use) if family else b""
+    return data.encoded if isinstance(data, _PoolKey) else b""
+
+
 def _word(data: bytes | _Fee | _TickSpacing) -> bytes:
     """Return what the route of the interface has of the pool, as a word: a fee tier, a tick spacing, or zero."""
     is_tier = isinstance(data, _TickSpacing) or (isinstance(data, _Fee) and data.is_tier)

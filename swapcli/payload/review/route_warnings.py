@@ -10,6 +10,7 @@ from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
 from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.payload.evm.extra_data import PoolUse, find_pool_key
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
@@ -32,15 +33,18 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
         return False
     if hint.family not in ("", pool.family):
         return False
-    if hint.contract is not None and not _swaps_by(hint.contract, pool, network):
+    if dialect in INTERFACE_DIALECTS and not network.kind.traits.has_felts:
+        key = find_pool_key(PoolUse(pool, *pool.tokens[:2], protocol))
+        if hint.pool_key != key or hint.contract not in (None, pool.called_address):
+            return False
+    elif hint.contract is not None and not _swaps_by(hint.contract, pool, network):
         return False
     if hint.key is not None:
         return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
     names = network.for_dialect(dialect or "").dialect_router.protocols.get(pool.protocol, "").split()
     if not names or names[0] != hint.kind or (hint.fork is not None and str(hint.fork) not in names[1:]):
         return False
-    traits = pool.api_extra_data()
-    return hint.tier is None or hint.tier in (traits.get("fee"), traits.get("tickSpacing"))
+    return hint.tier is None or hint.tier == pool.api_extra_data().get(protocol.tier_key if protocol else "fee")
 
 
 def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:
@@ -92,6 +96,8 @@ def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
             reached.add(reviewed.token_out)
         if reviewed.share_ppm is not None:
             left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
+    if token_in == token_out and not all(each.pool and each.pool.is_wrapper for each in swaps):
+        yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"the swaps sell {review.symbol(token_in)} and buy the same token")
     if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
         yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {review.symbol(token_out)}")
     unknown = {each.token_in for each in swaps if each.share_ppm is None}

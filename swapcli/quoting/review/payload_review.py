@@ -23,7 +23,12 @@ from swapcli.core.model.units import BPS, PPM
 from swapcli.core.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract
-from swapcli.payload.review.amount_warnings import minimum_warnings, output_warnings
+from swapcli.payload.review.amount_warnings import (
+    enforcement_warnings,
+    minimum_warnings,
+    output_warnings,
+    rate_warnings,
+)
 from swapcli.payload.review.approval_warnings import approval_warnings
 from swapcli.payload.review.call_warnings import call_warnings
 from swapcli.payload.review.decoded_replay import ReviewedSwap
@@ -69,6 +74,7 @@ def review_payload(
     if order:
         contract = _find_contract(output_recipient(known, order), source)
         warnings += [*order_warnings(known, order, contract, now_s), *payment_warnings(known, order)]
+        warnings += [*enforcement_warnings(known, order), *rate_warnings(known, order)]
         warnings += minimum_warnings(known, order, problem, limits)
     if order and gross is not None:
         warnings += output_warnings(known, order, gross)

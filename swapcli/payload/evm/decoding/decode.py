@@ -118,14 +118,18 @@ def _integrator_payment(shares: IntegratorShares, order: DecodedOrder) -> Decode
 
 
 def _router_swap(swap: RouterSwapParam) -> DecodedSwap:
-    key = swap.pool_address
-    if len(swap.extra_data) == _POOL_KEY_BYTES:
+    key, contract, pool_key = swap.pool_address, None, swap.extra_data
+    if len(pool_key) == _POOL_KEY_BYTES:
         key_words = Arguments(swap.extra_data)
         fee_ppm, spacing = key_words.uint(2, "fee", 24), key_words.signed(3, "tick spacing")
         currencies = key_words.address(0, "currency0"), key_words.address(1, "currency1")
         if spacing >= 0:
             key = v4_pool_id(*currencies, fee_ppm, spacing, key_words.address(4, "hooks"))
-    return DecodedSwap(swap.token_in, swap.token_out, PoolHint(key, protocol_id=swap.protocol_id), swap.rate)
+            contract = swap.pool_address
+    if len(pool_key) < _POOL_KEY_BYTES:
+        pool_key = b""
+    hint = PoolHint(key, protocol_id=swap.protocol_id, contract=contract, pool_key=pool_key)
+    return DecodedSwap(swap.token_in, swap.token_out, hint, swap.rate)
 
 
 def _decode_approve(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:

@@ -153,6 +153,10 @@ class RouterLedger:
         """Pay a share of the balance of a token."""
         minimum = self._minimums.get(token, 0)
         self._minimums[token] = max(0, minimum - minimum * share_e18 // WHOLE_E18)
+        self.note_share(token, recipient, share_e18)
+
+    def note_share(self, token: str, recipient: str, share_e18: int) -> None:
+        """Record the payment of a share of what the pools, not the router, have of a token."""
         payment = DecodedPayment(token, recipient, share_e18=share_e18)
         self._payouts.append(_Payout(token, recipient, 0, payment=payment))
 

@@ -106,9 +106,7 @@ class RouterRun:
 
     # --- swaps of V2 and V3
 
-    def swap(
-        self, token_in: str, token_out: str, amount_in: int, minimum: int, recipient: str, *, pulls: bool
-    ) -> None:
+    def swap(self, token_in: str, token_out: str, amount_in: int, minimum: int, recipient: str, *, pulls: bool) -> None:
         """Swap an amount, the maximum of an exact output, for at least `minimum`, or revert."""
         if pulls:
             self._pulled[token_in] = self._pulled.get(token_in, 0) + (_UNKNOWN if amount_in == ALL else amount_in)

@@ -56,26 +56,28 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
     words = Arguments(arguments)
     recipient, buy_token = words.address(0, "recipient"), words.address(1, "buy token")
     minimum = words.uint(2, "minimum")
-    reader = _ActionReader(wrapped, router)
+    reader = _ActionReader(wrapped, router, minimum)
     for number, action in enumerate(words.contents(3, "actions")):
         reader.read(number, action)
     words.uint(4, "affiliate")
     is_native_out = buy_token == NATIVE
+    order, oddities = None, reader.oddities()
     if reader.input is None:
-        raise invalid_field("actions", "none of them takes the input")
-    token_in, amount_in = reader.input
-    is_native_in = token_in == NATIVE
-    order = DecodedOrder(
-        token_in=(wrapped or ZERO_ADDRESS) if is_native_in else token_in,
-        token_out=(wrapped or ZERO_ADDRESS) if is_native_out else buy_token,
-        amount_in=amount_in,
-        min_received=minimum,
-        recipient=recipient,
-        is_native_in=is_native_in,
-        is_native_out=is_native_out,
-        deadline_s=reader.deadline_s,
-        has_deadline=True,
-    )
+        oddities = [*oddities, "no action takes the input"]
+    else:
+        token_in, amount_in = reader.input
+        is_native_in = token_in == NATIVE
+        order = DecodedOrder(
+            token_in=(wrapped or ZERO_ADDRESS) if is_native_in else token_in,
+            token_out=(wrapped or ZERO_ADDRESS) if is_native_out else buy_token,
+            amount_in=amount_in,
+            min_received=minimum,
+            recipient=recipient,
+            is_native_in=is_native_in,
+            is_native_out=is_native_out,
+            deadline_s=reader.deadline_s,
+            has_deadline=True,
+        )
     return DecodedCall(
         "execute",
         order=order,
@@ -83,7 +85,7 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
         fee=reader.fee,
         payments=tuple(reader.payments),
         router=router or reader.recipient,
-        oddities=tuple(reader.oddities()),
+        oddities=tuple(oddities),
         trailing_bytes=len(arguments) - words.end,
     )
 
@@ -135,12 +137,12 @@ class _NativeShare:
 class _ActionReader:
     """Collects what the actions of one call say."""
 
-    def __init__(self, wrapped: str | None, router: str | None) -> None:
+    def __init__(self, wrapped: str | None, router: str | None, minimum: int) -> None:
         self.swaps: list[DecodedSwap] = []
         self.input: tuple[str, int] | None = None
         self.deadline_s: int | None = None
         self.payments: list[DecodedPayment] = []
-        self._wrapped, self._router = wrapped, router
+        self._wrapped, self._router, self._minimum = wrapped, router, minimum
         self._native = _NativeShare(wrapped)
         self._oddities: list[str] = []
         self._recipients: dict[str, None] = {}
@@ -263,7 +265,7 @@ class _ActionReader:
             self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
             self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
-        elif selector == WITHDRAW and token == called:
+        elif selector == WITHDRAW and token == called and self._wrapped in (None, called):
             self._native.convert(bps, wraps=False)
         elif not data and token == NATIVE:
             self._native.convert(bps, wraps=True)
@@ -290,10 +292,12 @@ class _ActionReader:
 
     def _pay_surplus(self, words: Arguments) -> None:
         recipient, token = words.address(0, "recipient"), words.address(1, "token")
-        words.uint(2, "expected amount")
-        surplus_bps = min(words.uint(3, "share"), ALL)
+        expected, bps = words.uint(2, "expected amount"), min(words.uint(3, "share"), ALL)
         token = ZERO_ADDRESS if token == NATIVE else token
-        self.payments.append(DecodedPayment(token, recipient, surplus_bps=surplus_bps))
+        if expected < self._minimum:  # then it takes a share of all that is paid, down to the minimum
+            self.payments.append(DecodedPayment(token, recipient, bps * _E18_PER_BPS))
+        else:
+            self.payments.append(DecodedPayment(token, recipient, surplus_bps=bps))
 
 
 def _share_ppm(bps: int) -> int:

@@ -14,6 +14,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD, invalid_field
 from swapcli.core.model.decoded_call import (
     SENDER,
+    WHOLE_E18,
     DecodedApproval,
     DecodedCall,
     DecodedOrder,
@@ -101,10 +102,10 @@ class _CommandReader:
         """
         received = self.run.received(order.recipient, bought)
         if not sold & bought:
-            received -= self.run.pulled(bought)  # which was the sender's before
+            received = max(0, received - self.run.pulled(bought))  # what the sender paid in it is no gain
         paid = self.run.pulled(sold)
         return order._replace(
-            min_received=max(0, received),
+            min_received=received,
             promised_received=order.min_received if received < order.min_received else None,
             max_amount_in=paid if paid > order.amount_in else None,
             is_exact_out=bool(self._exact_outs) and all(self._exact_outs),
@@ -290,7 +291,13 @@ class _CommandReader:
             return
         recipient, amount = words.address(1, "recipient"), words.uint(2, "amount")
         if action == _V4_TAKE_SHARE:
-            self.ledger.pay_share(token, recipient, amount * _E18_PER_BPS)
+            share_e18 = amount * _E18_PER_BPS
+            share = due.get(token, 0) * min(share_e18, WHOLE_E18) // WHOLE_E18
+            due[token] = due.get(token, 0) - share
+            if recipient == ROUTER:
+                self.ledger.receive(token, None, share)
+            else:
+                self.ledger.note_share(token, recipient, share_e18)
             return
         minimum = amount or due.pop(token, 0)
         if amount and token in due:

@@ -261,8 +261,7 @@ class SettlerDialect:
     def _pool_id(self, pool: Pool) -> int:
         """Return what distinguishes a fork's pools of the same tokens: the fee in ppm, or the tick spacing."""
         protocol = self._network.protocol(pool.protocol)
-        key = "tickSpacing" if protocol is not None and "tickSpacing" in protocol.extra_keys else "fee"
-        return int(pool.api_extra_data()[key])
+        return int(pool.api_extra_data()[protocol.tier_key if protocol else "fee"])
 
     def _called_contract(self, pool: Pool) -> str:
         """Return the contract that BASIC calls for a pool, empty if its address is not known."""

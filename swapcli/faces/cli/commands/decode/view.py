@@ -166,6 +166,8 @@ class _Words:
     def _share(self, reviewed: ReviewedSwap) -> str:
         amount, order = reviewed.swap.amount_in, self._call.order
         if amount is not None and order is not None and order.amount_in:
+            if reviewed.token_in != self._review.wrapped(order.token_in):
+                return ABSENT  # an amount of a different token than the input
             return f"{amount / order.amount_in * 100:.2f}%"
         return ABSENT if reviewed.share_ppm is None else f"{reviewed.share_ppm / PPM * 100:.2f}%"
 
