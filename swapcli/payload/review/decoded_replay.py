@@ -32,17 +32,22 @@ class ReviewedSwap(NamedTuple):
 def replay_decoded(
     swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
 ) -> int | None:
-    """Return the output of the swaps, tokens wrapped; None if a pool, a token or a share is unknown, or if one wraps.
+    """Return the output of the swaps, tokens wrapped.
+
+    None if a pool, a token or a share is unknown, if a swap wraps, or if one sells what nothing before it has bought.
 
     Raises `PoolError` if a swap would revert.
     """
     pools: dict[str, Pool] = {}
     flat: list[FlatSwap] = []
-    left = amount_in
+    left, reached = amount_in, {token_in}
     for reviewed in swaps:
         pool, bought = reviewed.pool, reviewed.token_out
         if pool is None or bought is None or pool.is_wrapper:  # which pays one for one
             return None
+        if reviewed.token_in not in reached:
+            return None
+        reached.add(bought)
         pools[pool.key] = pool
         spent = reviewed.swap.amount_in
         share_ppm = reviewed.swap.share_ppm
@@ -56,7 +61,7 @@ def replay_decoded(
             rate = min(_SCALE, -(-spent * _SCALE // left))
             left -= spent
         flat.append(FlatSwap(pool.key, reviewed.token_in, bought, rate))
-    if not flat or flat[0].token_in != token_in:
+    if not flat:
         return None
     with faults_as_reverts():
         done = execute(pools, flat, amount_in, execution._replace(rate_scale=_SCALE))

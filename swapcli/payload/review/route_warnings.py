@@ -80,7 +80,7 @@ def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if order is None or not swaps:
         return
     token_in, token_out = (review.wrapped(token) for token in review.ends)
-    reached, left = {token_in}, dict[str, int]()
+    reached, left, unsold = {token_in}, dict[str, int](), dict[str, None]()
     for number, reviewed in enumerate(swaps, start=1):
         if reviewed.token_in not in reached:
             yield QuoteWarning(
@@ -92,22 +92,21 @@ def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
                 WarningCode.ROUTE_BROKEN,
                 f"swap {number} sells {review.symbol(reviewed.token_in)} for {review.symbol(reviewed.token_in)}",
             )
+        unsold.pop(reviewed.token_in, None)
         if reviewed.token_out is not None:
             reached.add(reviewed.token_out)
+            unsold[reviewed.token_out] = None
         if reviewed.share_ppm is not None:
             left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
     if token_in == token_out and not all(each.pool and each.pool.is_wrapper for each in swaps):
         yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"the swaps sell {review.symbol(token_in)} and buy the same token")
     if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
         yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {review.symbol(token_out)}")
+    if review.call.dialect not in (*INTERFACE_DIALECTS, SETTLER):  # others check what stays in the router
+        return
     unknown = {each.token_in for each in swaps if each.share_ppm is None}
-    for token, part in left.items():
-        if (
-            part > 0
-            and token not in unknown
-            and token != token_out
-            and review.call.dialect in (*INTERFACE_DIALECTS, SETTLER)
-        ):
+    for token, part in (left | dict.fromkeys(unsold, PPM)).items():
+        if part > 0 and token not in unknown and token != token_out:
             yield QuoteWarning(
                 WarningCode.ROUTE_BROKEN,
                 f"{format_percentage(part / PPM)} of the {review.symbol(token)} is not swapped",

@@ -122,7 +122,7 @@ class HostileRouter:
 
     def _sweep(self, token: str, recipient: str, minimum: int) -> None:
         amount = self._take(token, BALANCE)
-        require(amount >= minimum)
+        require(amount >= minimum % (1 << 160))
         self._pay(token, recipient, amount)
 
     def _transfer(self, token: str, recipient: str, amount: int) -> None:
@@ -169,7 +169,7 @@ class HostileRouter:
         if exact_out:
             amount_out = first or self._debt(token_out)
             require(amount_out)
-            self.deltas[token_out] += amount_out
+            self.deltas[token_out] += self._part(amount_out)
             self.deltas[token_in] -= self._part(second)
         else:
             amount_in = first or self._credit(token_in)
@@ -311,8 +311,8 @@ def unwrap(recipient: str, minimum: int) -> Command:
 def random_program(rng: Random) -> list[Command]:
     """Return commands that often execute, for a value of 1,000."""
     commands = [_random_command(rng) for _ in range(rng.randint(1, 5))]
-    for token in rng.sample((NATIVE, WETH, A, B, C), rng.randint(0, 3)):
-        commands.append(sweep(token, rng.choice((SENDER, FRIEND)), rng.choice((0, 0, 3))))
+    swept = rng.sample((NATIVE, WETH, A, B, C), rng.randint(0, 3))
+    commands += [sweep(token, rng.choice((SENDER, FRIEND)), rng.choice((0, 0, 3, 1 << 160 | 3))) for token in swept]
     if rng.random() < 0.1:
         at = rng.randrange(len(commands))
         commands[at:] = [plan(commands[at:])]

@@ -40,7 +40,8 @@ class _Payout(NamedTuple):
 class LedgerOrder(NamedTuple):
     """The order that a call carries out, None if it pays nobody, and everything else that leaves the router.
 
-    `sold` and `bought` are the currencies that the sender pays and the recipient gets; both forms of the native one.
+    `sold` are the currencies that the sender pays, in both forms if it is the native one; `bought` is the one that the
+    recipient gets.
     """
 
     order: DecodedOrder | None
@@ -48,7 +49,7 @@ class LedgerOrder(NamedTuple):
     payments: tuple[DecodedPayment, ...]
     oddities: tuple[str, ...]
     sold: frozenset[str] = frozenset()
-    bought: frozenset[str] = frozenset()
+    bought: str = ""
 
 
 class RouterLedger:
@@ -222,7 +223,7 @@ class RouterLedger:
         )
         oddities = tuple(dict.fromkeys(self._oddities))
         sold = self._forms(token_in)
-        return LedgerOrder(order, self._fee(payments, bought), payments, oddities, sold, self._forms(bought))
+        return LedgerOrder(order, self._fee(payments, bought), payments, oddities, sold, token_out)
 
     def _input(self) -> tuple[str, int]:
         """Return the token that the sender pays and how much of it, 0 if the call does not say."""

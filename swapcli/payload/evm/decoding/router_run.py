@@ -26,7 +26,7 @@ class RouterRun:
     `value` is that of the transaction in wei. Currencies are addresses, zero for the native one.
 
     Example: after `swap(usdc, weth, 5, 3, ROUTER, pulls=True)`, `transfer(weth, stranger, 2)` and
-    `sweep(weth, SENDER, 0)`, the call guarantees 1 of WETH: `received(SENDER, {weth})`.
+    `sweep(weth, SENDER, 0)`, the call guarantees 1 of WETH: `received(SENDER, weth)`.
     """
 
     def __init__(self, value: int) -> None:
@@ -35,9 +35,9 @@ class RouterRun:
         self._paid: dict[tuple[str, str], int] = {}
         self._pulled: dict[str, int] = {}
 
-    def received(self, recipient: str, tokens: Iterable[str]) -> int:
-        """Return the least amount of the tokens that a recipient gets in total."""
-        return sum(self._paid.get((recipient, token), 0) for token in tokens)
+    def received(self, recipient: str, token: str) -> int:
+        """Return the least amount of a token that a recipient gets in total."""
+        return self._paid.get((recipient, token), 0)
 
     def pulled(self, tokens: Iterable[str]) -> int:
         """Return the largest amount of the tokens that is taken from the sender, without the value."""
@@ -122,10 +122,8 @@ class RouterRun:
         self._deltas[token_in] = 0 if amount_in == ALL else credit - amount_in
         self._deltas[token_out] = self._deltas.get(token_out, 0) + minimum
 
-    def v4_exact_out(self, token_in: str, token_out: str, amount_out: int, maximum: int) -> None:
-        """Swap at most `maximum` for an amount, or for the whole debt."""
-        debt = self._deltas.get(token_out, 0)
-        self._deltas[token_out] = 0 if amount_out == ALL else debt + amount_out
+    def v4_exact_out(self, token_in: str, maximum: int) -> None:
+        """Swap at most `maximum`, or revert. A pool that runs out of liquidity pays less than the exact output."""
         self._deltas[token_in] = self._deltas.get(token_in, 0) - maximum
 
     def v4_settle(self, token: str, amount: int, *, pulls: bool) -> None:

@@ -6,8 +6,7 @@ router for whom, and what is left there in the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -38,6 +37,8 @@ _SINGLE_WITHOUT_PRICE: Final = 9 * WORD
 _PATH_WITHOUT_PRICES: Final = 4 * WORD
 _SWAP_WITHOUT_PRICES: Final = 5 * WORD
 _HOOK_DATA: Final = 8
+_MAX_SWEPT: Final = (1 << 160) - 1
+"""Releases before 2.1.1 drop the other bits of a sweep's minimum."""
 _MAX_DEPTH: Final = 8
 _MAX_COMMANDS: Final = 4_096
 """More than fit a transaction: plans within plans could otherwise name the same bytes again and again."""
@@ -95,14 +96,14 @@ class _CommandReader:
         self._exact_outs: list[bool] = []
         self._depth, self._count = 0, 0
 
-    def enforce(self, order: DecodedOrder, sold: AbstractSet[str], bought: AbstractSet[str]) -> DecodedOrder:
+    def enforce(self, order: DecodedOrder, sold: Collection[str], bought: str) -> DecodedOrder:
         """Return an order with the minimum that the router enforces, and with what its parts say beside it.
 
         `sold` and `bought` are the currencies that the order sells and buys.
         """
         received = self.run.received(order.recipient, bought)
-        if not sold & bought:
-            received = max(0, received - self.run.pulled(bought))  # what the sender paid in it is no gain
+        if bought not in sold:
+            received = max(0, received - self.run.pulled([bought]))  # what the sender paid in it is no gain
         paid = self.run.pulled(sold)
         return order._replace(
             min_received=received,
@@ -241,11 +242,10 @@ class _CommandReader:
         for action, words in steps:
             if action in _V4_SWAPS:
                 swap = next(remaining)
-                ends = swap.tokens[0], swap.tokens[-1]
                 if swap.is_exact_out:
-                    run.v4_exact_out(*ends, swap.amount_out or ALL, swap.amount_in)
+                    run.v4_exact_out(swap.tokens[0], swap.amount_in)
                 else:
-                    run.v4_swap(*ends, swap.amount_in or ALL, swap.amount_out)
+                    run.v4_swap(swap.tokens[0], swap.tokens[-1], swap.amount_in or ALL, swap.amount_out)
                 continue
             token = words.address(0, "currency")
             if action == _V4_SETTLE:
@@ -370,7 +370,9 @@ class _CommandReader:
     def _sweep(self, arguments: Arguments) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
         minimum = arguments.uint(2, "minimum")
-        self.run.sweep(token, recipient, minimum)
+        if minimum > _MAX_SWEPT:
+            self.oddities.append("the minimum of a sweep has more bits than the router reads")
+        self.run.sweep(token, recipient, minimum & _MAX_SWEPT)
         self.ledger.sweep(token, recipient, minimum)
 
     def _transfer(self, arguments: Arguments) -> None:

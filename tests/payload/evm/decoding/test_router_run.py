@@ -84,9 +84,23 @@ KINDS = {
     ),
     "an exact output is sold again": Kind(
         (v4(v4_swap(A, B, 90, 100, exact_out=True), v4_swap(B, A, 80, 0), v4_swap(A, B, 1, 0), *END, take_all(A, 0)),),
-        10,
+        0,
         90,
+        (v4(v4_swap(A, B, 90, 100, exact_out=True), settle_all(A, 200), take(B, SENDER, 90)),),
+        90,
+    ),
+    "a pool without the liquidity for an exact output": Kind(
         (v4(v4_swap(A, B, 90, 100, exact_out=True), *END),),
+        0,
+        90,
+        (v4(v4_swap(A, B, 90, 100, exact_out=True), settle_all(A, 200), take_all(B, 90)),),
+        90,
+    ),
+    "a minimum of more bits than a sweep reads": Kind(
+        (v3(ROUTER, 100, 0, [A, B]), sweep(B, SENDER, (1 << 160) + 3)),
+        3,
+        (1 << 160) + 3,
+        (v3(ROUTER, 100, 90, [A, B]), sweep(B, SENDER, 90)),
         90,
     ),
     "the output pays for an exact output": Kind(
@@ -155,7 +169,8 @@ def test_a_minimum_that_later_commands_spend_is_not_shown(kind: Kind) -> None:
     assert honest.order is not None
     assert (honest.order.min_received, honest.order.promised_received) == (kind.minimum, None)
     assert (honest.order.max_amount_in, honest.oddities) == (None, ())
-    assert {lowest(kind.hostile), lowest(kind.honest)} == {kind.enforced, kind.minimum}
+    assert lowest(kind.hostile) < kind.promised
+    assert lowest(kind.honest) == kind.minimum
 
 
 def lowest(commands: tuple[Command, ...]) -> int:
@@ -194,10 +209,17 @@ def test_the_minimum_is_what_reaches_the_recipient(commands: tuple[Command, ...]
     assert (order.min_received, order.promised_received, order.max_amount_in) == (minimum, None, None)
 
 
-def test_what_lies_in_the_router_and_what_the_sender_pays_in_do_not_count() -> None:
+def test_what_the_sender_pays_in_does_not_count() -> None:
     topped_up = read(v3(ROUTER, 100, 0, [A, B]), pull(B, ROUTER, 50), sweep(B, SENDER, 60)).order
     assert topped_up is not None
     assert (topped_up.min_received, topped_up.promised_received) == (10, 60)
+
+
+def test_only_the_shown_form_of_the_native_currency_counts() -> None:
+    native = v4(v4_swap(A, NATIVE, 9, 8), settle_all(A, 9), take_all(NATIVE, 0))
+    order = read(v3(SENDER, 100, 90, [A, WETH]), native).order
+    assert order is not None
+    assert (order.min_received, order.promised_received, order.is_native_out) == (90, 98, False)
 
 
 def test_a_debt_that_the_sender_pays_beside_the_swaps_is_seen() -> None:
@@ -242,10 +264,10 @@ def test_random_programs_between_hostile_pools_pay_the_minimum() -> None:
             continue
         executed += 1
         sold = forms(order.token_in, is_native=order.is_native_in)
-        bought = forms(order.token_out, is_native=order.is_native_out)
-        received = sum(router.received[order.recipient, token] for token in bought)
-        if not sold & bought:
-            received = max(0, received - sum(router.spent[token] for token in bought))
+        bought = NATIVE if order.is_native_out else order.token_out
+        received = router.received[order.recipient, bought]
+        if bought not in sold:
+            received = max(0, received - router.spent[bought])
         assert received >= order.min_received
         assert sum(router.spent[token] for token in sold) <= max(order.amount_in, order.max_amount_in or 0)
     assert executed
