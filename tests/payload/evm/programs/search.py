@@ -25,6 +25,7 @@ from swapcli.core.model.network import FIBROUS, OWN, SETTLER
 from tests.payload.evm.programs import router_programs, settler_programs, universal_programs
 from tests.payload.evm.programs.judge import Judge, Shown
 from tests.payload.evm.programs.program import Program
+from tests.payload.evm.programs.quoted_programs import QuotedPlan, QuotedPrograms
 from tests.payload.evm.programs.router_programs import RouterPrograms
 from tests.payload.evm.programs.settler_programs import SettlerPrograms
 from tests.payload.evm.programs.universal_programs import UniversalPrograms
@@ -36,7 +37,8 @@ from tests.payload.evm.programs.world import (
     open_program_world,
 )
 
-HONEST, HOSTILE = "honest", "hostile"
+HONEST, QUOTED, HOSTILE = "honest", "quoted", "hostile"
+"""How programs are made: by generators that keep their promise, by this project's builders, by attackers."""
 BROKEN_PROMISE, INTERNAL_ERROR, FALSE_ALARM = "broken promise", "internal error", "false alarm"
 _CHANGED: Final = 0.1
 """The part of hostile programs in which one word is changed after encoding."""
@@ -48,9 +50,13 @@ class Programs(Protocol[_Plan]):
 
     def honest(self, rng: Random) -> _Plan: ...
 
-    def hostile(self, rng: Random) -> _Plan: ...
-
     def encode(self, plan: _Plan, origin: str) -> Program: ...
+
+
+class HostilePrograms(Programs[_Plan], Protocol[_Plan]):
+    """Makes plans of attackers too."""
+
+    def hostile(self, rng: Random) -> _Plan: ...
 
 
 class WordChange(NamedTuple):
@@ -94,7 +100,7 @@ class Tally(NamedTuple):
     findings: list[Finding]
 
 
-MAKERS: Final[Mapping[str, Callable[[ProgramWorld, str], Programs[Any]]]] = {
+MAKERS: Final[Mapping[str, Callable[[ProgramWorld, str], HostilePrograms[Any]]]] = {
     UNIVERSAL_2_0: UniversalPrograms,
     UNIVERSAL_2_1: UniversalPrograms,
     SETTLER: SettlerPrograms,
@@ -116,12 +122,14 @@ class Search:
     def __init__(self, world: ProgramWorld, judge: Judge | None = None) -> None:
         self.world, self.judge = world, judge or Judge(world)
         self.programs = {target: make(world, target) for target, make in MAKERS.items()}
+        self.quoted = {target: QuotedPrograms(world, target) for target in MAKERS}
         self.plan: object = None  # that of the program that was read last
 
     def run(self, target: str, origin: str, seed: object, count: int) -> Tally:
-        """Judge `count` programs of a target, `origin` being `HONEST` or `HOSTILE`."""
+        """Judge `count` programs of a target. `origin` is `HONEST`, `QUOTED` or `HOSTILE`."""
         tally = Tally(Counter(), [])
-        make = self.programs[target].honest if origin == HONEST else self.programs[target].hostile
+        makers = {HONEST: self.programs[target].honest, QUOTED: self.quoted[target].honest}
+        make = makers.get(origin, self.programs[target].hostile)
         for number in range(count):
             rng = Random(f"{target} {origin} {seed} {number}")
             plan = make(rng)
@@ -134,8 +142,9 @@ class Search:
     def _judge(
         self, target: str, plan: object, origin: str, counts: Counter[str], change: WordChange | None = None
     ) -> Iterator[Finding]:
+        makers: Mapping[bool, Programs[Any]] = {True: self.quoted[target], False: self.programs[target]}
         try:
-            program = self.programs[target].encode(plan, origin)
+            program = makers[isinstance(plan, QuotedPlan)].encode(plan, origin)
         except EncodingError:
             counts["not encodable"] += 1
             return
@@ -147,7 +156,7 @@ class Search:
             yield Finding(INTERNAL_ERROR, program, (read.error,), plan=plan)
         elif not read.passes or read.review is None:
             counts["invalid" if read.review is None else "dangerous"] += 1
-            if origin.startswith(HONEST):
+            if not origin.startswith(HOSTILE):
                 reasons = read.review.dangers if read.review else (read.error,)
                 yield Finding(FALSE_ALARM, program, tuple(reasons), plan=plan)
         else:
@@ -157,7 +166,7 @@ class Search:
                 done = self.world.execute(program, state)
                 if state.dear is None:
                     counts["executed" if done.succeeded else "reverted"] += 1
-                if not done.succeeded and state.dear is None and origin.startswith(HONEST):
+                if not done.succeeded and state.dear is None and not origin.startswith(HOSTILE):
                     yield Finding(FALSE_ALARM, program, ("an honest program reverts",), plan=plan)
                 sentences += [f"{each} (dear: {state.dear})" for each in self.judge.broken(program, read.review, done)]
             if sentences:
@@ -198,6 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2_000, help="programs in all")
     parser.add_argument("--honest", type=int, default=0, help="honest programs per target")
+    parser.add_argument("--quoted", type=int, default=0, help="programs of this project per target")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--findings", type=Path)
     parser.add_argument("--targets", nargs="*", default=TARGETS)
@@ -205,7 +215,10 @@ def main() -> None:
     with open_program_world() as world:
         search = Search(world)
         for target in options.targets:
-            for origin, count in ((HONEST, options.honest), (HOSTILE, options.count // len(options.targets))):
+            counts = {HONEST: options.honest, QUOTED: options.quoted, HOSTILE: options.count // len(options.targets)}
+            for origin, count in counts.items():
+                if not count:
+                    continue
                 began = time.monotonic()
                 tally = search.run(target, origin, options.seed, count)
                 print(target, origin, dict(tally.counts), f"{time.monotonic() - began:.1f} s", flush=True)

@@ -11,7 +11,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.payload.decode.decode_payload import decode_payload
 from tests.examples import examples, generator
 from tests.payload.evm.programs.judge import Judge
-from tests.payload.evm.programs.search import HONEST, HOSTILE, Finding, Search
+from tests.payload.evm.programs.search import HONEST, HOSTILE, QUOTED, Finding, Search
 from tests.payload.evm.programs.universal_plans import (
     SETTLE_ALL,
     SINGLE_IN,
@@ -50,9 +50,10 @@ def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) ->
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_honest_program_passes_and_keeps_its_promise(search: Search, target: str) -> None:
-    count = examples(40, full=400, fuzz=500)
-    tally = search.run(target, HONEST, generator(f"honest programs {target}").getrandbits(32), count)
+@pytest.mark.parametrize("origin", [HONEST, QUOTED])
+def test_every_honest_program_passes_and_keeps_its_promise(search: Search, target: str, origin: str) -> None:
+    count = examples(30 if origin == HONEST else 10, full=200, fuzz=400)
+    tally = search.run(target, origin, generator(f"{origin} programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] == tally.counts["executed"] == count
 

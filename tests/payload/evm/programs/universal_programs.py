@@ -125,8 +125,9 @@ class UniversalPrograms:
     # --- honest plans
 
     def _path(self, rng: Random, currency: str, length: int, generation: str | None = None) -> list[_Hop] | None:
-        """Return hops from a currency, none of which comes back to one before."""
-        seen, hops = {currency}, list[_Hop]()
+        """Return hops from a currency, none of which comes back to one before, or to its wrapped form."""
+        forms = {ZERO_ADDRESS, self.wrapped}
+        seen, hops = ({*forms} if currency in forms else {currency}), list[_Hop]()
         for _ in range(length):
             near = [
                 _Hop(venue, currency, other)
