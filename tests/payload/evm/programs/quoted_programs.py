@@ -10,7 +10,6 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
-from swapcli.core.model.token import Token
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -54,12 +53,14 @@ class QuotedPrograms:
         return Program(self.target, payload.to, payload.value, payload.calldata, origin, plan.meant)
 
     def _random_plan(self, rng: Random) -> QuotedPlan:
-        pair: list[Token] = []
-        while not pair or len({self._source.network.to_wrapped(each.address) for each in pair}) < 2:
-            pair = rng.sample(self._tokens, 2)
-        amount = self._venues.random_amount(rng, pair[0].address)
+        network = self._source.network
+        token_in = token_out = network.native
+        while network.to_wrapped_token(token_in) == network.to_wrapped_token(token_out):
+            token_in, token_out = rng.sample(self._tokens, 2)
+        amount = self._venues.random_amount(rng, token_in.address)
         fee_bps = rng.choice((0, 0, rng.randint(1, 100)))
-        return QuotedPlan(Order(*pair, amount), rng.choice((0, 5_000, 10_000)), rng.choice((None, RECIPIENT)), fee_bps)
+        order = Order(token_in, token_out, amount)
+        return QuotedPlan(order, rng.choice((0, 5_000, 10_000)), rng.choice((None, RECIPIENT)), fee_bps)
 
 
 def _request(plan: QuotedPlan) -> QuoteRequest:
