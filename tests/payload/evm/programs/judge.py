@@ -128,8 +128,10 @@ class Judge:
         if not done.succeeded:
             return
         shown, call = self.shown(review), review.call
-        # A pool with too little liquidity leaves input in the router, and so will fail to pay a sensible minimum.
-        warns_of_failure = WarningCode.ROUTE_WORSE in {warning.code for warning in review.warnings}
+        # A pool with too little liquidity leaves input in the router: that its swap would fail, or no quote exists, is
+        # a warning.
+        codes = {warning.code for warning in review.warnings}
+        warns_of_failure = bool(codes & {WarningCode.ROUTE_WORSE, WarningCode.QUOTE_UNKNOWN})
         received = done.change(shown.recipient, shown.token_out)
         due = shown.minimum
         if (shown.recipient, shown.token_out) == (USER, shown.token_in):

@@ -7,7 +7,7 @@ the same commands in another order, with other amounts, payers and recipients.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -76,6 +76,16 @@ class _Hop(NamedTuple):
     bought: str
 
 
+class _Order(NamedTuple):
+    """What a braid sells, and what it should have of the bought currency in the end."""
+
+    start: str
+    end: str
+    amount: int
+    have: int
+    recipient: str
+
+
 class UniversalPrograms:
     """Makes programs for one release, from random numbers alone."""
 
@@ -109,16 +119,11 @@ class UniversalPrograms:
 
     def hostile(self, rng: Random) -> UniversalPlan:
         """Return a plan of an attacker."""
-        kind = rng.random()
-        if kind < 0.35:
-            plan = self._walk(rng)
-        elif kind < 0.55:
-            plan = self._cycle(rng)
-        elif kind < 0.6:
-            plan = self._drained(rng)
-        else:
-            plan = self.honest(rng)
-        for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5)) if kind < 0.6 else rng.choice((1, 1, 2, 2, 3, 4))):
+        makers = (self._braid, self._walk, self._cycle, self._drained, self.honest)
+        (make,) = rng.choices(makers, (40, 15, 12, 3, 30))
+        plan = make(rng)
+        few, many = (0, 0, 0, 1, 1, 2), (0, 1, 1, 1, 2, 2, 3, 5)
+        for _ in range(rng.choice(few if make == self._braid else many) or make == self.honest):
             plan = self._changed(rng, plan)
         return plan._replace(is_for_other_release=rng.random() < 0.03)
 
@@ -280,6 +285,94 @@ class UniversalPrograms:
         )
 
     # --- hostile plans
+
+    def _braid(self, rng: Random) -> UniversalPlan:
+        """Sell all of one token for another in several strands, with detours of what is bought, and minimums anywhere.
+
+        Nothing is left over, and everything goes to one recipient, so that much of it passes.
+        """
+        while True:
+            start = rng.choice((*self._venues.tokens, ZERO_ADDRESS))
+            hops = self._path(rng, start, rng.choice((1, 1, 2)), rng.choice((None, "uniswapV4")))
+            if hops:
+                break
+        end, (recipient, meant) = hops[-1].bought, self._recipient(rng)
+        amount, trial = self._venues.random_amount(rng, start), Trial(self._venues)
+        shares = rng.choice(((1,), (1, 1), (3, 1), (1, 1, 2)))
+        parts = [amount * share // sum(shares) for share in shares]
+        parts[-1] += amount - sum(parts)
+        strands = [hops, *(self._strand(rng, start, end) or hops for _ in parts[1:])]
+        is_v4 = all(hop.venue.protocol == "uniswapV4" for strand in strands for hop in strand)
+        in_one = is_v4 and rng.random() < 0.8
+        actions, commands = list[Action](), list[Command]()
+        have, pulls = 0, start != ZERO_ADDRESS
+        if pulls and not in_one and rng.random() < 0.3:
+            commands.append(Command(PULL, (start, ROUTER, amount)))
+            pulls = False
+        for strand, part in zip(strands, parts, strict=True):
+            paid = self._paid(strand, part, trial)
+            have += paid
+            minimum = rng.choice((0, paid, self._slipped(rng, paid), self._slipped(rng, paid)))
+            if in_one:
+                actions.append(_v4_swap(rng, strand, part, minimum))
+                continue
+            spent, payer = part, pulls
+            for k, hop in enumerate(strand):
+                is_last = k == len(strand) - 1
+                to = rng.choice((ROUTER, ROUTER, recipient)) if is_last else ROUTER
+                commands.append(self._leg(rng, hop, spent, minimum if is_last else 0, to, pulls=payer))
+                spent, payer = CONTRACT_BALANCE, False
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            detour = self._strand(rng, end, end, "uniswapV4" if in_one else None)
+            part = rng.choice((have // 3, have - 1, have // 2, have * 9 // 10))
+            if detour and part > 0:
+                back = self._paid(detour, part, trial)
+                have += back - part
+                minimum = rng.choice((0, 0, back, self._slipped(rng, back)))
+                if in_one:
+                    actions += self._v4_detour(rng, detour, part, minimum)
+                else:
+                    commands.append(self._leg(rng, detour[0], part, 0, ROUTER, pulls=False))
+                    commands.append(self._leg(rng, detour[1], CONTRACT_BALANCE, minimum, ROUTER, pulls=False))
+        commands += self._end_of_braid(rng, actions, _Order(start, end, amount, max(have, 0), recipient))
+        return UniversalPlan(tuple(commands), amount if start == ZERO_ADDRESS else 0, meant)
+
+    def _v4_detour(self, rng: Random, hops: Sequence[_Hop], amount: int, minimum: int) -> list[Action]:
+        if rng.random() < 0.5:
+            return [_v4_swap(rng, hops, amount, minimum)]
+        return [_v4_swap(rng, hops[:1], amount, 0), _v4_swap(rng, hops[1:], 0, minimum)]
+
+    def _end_of_braid(self, rng: Random, swaps: Sequence[Action], order: _Order) -> Iterator[Command]:
+        """Yield the V4 command with the swaps, if there are any, and the payment of all that was bought."""
+        start, end, amount, have, recipient = order
+        least = rng.choice((0, 0, have, self._slipped(rng, have), have // 2))
+        if not swaps:
+            yield Command(SWEEP, (end, recipient, least))
+            return
+        settle = rng.choice((Action(SETTLE, (start, 0, True)), Action(SETTLE_ALL, (start, amount))))
+        take = rng.choice((
+            Action(TAKE, (end, rng.choice((recipient, ROUTER)), 0)),
+            Action(TAKE, (end, recipient, have)),
+            Action(TAKE_ALL, (end, least)),
+        ))  # fmt: skip
+        at = rng.randint(0, len(swaps)) if rng.random() < 0.2 else len(swaps)
+        yield _v4((*swaps[:at], settle, *swaps[at:], take))
+        if ROUTER in take.fields or rng.random() < 0.1:
+            yield Command(SWEEP, (end, recipient, least))
+
+    def _strand(self, rng: Random, start: str, end: str, generation: str | None = None) -> list[_Hop] | None:
+        """Return one or two hops between tokens, two if they are the same."""
+        for _ in range(8):
+            first = self._path(rng, start, 1, generation)
+            if not first or first[0].bought == end:
+                if first and start != end:
+                    return first
+                continue
+            middle = first[0].bought
+            there = [each for each in self._venues.selling(middle, generation) if end in each.currencies]
+            if there:
+                return [*first, _Hop(rng.choice(there), middle, end)]
+        return None
 
     def _drained(self, rng: Random) -> UniversalPlan:
         """Buy more from V4 pools than they have: an exact output of V4 is paid in part, and does not revert."""
