@@ -34,7 +34,7 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
     if hint.family not in ("", pool.family):
         return False
     if dialect in INTERFACE_DIALECTS and not network.kind.traits.has_felts:
-        key = find_pool_key(PoolUse(pool, *pool.tokens[:2], protocol))
+        key = find_pool_key(PoolUse(pool, pool.tokens[0], pool.tokens[1], protocol))
         if hint.pool_key != key or hint.contract not in (None, pool.called_address):
             return False
     elif hint.contract is not None and not _swaps_by(hint.contract, pool, network):

@@ -158,8 +158,8 @@ class HostileRouter:
         require(not any(self.deltas.values()))
 
     def _v4_single(self, key: Any, forward: bool, first: int, second: int, _: bytes, *, exact_out: bool) -> None:
-        ends = key[:2] if forward else key[1::-1]
-        self._v4_swap(*ends, first, second, exact_out=exact_out)
+        token_in, token_out = key[:2] if forward else key[1::-1]
+        self._v4_swap(token_in, token_out, first, second, exact_out=exact_out)
 
     def _v4_path(self, end: str, keys: Any, first: int, second: int, *, exact_out: bool) -> None:
         tokens = [*(key[0] for key in keys), end] if exact_out else [end, *(key[0] for key in keys)]
@@ -346,9 +346,9 @@ def _random_v4(rng: Random) -> Command:
     tokens = (NATIVE, A, B, C) if rng.random() < 0.5 else (A, B)
     actions: list[Command] = []
     for _ in range(rng.randint(1, 4)):
-        ends = rng.sample(tokens, 2)
-        amounts = rng.choice((0, 1, 19, 20, 100)), rng.choice((0, 1, 20, 90))
-        actions.append(v4_swap(*ends, *amounts, exact_out=rng.random() < 0.2, as_path=rng.random() < 0.3))
+        (token, other), first = rng.sample(tokens, 2), rng.choice((0, 1, 19, 20, 100))
+        exact_out, as_path, second = rng.random() < 0.2, rng.random() < 0.3, rng.choice((0, 1, 20, 90))
+        actions.append(v4_swap(token, other, first, second, exact_out=exact_out, as_path=as_path))
         if rng.random() < 0.3:
             actions.append(_random_action(rng, rng.choice(tokens)))
     for token in tokens:

@@ -1,13 +1,16 @@
-"""The minimum of a swap beside a fresh quote."""
+"""The amounts of a swap beside what its contract enforces, what can be, and a fresh quote."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from swapcli.core.errors import NoRoute
-from swapcli.payload.review.amount_warnings import minimum_warnings
+from swapcli.core.model.decoded_call import WHOLE_E18, DecodedPayment
+from swapcli.payload.review.amount_warnings import enforcement_warnings, minimum_warnings, rate_warnings
 from swapcli.payload.review.reviewed_payload import SlippageLimits
-from tests.payload.review.reviews import ORDER, REVIEW
+from tests.payload.review.reviews import CALL, ME, ORDER, REVIEW, USDC
 
 LIMITS = SlippageLimits(slippage_ppm=10_000, max_slippage_ppm=200_000)
 
@@ -34,3 +37,53 @@ def test_the_reason_for_no_quote_is_named() -> None:
     assert found.code == "QUOTE_UNKNOWN"
     assert found.message.endswith("no route")
     assert list(minimum_warnings(unknown, ORDER, None, LIMITS)) == []
+
+
+def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
+    assert list(enforcement_warnings(REVIEW, ORDER)) == []
+    (lower,) = enforcement_warnings(REVIEW, ORDER._replace(min_received=1, promised_received=2_000_000_000))
+    assert lower.code == "MINIMUM_NOT_ENFORCED"
+    assert "at least 2,000 USDC, but the call as a whole guarantees only 0.000001 USDC" in lower.message
+    (more,) = enforcement_warnings(REVIEW, ORDER._replace(max_amount_in=3 * 10**18))
+    assert more.code == "CALL_UNUSUAL"
+    assert "up to 3 WETH from the sender, but its swaps sell 1 WETH" in more.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentences"),
+    [
+        ({}, []),
+        ({"min_received": 200_999_999_999}, []),
+        ({"min_received": 201_000_000_000}, ["the minimum is 100 times a fresh quote, 2,010 USDC"]),
+        ({"promised_received": 10**15}, ["the minimum is 497,512 times a fresh quote, 2,010 USDC"]),
+        ({"amount_out": 10**15}, ["the quoted output is 497,512 times a fresh quote, 2,010 USDC"]),
+        ({"amount_in": 1 << 128}, [f"the amount sold is more than any token has: {1 << 128} base units"]),
+        ({"min_received": 1 << 255}, [f"the minimum is more than any token has: {1 << 255} base units"]),
+    ],
+)
+def test_amounts_that_cannot_be_are_dangers(changes: dict[str, Any], sentences: list[str]) -> None:
+    found = list(rate_warnings(REVIEW, ORDER._replace(**changes)))
+    assert [each.message for each in found] == sentences
+    assert {each.code for each in found} <= {"RATE_ABSURD"}
+
+
+def test_swaps_cannot_sell_more_than_the_input() -> None:
+    (swap,) = REVIEW.swaps
+    for amounts, expected in (
+        ((10**18,), []),
+        ((6 * 10**17, 4 * 10**17), []),
+        ((6 * 10**17, 5 * 10**17), ["the swaps sell 110.00% of the WETH"]),
+        ((330_621_395_040_000_000 * 10**9,), ["the swaps sell 33,062,139,504.00% of the WETH"]),
+    ):
+        swaps = tuple(swap._replace(swap=swap.swap._replace(amount_in=each)) for each in amounts)
+        assert [each.message for each in rate_warnings(REVIEW._replace(swaps=swaps), ORDER)] == expected
+
+
+def test_payments_cannot_be_more_than_there_is() -> None:
+    for payment, count in (
+        (DecodedPayment(USDC.address, ME, WHOLE_E18), 0),
+        (DecodedPayment(USDC.address, ME, WHOLE_E18 + 1), 1),
+        (DecodedPayment(USDC.address, ME, surplus_bps=10_001), 1),
+    ):
+        review = REVIEW._replace(call=CALL._replace(payments=(payment,)))
+        assert len(list(rate_warnings(review, ORDER))) == count

@@ -61,7 +61,7 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
         reader.read(number, action)
     words.uint(4, "affiliate")
     is_native_out = buy_token == NATIVE
-    order, oddities = None, reader.oddities()
+    order, oddities = None, reader.oddities(buy_token)
     if reader.input is None:
         oddities = [*oddities, "no action takes the input"]
     else:
@@ -147,6 +147,7 @@ class _ActionReader:
         self._oddities: list[str] = []
         self._recipients: dict[str, None] = {}
         self._paid: str | None = None
+        self._held: dict[str, None] = {}
 
     @property
     def recipient(self) -> str | None:
@@ -172,8 +173,12 @@ class _ActionReader:
         if left:
             self._oddities.append(f"action {number + 1} has {left} bytes more than it reads")
 
-    def oddities(self) -> list[str]:
-        """Return what no call of ours has."""
+    def oddities(self, buy_token: str) -> list[str]:
+        """Return what no call of ours has; Settler pays its whole balance of `buy_token` at the end."""
+        for token in self._held:
+            if token != _currency(buy_token):
+                shown = "the native currency" if token == ZERO_ADDRESS else token
+                self._oddities.append(f"some of {shown} stays in the router, where anybody can take it")
         recipients = set(self._recipients) | ({self._router} if self._router else set())
         if self._paid and self._paid not in {*recipients, *(swap.pool.key for swap in self.swaps)}:
             return [*self._oddities, "the input goes to another contract than Settler and the first pool"]
@@ -185,7 +190,7 @@ class _ActionReader:
         if self.input is not None:
             self._oddities.append("the input is taken several times")
         self.input = token, amount
-        self._native.receive(token)
+        self._receive(token)
         self.deadline_s = None if deadline_s == _NO_DEADLINE else deadline_s
 
     def _transfer_from(self, words: Arguments) -> None:
@@ -203,7 +208,26 @@ class _ActionReader:
 
     def _add_swap(self, token: str, bought: str | None, hint: PoolHint, bps: int) -> None:
         self.swaps.append(DecodedSwap(token, bought, hint, self._native.sell(token, bps)))
-        self._native.receive(bought)
+        self._spend(token, bps)
+        self._receive(bought)
+
+    def _receive(self, token: str | None) -> None:
+        self._native.receive(token)
+        if token is not None:
+            self._held[_currency(token)] = None
+
+    def _spend(self, token: str, bps: int) -> None:
+        """Account for a share of a balance that leaves; less than all of it leaves some there."""
+        if bps == ALL:
+            self._held.pop(_currency(token), None)
+
+    def _convert(self, bps: int, *, wraps: bool) -> None:
+        self._native.convert(bps, wraps=wraps)
+        wrapped = self._wrapped or ""
+        source, other = (ZERO_ADDRESS, wrapped) if wraps else (wrapped, ZERO_ADDRESS)
+        if source in self._held:  # otherwise none of it may be there
+            self._held[other] = None
+        self._spend(source, bps)
 
     def _uniswap_v2(self, words: Arguments) -> None:
         token, bps, pool = words.address(1, "sell token"), words.uint(2, "share", 16), words.address(3, "pool")
@@ -262,13 +286,16 @@ class _ActionReader:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
             is_share = offset == TRANSFER_AMOUNT
             share_e18 = bps * _E18_PER_BPS if is_share else None
+            self._spend(token, bps if is_share else 0)
             self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
             self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
+            self._spend(NATIVE, bps)
         elif selector == WITHDRAW and token == called and self._wrapped in (None, called):
-            self._native.convert(bps, wraps=False)
+            self._wrapped = called
+            self._convert(bps, wraps=False)
         elif not data and token == NATIVE:
-            self._native.convert(bps, wraps=True)
+            self._convert(bps, wraps=True)
         else:
             self._oddities.append(f"an action calls {called} with data of unknown meaning")
 
@@ -298,6 +325,10 @@ class _ActionReader:
             self.payments.append(DecodedPayment(token, recipient, bps * _E18_PER_BPS))
         else:
             self.payments.append(DecodedPayment(token, recipient, surplus_bps=bps))
+
+
+def _currency(token: str) -> str:
+    return ZERO_ADDRESS if token == NATIVE else token
 
 
 def _share_ppm(bps: int) -> int:

@@ -13,6 +13,7 @@ import pytest
 from swapcli.faces.cli import exit_codes
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from tests.examples import examples, generator
+from tests.payload.evm.hostile_router import NATIVE, Command, execute, settle, take_all, v4, v4_swap
 from tests.support.command import CommandResult, run_swapcli
 
 ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
@@ -274,3 +275,31 @@ def test_a_network_of_the_settings_is_guessed_as_others_are(tmp_path: Path) -> N
     assert ran.json["approval"]["token"]["symbol"] == "COIN"
     other = run_swapcli("decode", approval.replace("55", "66"), "--to", coin, "--config", str(file), "--json")
     assert codes(other) == ["SPENDER_UNKNOWN"]
+
+
+USDC, E18 = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", 10**18
+BUY = v4_swap(NATIVE, USDC, E18, 3_110_000_000)
+PAY = settle(NATIVE, 0, False), take_all(USDC, 0)
+SELL_AGAIN = v4_swap(USDC, NATIVE, 3_109_999_999, 0)
+
+
+@pytest.mark.parametrize(
+    ("commands", "minimum", "dangers"),
+    [
+        ([v4(BUY, *PAY)], "3110000000", set()),
+        (
+            [v4(BUY, SELL_AGAIN, v4_swap(NATIVE, USDC, 1, 0), *PAY, take_all(NATIVE, 0))],
+            "1",
+            {"MINIMUM_NOT_ENFORCED", "MINIMUM_TOO_LOW"},
+        ),
+        ([v4(v4_swap(NATIVE, USDC, E18, 1 << 127), *PAY)], str(1 << 127), {"RATE_ABSURD"}),
+    ],
+)
+def test_the_minimum_is_what_the_router_enforces(commands: list[Command], minimum: str, dangers: set[str]) -> None:
+    to = "0x6ff5693b99212da76ad316178a184ab56d299b43"
+    document = {"network": "base", "to": to, "value": str(E18), "calldata": execute(commands)}
+    words = ("decode", "-", "--from", ME, "--offline", "--json")
+    ran = run_swapcli(*words, stdin=json.dumps(document).encode())
+    assert ran.json["order"]["minReceived"] == minimum
+    assert dangers <= set(ran.json["dangers"])
+    assert ran.exit_code == (exit_codes.UNSAFE if dangers else exit_codes.OK)

@@ -122,8 +122,11 @@ def with_command(calldata: str, code: int, content: str) -> str:
     return encode_execute(commands, words.uint(2, "deadline"))
 
 
-@pytest.mark.parametrize("surplus", [False, True])
-def test_actions_of_settler_that_pay_others_are_seen(surplus: bool) -> None:
+@pytest.mark.parametrize(("expected", "shares"), [(None, (99.0, None)), (1, (100.0, None)), (10**12, (None, 100.0))])
+def test_actions_of_settler_that_pay_others_are_seen(
+    expected: int | None, shares: tuple[float | None, float | None]
+) -> None:
+    """A surplus over less than the minimum is a share of the whole output."""
     from swapcli.payload.evm.decoding.arguments import Arguments
     from swapcli.payload.evm.settler_actions import encode_execute
 
@@ -131,15 +134,15 @@ def test_actions_of_settler_that_pay_others_are_seen(surplus: bool) -> None:
     words = Arguments(bytes.fromhex(document["calldata"][10:]))
     actions = [each.hex() for each in words.contents(3, "actions")]
     paid = encode_address(OTHER, "to")
-    extra = f"34ee90ca{paid}{encode_address(USDC, 't')}{1:064x}{10_000:064x}"
+    extra = f"34ee90ca{paid}{encode_address(USDC, 't')}{expected or 0:064x}{10_000:064x}"
     transfer = encode_basic(USDC, 9_900, USDC, 36, f"a9059cbb{paid}{encode_uint(0, 256, 'a')}")
-    actions.append(extra if surplus else transfer)
+    actions.append(transfer if expected is None else extra)
     recipient, token, minimum = words.address(0, "r"), words.address(1, "t"), words.uint(2, "m")
     document["calldata"] = encode_execute(recipient, token, minimum, actions)
     ran = decode(document, "--json")
     assert ran.json["dangers"] == ["PAYMENT_UNKNOWN"]
     assert [(each["recipient"], each["share"], each["surplusShare"]) for each in ran.json["payments"]] == [
-        (OTHER, None, 100.0) if surplus else (OTHER, 99.0, None)
+        (OTHER, *shares)
     ]
 
 

@@ -20,13 +20,23 @@ from swapcli.core.model.swap_terms import Integrator, SignedPermit
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, RouterRouteParam, UnsignedTransaction
 from swapcli.core.routing.replay import replay
+from swapcli.payload.decode.decode_payload import decode_payload
+from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.decoding.decode import DECODERS, decode_calldata
 from swapcli.payload.evm.permit2_allowance import build_permit2_approval
+from swapcli.payload.evm.settler_actions import (
+    NATIVE,
+    encode_basic,
+    encode_execute,
+    encode_transfer_from,
+    encode_uniswap_v3,
+)
 from swapcli.payload.evm.transactions import build_approval
 from tests.chain.random_routes import random_route
 from tests.examples import examples, generator
 from tests.payload.evm import test_settler
+from tests.payload.evm.hostile_router import execute, wrap
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.universal_router import test_plan
 
@@ -187,3 +197,63 @@ def test_wrapping_without_a_router_is_read() -> None:
     assert (deposit.trailing_bytes, withdrawal.trailing_bytes) == (0, 1)
     with pytest.raises(InvalidInput, match="not a whole call of withdraw"):
         decode_calldata("0x2e1a7d4d00", wrapped)
+
+
+def test_a_defect_in_the_decoder_gives_a_call_of_nothing() -> None:
+    """Here a value is of a wrong type, which no defect that is known gives."""
+    calldata = f"0xd0e30db0{'00' * 32}"
+    value: Any = [7]
+    call = decode_payload(GivenTransaction(calldata, value=value), "0x" + "11" * 20)
+    assert call.function == "deposit"
+    unread = decode_payload(GivenTransaction(execute([wrap(SENDER, 1 << 255)]), value=value), "0x" + "11" * 20)
+    assert (unread.function, unread.selector, unread.order) == ("", "0x3593564c", None)
+    assert unread.oddities == ("the payload could not be read whole (internal error TypeError)",)
+
+
+WRAPPED, COIN = "0x" + "11" * 20, "0x" + "c1" * 20
+
+
+def settler_call(*actions: str, bought: str = COIN) -> DecodedCall:
+    return decode_calldata(f"0x{encode_execute(RECIPIENT, bought, 5, actions)}", WRAPPED)
+
+
+def test_a_call_of_settler_that_takes_no_input_is_unusual() -> None:
+    call = settler_call(encode_basic(COIN, 10_000, COIN))
+    assert call.order is None
+    assert "no action takes the input" in call.oddities
+
+
+def test_only_the_wrapped_token_is_unwrapped() -> None:
+    taken, withdraw = encode_transfer_from(SETTLER_ADDRESS, WRAPPED, 7, None), f"2e1a7d4d{0:064x}"
+    for coin, is_known in ((WRAPPED, True), (COIN, False)):
+        call = settler_call(taken, encode_basic(coin, 10_000, coin, 4, withdraw), bought=NATIVE)
+        assert (f"an action calls {coin} with data of unknown meaning" in call.oddities) is not is_known
+
+
+SETTLER_ADDRESS, OTHER_COIN = "0x" + "5e" * 20, "0x" + "c2" * 20
+TAKEN = encode_transfer_from(SETTLER_ADDRESS, WRAPPED, 7, None)
+BUY = encode_uniswap_v3(SETTLER_ADDRESS, WRAPPED, COIN, 10_000, 0, 500)
+LEFT = "some of {} stays in the router, where anybody can take it"
+
+
+@pytest.mark.parametrize(
+    ("actions", "left"),
+    [
+        ([TAKEN, BUY], []),
+        ([TAKEN, encode_uniswap_v3(SETTLER_ADDRESS, WRAPPED, COIN, 9_999, 0, 500)], [WRAPPED]),
+        ([TAKEN, encode_uniswap_v3(SETTLER_ADDRESS, WRAPPED, OTHER_COIN, 100, 0, 500), BUY], [OTHER_COIN]),
+        (
+            [
+                TAKEN,
+                encode_uniswap_v3(SETTLER_ADDRESS, WRAPPED, OTHER_COIN, 100, 0, 500),
+                encode_uniswap_v3(SETTLER_ADDRESS, OTHER_COIN, COIN, 10_000, 0, 500),
+                BUY,
+            ],
+            [],
+        ),
+        ([TAKEN, encode_basic(WRAPPED, 9_999, WRAPPED, 4, f"2e1a7d4d{0:064x}"), BUY], ["the native currency"]),
+    ],
+)
+def test_what_stays_in_settler_is_named(actions: list[str], left: list[str]) -> None:
+    oddities = settler_call(*actions).oddities
+    assert [each for each in oddities if "stays" in each] == [LEFT.format(each) for each in left]
