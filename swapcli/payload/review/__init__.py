@@ -2,5 +2,6 @@
 
 PUBLIC = (
     "amount_warnings", "approval_warnings", "call_warnings", "contract_codes", "decoded_replay", "fee_warnings",
-    "order_warnings", "reviewed_payload", "route_differences", "route_warnings", "transaction_warnings",
+    "order_warnings", "review_verdict", "reviewed_payload", "route_differences", "route_warnings",
+    "transaction_warnings", "unchecked_facts",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
 from swapcli.core.model.number_format import format_time
@@ -13,6 +14,9 @@ from swapcli.interface.timestamps import find_unit
 from swapcli.payload.checks.payments import describe_payment, find_strangers
 from swapcli.payload.checks.recipients import recipient_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
+
+_MAX_DEADLINE_S: Final = 86_400
+"""A day. Wallets and websites give a swap minutes, rarely hours: later the price is another one."""
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
@@ -35,10 +39,10 @@ def order_warnings(
     elif recipient == signing.to:
         yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output stays in the router, where anybody can take it")
     elif expected is not None and recipient != expected and recipient != SENDER:
-        whose = "--destination" if signing.recipient else "the sender"
+        whose = "--destination" if signing.recipient else "you"
         yield QuoteWarning(
             WarningCode.RECIPIENT_DIFFERS,
-            f"the output goes to {review.shown(recipient)}, and not to {whose} {review.shown(expected)}",
+            f"the output goes to {review.shown(recipient)}, not to {whose} ({review.shown(expected)})",
         )
     elif contract is not None:
         yield QuoteWarning(
@@ -53,6 +57,9 @@ def order_warnings(
     elif order.deadline_s is not None and (found := find_unit(order.deadline_s, now_s)):
         message = f"the deadline looks like {found[0]} and is read as seconds: the swap practically never expires"
         yield QuoteWarning(WarningCode.DEADLINE_NONE, message)
+    elif order.deadline_s is not None and order.deadline_s > now_s + _MAX_DEADLINE_S:
+        message = f"the deadline is late, {format_time(order.deadline_s)}: until then the swap can be executed"
+        yield QuoteWarning(WarningCode.DEADLINE_FAR, message)
     elif order.has_deadline and order.deadline_s is None:
         yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
     due = order.amount_in if order.is_native_in else 0

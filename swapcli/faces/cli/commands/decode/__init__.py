@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,16 @@ from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
-from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option, settings_of
+from swapcli.faces.cli.options import (
+    OUTPUT,
+    ROUTING,
+    OutputOptions,
+    Slippage,
+    SourceOptions,
+    argument,
+    option,
+    settings_of,
+)
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
@@ -25,6 +34,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, Slip
 from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
+from swapcli.quoting.review.node_warnings import with_node_warnings
 from swapcli.quoting.review.payload_review import review_payload
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.markets.embedded import embedded_names
@@ -54,6 +64,7 @@ def decode(
         str | None, option("--destination", "Recipient of the output.  [default: --from]", ROUTING, "ADDRESS")
     ] = None,
     slippage: Slippage = None,
+    strict: Annotated[bool, option("--strict", "Exit with status 7 also if the verdict is unknown.", OUTPUT)] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
@@ -65,10 +76,12 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in what swapcli,
-    nodes and wallets print (`swapcli help transactions`), and compares them with a fresh quote of the same order:
-    recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
-    is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
+    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in output of
+    swapcli, nodes and wallets (`swapcli help transactions`). It compares recipient, minimum, deadline, value, router,
+    tokens and pools with a fresh quote of the same order. Each difference is a warning.
+
+    The first line is the verdict: a danger (exit status 7), unknown, or no danger found. Unknown means that a fact is
+    missing, such as your account, and names it. Give --from and a node to compare everything.
     """
     flags = settings_of(source, slippage=slippage)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
@@ -102,25 +115,28 @@ def decode(
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
     review = review_payload(call, fresh_source, signing, now_s, limits, price_request=session.nodes.rules.price_request)
-    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
+    review = review_document(with_node_warnings(review, session.nodes), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review
 
         session.output.print_document(render_review(review))
-        return _finish(session, review)
+        return _finish(session, review, is_strict=strict)
     from swapcli.faces.cli.commands.decode.view import build_decode_view
 
     session.output.warn(review.warnings)
     network_s = fresh_source.state_source.network_time_s(now_s) if fresh_source else now_s
     session.output.print_details(build_decode_view(review, network_s))
-    return _finish(session, review)
+    return _finish(session, review, is_strict=strict)
 
 
-def _finish(session: Session, review: PayloadReview) -> int:
-    """Note the dangers of a payload after its review, and return the exit status."""
-    if not review.dangers:
+def _finish(session: Session, review: PayloadReview, *, is_strict: bool) -> int:
+    """Note the dangers of a payload after its review, and return the exit status. Doubts count if it `is_strict`."""
+    if review.dangers:
+        session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+    elif is_strict and review.doubts:
+        session.output.note(f"not signed with --strict: {', '.join(review.doubts)}")
+    else:
         return exit_codes.OK
-    session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
     session.output.flush_notes()
     return exit_codes.UNSAFE
 
@@ -151,20 +167,6 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
     from swapcli.quoting.market import Market
 
     return Market(session.sources.pools.open_without_pools(name), session.nodes, session.routers)
-
-
-def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
-    """Return the review with a warning for each contract without code, if the user has named a node."""
-    network = review.network
-    if network is None or session.nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
-        return review
-    from swapcli.payload.review.contract_codes import warn_of_codeless
-
-    node = session.nodes.node(network)
-    if node is None:
-        return review
-    with closing(node):
-        return warn_of_codeless(review, node)
 
 
 def _market_for_guess(session: Session, name: str) -> MarketState:
