@@ -580,13 +580,21 @@ class DecodedTransactionJson(TypedDict):
     approval: DecodedApprovalJson | None
 
 
+class DecodedVerdictJson(TypedDict):
+    """The verdict on a payload: `message` is the first line of the text output. Unknown names the missing facts."""
+
+    status: Literal["no_danger_found", "unknown", "danger"]
+    message: str
+
+
 class DecodedDocumentJson(TypedDict):
-    """What a payload says, and what a fresh quote of the same order says; null where unknown or absent.
+    """A payload, and a fresh quote of the same order; null where unknown or absent.
 
     `minimumBelowFresh` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
     dangerous to sign.
     """
 
+    verdict: DecodedVerdictJson
     network: str | None
     dialect: str | None
     function: str | None

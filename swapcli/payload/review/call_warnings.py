@@ -39,11 +39,11 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
         )
     if review.network is None:
         return
-    if call.wraps and signing.to != review.network.wrapped_native_address:
+    if call.wraps and signing.to not in (None, review.network.wrapped_native_address):
         yield QuoteWarning(
             WarningCode.ROUTER_UNKNOWN,
             f"{call.function} is a call of the wrapped native token, and the transaction goes to"
-            f" {review.shown(signing.to) if signing.to else 'an unknown contract'}",
+            f" {review.shown(signing.to)}",
         )
     if call.dialect and signing.to is not None and signing.to not in _routers(call, review.network):
         yield QuoteWarning(

@@ -29,21 +29,31 @@ class ReviewedSwap(NamedTuple):
     share_ppm: int | None
 
 
+class DecodedReplay(NamedTuple):
+    """The output of the swaps of a call. `estimated_pools` have not been quoted for their very amounts."""
+
+    amount_out: int
+    estimated_pools: tuple[str, ...]
+
+
 def replay_decoded(
     swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
-) -> int | None:
+) -> DecodedReplay | None:
     """Return the output of the swaps, tokens wrapped.
 
-    None if a pool, a token or a share is unknown, if a swap wraps, or if one sells what nothing before it has bought.
+    None if a pool, a token or a share is unknown, or if a swap sells what nothing before it has bought.
 
-    Raises `PoolError` if a swap would revert.
+    Swaps that wrap pay one for one. What is bought and sold again does not count. Raises `PoolError` if a swap would
+    revert.
     """
     pools: dict[str, Pool] = {}
     flat: list[FlatSwap] = []
     left, reached = amount_in, {token_in}
     for reviewed in swaps:
         pool, bought = reviewed.pool, reviewed.token_out
-        if pool is None or bought is None or pool.is_wrapper:  # which pays one for one
+        if pool is not None and pool.is_wrapper:
+            continue
+        if pool is None or bought is None:
             return None
         if reviewed.token_in not in reached:
             return None
@@ -61,8 +71,12 @@ def replay_decoded(
             rate = min(_SCALE, -(-spent * _SCALE // left))
             left -= spent
         flat.append(FlatSwap(pool.key, reviewed.token_in, bought, rate))
-    if not flat:
+    if not flat and swaps and token_in == token_out:
+        return DecodedReplay(amount_in, ())
+    if not flat or flat[0].token_in != token_in:
         return None
     with faults_as_reverts():
         done = execute(pools, flat, amount_in, execution._replace(rate_scale=_SCALE))
-    return sum(step.amount_out for step in done.steps if step.token_out == token_out)
+    paid = sum(step.amount_out for step in done.steps if step.token_out == token_out)
+    sold_again = sum(step.amount_in for step in done.steps if step.token_in == token_out)
+    return DecodedReplay(paid - sold_again, done.estimated_pools)

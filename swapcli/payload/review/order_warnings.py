@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
 from swapcli.core.model.number_format import format_time
@@ -13,6 +14,9 @@ from swapcli.payload.checks.payments import describe_payment, find_strangers
 from swapcli.payload.checks.recipients import recipient_warnings
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
+
+_USUAL_DEADLINE_S: Final = 86_400
+"""A day. Wallets and websites give a swap minutes, rarely hours: later the price is another one."""
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
@@ -35,10 +39,10 @@ def order_warnings(
     elif recipient == signing.to:
         yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output stays in the router, where anybody can take it")
     elif expected is not None and recipient != expected and recipient != SENDER:
-        whose = "--destination" if signing.recipient else "the sender"
+        whose = "--destination" if signing.recipient else "you"
         yield QuoteWarning(
             WarningCode.RECIPIENT_DIFFERS,
-            f"the output goes to {review.shown(recipient)}, and not to {whose} {review.shown(expected)}",
+            f"the output goes to {review.shown(recipient)}, not to {whose} ({review.shown(expected)})",
         )
     elif contract is not None:
         yield QuoteWarning(
@@ -51,7 +55,7 @@ def order_warnings(
             WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
         )
     elif order.deadline_s is not None:
-        yield from deadline_warnings(order.deadline_s, now_s, "the swap")
+        yield from deadline_warnings(order.deadline_s, now_s, "the swap", _USUAL_DEADLINE_S)
     elif order.has_deadline:
         yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
     due = order.amount_in if order.is_native_in else 0

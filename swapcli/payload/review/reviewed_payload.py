@@ -12,7 +12,7 @@ from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.dangers import dangers_of
+from swapcli.payload.checks.dangers import dangers_of, doubts_of
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.decoded_replay import ReviewedSwap
 
@@ -73,6 +73,11 @@ class PayloadReview(NamedTuple):
         return tuple(dict.fromkeys(warning.code for warning in dangers_of(self.warnings)))
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """The codes of the other warnings because of which the payload is not called safe, each once."""
+        return tuple(dict.fromkeys(warning.code for warning in doubts_of(self.warnings)))
+
+    @property
     def minimum_gap(self) -> float | None:
         """How far the minimum is below the fresh quote, as a fraction of it; None without a fresh quote."""
         if self.call.order is None or not self.fresh_amount_out:
@@ -84,6 +89,10 @@ class PayloadReview(NamedTuple):
         """The tokens that the order sells and buys; none without an order."""
         order = self.call.order
         return (order.token_in, order.token_out) if order else ()
+
+    def find_token(self, address: str, *, is_native: bool = False) -> Token | None:
+        """Return a token of the call; None if it is unknown."""
+        return self.network.native if is_native and self.network else self.tokens.get(address)
 
     def wrapped(self, address: str) -> str:
         """Return the address by which pools know a token."""

@@ -8,6 +8,7 @@ depend on the state, must be the same wherever the document has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from math import ceil
 from typing import TYPE_CHECKING
@@ -77,6 +78,15 @@ def find_differences(
         yield from _Comparison(document, payload, call, call.order, market).differences()
     except NoRoute as error:
         yield f"the document says that there is no route: {error.message}"
+
+
+def promised_output(document: Mapping[str, object]) -> int | None:
+    """Return the output that a document promises before any fee; None if it promises none."""
+    for path in (("quote", "outputAmount"), ("route", "outputAmount"), ("route", "amount_out"), ("swap", "amount_out")):
+        if (value := _nested(document, *path)) is not None:
+            with suppress(InvalidInput):
+                return parse_quantity(value, path[-1])
+    return None
 
 
 class _Comparison:

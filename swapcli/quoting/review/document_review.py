@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.network import Kind, Network
+from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.token import Token
+from swapcli.core.model.units import BPS
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import parse_address, parse_network_address
 from swapcli.payload.checks.dangers import by_gravity
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.review.amount_warnings import promise_warnings
 from swapcli.payload.review.fee_warnings import fee_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction, Signing, SlippageLimits
-from swapcli.payload.review.route_differences import RoutedMarket, find_differences
+from swapcli.payload.review.route_differences import RoutedMarket, find_differences, promised_output
 from swapcli.payload.review.transaction_warnings import chain_warnings, list_warnings
 from swapcli.quoting.review.payload_review import review_payload
 from swapcli.quoting.sources.quote_source import known_market
@@ -60,6 +64,7 @@ def review_document(
         warnings += list_warnings(review, given, reviewed, find_token)
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
+    warnings += _promise_warnings(review, given, limits)
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)
@@ -67,6 +72,15 @@ def review_document(
         differences = find_differences(given.document, given.payload, review.call, market)
         warnings += [QuoteWarning(WarningCode.DOCUMENT_DIFFERS, each) for each in differences]
     return review._replace(warnings=by_gravity(dict.fromkeys(warnings)), transactions=reviewed)
+
+
+def _promise_warnings(review: PayloadReview, given: PayloadInput, limits: SlippageLimits) -> Iterator[QuoteWarning]:
+    """Compare the minimum with the output that the document promises, unless the call itself has it."""
+    order, promised = review.call.order, promised_output(given.document)
+    if order is not None and order.amount_out is None and promised is not None:
+        fee = review.call.fee
+        left = after_fee(promised, min(ceil(fee.fee_bps), BPS) if fee else 0)
+        yield from promise_warnings(review, order, left, limits)
 
 
 def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInput:

@@ -11,15 +11,15 @@ from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING
 
-from swapcli.core.errors import InvalidInput, ModelledState, NoRoute, PoolError, SwapcliError
-from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import SENDER, DecodedCall, DecodedOrder, DecodedSwap
-from swapcli.core.model.order import Order
+from swapcli.core.model.market import Provenance
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote_request import QuoteRequest
-from swapcli.core.model.swap_terms import after_fee
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, after_fee
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS, PPM
+from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract
@@ -27,6 +27,7 @@ from swapcli.payload.review.amount_warnings import (
     enforcement_warnings,
     minimum_warnings,
     output_warnings,
+    promise_warnings,
     rate_warnings,
 )
 from swapcli.payload.review.approval_warnings import approval_warnings
@@ -36,13 +37,13 @@ from swapcli.payload.review.message_warnings import message_warnings
 from swapcli.payload.review.order_warnings import order_warnings, output_recipient, payment_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, SlippageLimits
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
-from swapcli.quoting.live_choice import own_node_hint
-from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
+from swapcli.payload.review.unchecked_facts import unchecked_facts
+from swapcli.quoting.price_policy import PriceRequest
+from swapcli.quoting.review.fresh_quote import FreshQuote, quote_order
 from swapcli.quoting.sources.quote_source import known_contract, known_market
-from swapcli.quoting.warnings import clock_warnings, live_warnings
+from swapcli.quoting.warnings import clock_warnings, format_age, live_warnings
 
 if TYPE_CHECKING:
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.sources.quote_source import QuoteSource
 
 
@@ -60,12 +61,12 @@ def review_payload(
     Unreal prices are compared only if `price_request` allows a payload on them. Raises `UpstreamError`.
     """
     order, known = call.order, _find_known(call, source, signing)
-    if source is None or order is None:
-        gross, problem = None, None
-    else:
-        gross, problem = _quote(order, source, price_request=price_request)
-    if source is not None and gross is not None:
-        known = known._replace(fresh_amount_out=_after_fee(call, signing, gross), state=source.state_source)
+    fresh = None
+    if source is not None and order is not None:
+        fresh = quote_order(order, _pool_keys(known), source, price_request)
+        if fresh.amount_out is not None:
+            amount_out = _after_fee(call, signing, fresh.amount_out)
+            known = known._replace(fresh_amount_out=amount_out, state=fresh.state)
     warnings: list[QuoteWarning] = []
     if source is not None:
         now_s = source.state_source.network_time_s(now_s)
@@ -76,10 +77,48 @@ def review_payload(
         contract = _find_contract(output_recipient(known, order), source)
         warnings += [*order_warnings(known, order, contract, now_s), *payment_warnings(known, order)]
         warnings += [*enforcement_warnings(known, order), *rate_warnings(known, order)]
-        warnings += minimum_warnings(known, order, problem, limits)
-    if order and gross is not None:
-        warnings += output_warnings(known, order, gross)
+        warnings += minimum_warnings(known, order, fresh.problem if fresh else None, limits)
+        if order.amount_out is not None:
+            promised = after_fee(order.amount_out, min(ceil(call.fee.fee_bps), BPS) if call.fee else 0)
+            warnings += promise_warnings(known, order, promised, limits)
+    warnings += unchecked_facts(known)
+    if order and fresh is not None and fresh.amount_out is not None:
+        warnings += _rate_warnings(known, order, fresh, source)
     return known._replace(warnings=(*warnings, *message_warnings(known, now_s), *approval_warnings(known, now_s)))
+
+
+def _pool_keys(review: PayloadReview) -> list[str]:
+    """Return the keys of the pools of a call that change."""
+    return list(dict.fromkeys(each.pool.key for each in review.swaps if each.pool and not each.pool.is_wrapper))
+
+
+def _rate_warnings(
+    review: PayloadReview, order: DecodedOrder, fresh: FreshQuote, source: QuoteSource | None
+) -> Iterator[QuoteWarning]:
+    """Compare what the swaps pay with a fresh quote, and yield why that may say nothing."""
+    assert fresh.amount_out is not None
+    if review.wrapped(order.token_in) == review.wrapped(order.token_out):  # which has no price
+        return
+    if fresh.state is not None and (reason := _unreal_reason(fresh.state)):
+        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the minimum is not compared with real prices: {reason}")
+    if source is not None and known_market(source) is None:
+        reason = "the service does not list its pools"
+        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps are not compared with a fresh quote: {reason}")
+        return
+    yield from output_warnings(review, order, fresh.amount_out, fresh.pools)
+
+
+def _unreal_reason(state: StateSource) -> str | None:
+    """Return why prices on a state are not those of now; None if they are."""
+    if state.provenance is None:
+        return "the service does not say which state it uses"
+    if not state.is_live:
+        return f"they are {state.provenance.value}"
+    if state.is_past:
+        return "they are those of a past block"
+    if state.provenance is Provenance.LIVE or (state.age_s is not None and state.age_s <= DEFAULT_ROUTE_TTL_S):
+        return None
+    return f"they are {format_age(state.age_s)}" if state.age_s is not None else "their age is unknown"
 
 
 def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing) -> PayloadReview:
@@ -127,23 +166,6 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
     known = known_market(source)
     pools = known.trading(tokens) if known else {}
     return next((pool for pool in pools.values() if is_pool(swap.pool, pool, network, review.call.dialect)), None)
-
-
-def _quote(
-    order: DecodedOrder, source: QuoteSource, price_request: PriceRequest
-) -> tuple[int | None, SwapcliError | None]:
-    """Return what a fresh quote of the order pays before any fee, or the reason why there is none."""
-    if order.amount_in == 0:
-        return None, InvalidInput("the call does not say how much it sells; give the value of the transaction")
-    network = source.network
-    try:
-        token_in = network.native if order.is_native_in else source.token(order.token_in)
-        token_out = network.native if order.is_native_out else source.token(order.token_out)
-        answer = source.quote(QuoteRequest(Order(token_in, token_out, order.amount_in), ApiVersion.V1))
-        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=own_node_hint(network))
-    except (ModelledState, NoRoute, PoolError, InvalidInput) as error:
-        return None, error
-    return answer.result.output_amount, None
 
 
 def _after_fee(call: DecodedCall, signing: Signing, amount_out: int) -> int:

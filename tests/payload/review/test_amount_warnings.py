@@ -19,8 +19,8 @@ LIMITS = SlippageLimits(slippage_ppm=10_000, max_slippage_ppm=200_000)
     ("minimum", "expected"),
     [
         (2_000_000_000, []),
-        (1_989_900_000, []),
-        (1_989_899_999, ["MINIMUM_LOW"]),
+        (1_987_910_100, []),
+        (1_987_910_099, ["MINIMUM_LOW"]),
         (1_607_999_999, ["MINIMUM_TOO_LOW"]),
         (0, ["MINIMUM_ZERO"]),
         (2_010_000_001, ["MINIMUM_TOO_HIGH"]),

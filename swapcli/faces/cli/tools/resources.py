@@ -41,7 +41,8 @@ def _write_safe_swap(given: Mapping[str, str]) -> str:
         "Call quote. Tell me the output, the minimum, the price impact, the gas, and every warning. Stop if prices are"
         " modelled.",
         "Call check with my address as destination and sender. Stop if the verdict is block.",
-        "After I agree, call build_transaction, then decode with the URI of its payload. Stop if dangers is not empty.",
+        "After I agree, call build_transaction, then decode with the URI of its payload and my address as sender. Stop"
+        " if the verdict is danger, and read me what is unknown.",
         "Give me the transactions in their order. I sign them in my wallet; never ask for a private key.",
     )
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))

@@ -20,7 +20,7 @@ INSTRUCTIONS = (
     " certain, find its address with the tool tokens.",
     "Read the warnings of each response to the user, first of all if prices are modelled: those are not live.",
     "Before the user signs: call check or build_transaction, and stop if the verdict is block. Call decode for"
-    " payloads of others, and stop if dangers is not empty.",
+    " payloads of others with the user's account as sender, and stop unless its verdict is no_danger_found.",
     "Never retype calldata: pass the URI of the payload.",
     "No tool signs or sends. Never ask for a private key: the user signs in a wallet.",
     'Responses are brief; detail "full" returns everything. For more of a list, pass nextOffset as offset.',
@@ -83,7 +83,7 @@ EXAMPLES: tuple[WorkedExample, ...] = (
                 },
             ),
         ),
-        "dangers is not empty: the approval lets an unknown contract take all USDC. Advise not to sign it.",
+        "The verdict is danger: the approval lets an unknown contract take all USDC. Advise not to sign it.",
     ),
 )
 

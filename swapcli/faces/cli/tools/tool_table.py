@@ -129,8 +129,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         "decode", "decode", "Explain a payload", "decode",
-        "Explain calls, approvals and permits of any origin, and compare them with a fresh quote. Do not sign a payload"
-        " if dangers is not empty.",
+        "Explain calls, approvals and permits of any origin, and compare them with a fresh quote. Pass the user's"
+        " account as sender. Do not sign unless the verdict is no_danger_found; if unknown, find the facts it names.",
         ("network", "to", "value", "sender", "destination", "slippage", *_STATE), ("calldata",),
         stdin="calldata", takes_payload=True,
     ),

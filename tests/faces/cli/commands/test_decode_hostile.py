@@ -75,7 +75,7 @@ def random_payload(rng: Random, dialect: str) -> Built:
     keys = ("network", "to", "value", "calldata") if dialect != "starknet" else ("network", "to", "calldata")
     payload = {key: document[key] for key in keys if key in document}
     shown = decode(dialect, payload)
-    assert (shown.exit_code, shown.json["warnings"]) == (0, [])
+    assert (shown.exit_code, [each["code"] for each in shown.json["warnings"]]) in ((0, []), (0, ["ROUTE_UNCHECKED"]))
     if shown.json["order"]["amountIn"] == shown.json["order"]["minReceived"]:  # a wrap: no word is the minimum alone
         return random_payload(rng, dialect)
     return Built(dialect, payload, shown.json)

@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,16 @@ from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
-from swapcli.faces.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option, settings_of
+from swapcli.faces.cli.options import (
+    OUTPUT,
+    ROUTING,
+    OutputOptions,
+    Slippage,
+    SourceOptions,
+    argument,
+    option,
+    settings_of,
+)
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
@@ -25,6 +34,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, Signing, Slip
 from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
+from swapcli.quoting.review.node_warnings import read_node
 from swapcli.quoting.review.payload_review import review_payload
 from swapcli.quoting.review.unread_payload import or_danger, without_details
 from swapcli.state.clock import SYSTEM_CLOCK
@@ -55,6 +65,7 @@ def decode(
         str | None, option("--destination", "Recipient of the output.  [default: --from]", ROUTING, "ADDRESS")
     ] = None,
     slippage: Slippage = None,
+    strict: Annotated[bool, option("--strict", "Exit with status 7 also if the verdict is unknown.", OUTPUT)] = False,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
@@ -66,10 +77,12 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in what swapcli,
-    nodes and wallets print (`swapcli help transactions`), and compares them with a fresh quote of the same order:
-    recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
-    is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
+    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in output of
+    swapcli, nodes and wallets (`swapcli help transactions`). It compares recipient, minimum, deadline, value, router,
+    tokens and pools with a fresh quote of the same order. Each difference is a warning.
+
+    The first line is the verdict: a danger (exit status 7), unknown, or no danger found. Unknown means that a fact is
+    missing, such as your account, and names it. Give --from and a node to compare everything.
     """
     flags = settings_of(source, slippage=slippage)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
@@ -109,7 +122,7 @@ def decode(
     )
 
     def compare(known: PayloadReview) -> PayloadReview:
-        known, usual_price_wei = _read_node(session, known, given)
+        known, usual_price_wei = read_node(known, given, session.nodes)
         return review_document(known, given, fresh_source, now_s, limits, usual_price_wei)
 
     review = or_danger(review, compare)
@@ -117,7 +130,7 @@ def decode(
     shown = or_danger(review, lambda known: _print(session, known, network_s))
     if shown is not review:
         _print(session, without_details(shown), network_s)
-    return _finish(session, shown)
+    return _finish(session, shown, is_strict=strict)
 
 
 def _print(session: Session, review: PayloadReview, network_s: float) -> PayloadReview:
@@ -135,11 +148,14 @@ def _print(session: Session, review: PayloadReview, network_s: float) -> Payload
     return review
 
 
-def _finish(session: Session, review: PayloadReview) -> int:
-    """Note the dangers of a payload after its review, and return the exit status."""
-    if not review.dangers:
+def _finish(session: Session, review: PayloadReview, *, is_strict: bool) -> int:
+    """Note the dangers of a payload after its review, and return the exit status. Doubts count if it `is_strict`."""
+    if review.dangers:
+        session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+    elif is_strict and review.doubts:
+        session.output.note(f"not signed with --strict: {', '.join(review.doubts)}")
+    else:
         return exit_codes.OK
-    session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
     session.output.flush_notes()
     return exit_codes.UNSAFE
 
@@ -170,27 +186,6 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
     from swapcli.quoting.market import Market
 
     return Market(session.sources.pools.open_without_pools(name), session.nodes, session.routers)
-
-
-def _read_node(session: Session, review: PayloadReview, given: PayloadInput) -> tuple[PayloadReview, int | None]:
-    """Return the review with a warning for each contract without code, and the usual price of a unit of gas.
-
-    Only a node that the user has named is read, and its fees only if the payload has any.
-    """
-    network = review.network
-    if network is None or session.nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
-        return review, None
-    from swapcli.payload.review.contract_codes import warn_of_codeless
-    from swapcli.payload.signing.signing_values import read_fee_history
-
-    node = session.nodes.node(network)
-    if node is None:
-        return review, None
-    with closing(node):
-        review = warn_of_codeless(review, node)
-        has_fees = any(each.max_fee_wei is not None for each in (given.payload, *given.listed))
-        history = read_fee_history(node) if has_fees else None
-    return review, history.usual_price_wei if history else None
 
 
 def _market_for_guess(session: Session, name: str) -> MarketState:

@@ -11,6 +11,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.payload.review.decoded_replay import ReviewedSwap
+from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ class _Renderer:
     def document(self) -> DecodedDocumentJson:
         """Render the whole review."""
         review, call = self._review, self._review.call
-        fee, gap = call.fee, review.minimum_gap
+        fee, gap, verdict = call.fee, review.minimum_gap, verdict_of(review)
         return {
+            "verdict": {"status": verdict.status.value, "message": verdict.message},
             "network": review.network.name if review.network else None,
             "dialect": call.dialect,
             "function": call.function or None,

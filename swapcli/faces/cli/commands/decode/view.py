@@ -19,6 +19,7 @@ from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
 from swapcli.payload.review.decoded_replay import ReviewedSwap
+from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
@@ -31,45 +32,56 @@ COLUMNS = (
 
 
 def build_decode_view(review: PayloadReview, now_s: float) -> DetailView:
-    """Build the view of a review at a time."""
+    """Build the view of a review at a time. Its first line is the verdict."""
     words = _Words(review)
     listing = [words.swap_list()] if review.swaps else []
-    return DetailView(words.title(), tuple(words.facts(now_s)), lists=tuple(listing))
+    return DetailView(verdict_of(review).message, tuple(words.facts(now_s)), lists=tuple(listing))
 
 
 class _Words:
     def __init__(self, review: PayloadReview) -> None:
         self._review, self._call, self._network = review, review.call, review.network
 
-    def title(self) -> str:
-        """Name the function and the router that are called."""
-        call = self._call
-        place = f" on {self._network.name}" if self._network else ""
-        if not call.function:
-            return f"A call of an unknown function, {call.selector}{place}"
-        if call.message is not None:
-            of_safe = "a transaction of a Safe, " if call.message.primary_type == "SafeTx" else ""
-            return f"A message to sign: {of_safe}{call.function}{place}"
-        router = f" of the router {call.dialect}" if call.dialect else ""
-        return f"A call of {call.function}{router}{place}"
-
     def facts(self, now_s: float) -> Iterator[Fact]:
-        """Yield what the call says, and what a fresh quote says."""
-        signing = self._review.signing
+        """Yield what is traded or allowed, with whom and until when, then the call, then the fresh quote."""
+        signing, call = self._review.signing, self._call
         yield from self._order(now_s)
-        for approval in self._call.approvals:
-            yield from self._approval("Permit" if approval == self._call.permit else "Approve", approval, now_s)
-        if signing.to is not None:
-            yield Fact("To", self._address(signing.to))
+        permits = [each for each in call.approvals if each == call.permit]
+        for approval in call.approvals:
+            if approval not in permits:
+                yield from self._approval("Approve", approval, now_s)
+        yield self._through()
+        for permit in permits:
+            yield from self._approval("Permit", permit, now_s)
+        yield Fact("Call", self._called())
         if signing.value is not None:
             native = self._network.native if self._network else None
             yield Fact("Value", self._amount(signing.value, native), f"{signing.value} wei" if native else "")
+        yield from self._quotes()
         if len(self._review.transactions) > 1:
             for number, reviewed in enumerate(self._review.transactions, start=1):
                 yield self._transaction(number, reviewed)
         state = self._review.state
         if state is not None:
             yield Fact("State", describe_origin(state), describe_block(state))
+
+    def _called(self) -> str:
+        """Name the function and the router that are called."""
+        call = self._call
+        place = f" on {self._network.name}" if self._network else ""
+        if not call.function:
+            return f"an unknown function, {call.selector}{place}" if call.selector else f"no function{place}"
+        if call.message is not None:
+            of_safe = "a transaction of a Safe, " if call.message.primary_type == "SafeTx" else ""
+            return f"a message to sign, {of_safe}{call.function}{place}"
+        router = f" of the router {call.dialect}" if call.dialect else ""
+        return f"{call.function}{router}{place}"
+
+    def _through(self) -> Fact:
+        to = self._review.signing.to
+        if to is None:
+            return Fact("Through", "unknown", "the called contract is not given")
+        return Fact("Through", self._address(to))
 
     def swap_list(self) -> ListView:
         """Build the list of swaps."""
@@ -79,7 +91,7 @@ class _Words:
         return ListView(COLUMNS, rows, tuple({} for _ in rows), links)
 
     def _order(self, now_s: float) -> Iterator[Fact]:
-        order, review = self._call.order, self._review
+        order = self._call.order
         if order is None:
             return
         token_in = self._token(order.token_in, is_native=order.is_native_in)
@@ -91,6 +103,18 @@ class _Words:
             yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
         minimum = self._amount(order.min_received, token_out, order.token_out)
         yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} raw")
+        recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
+        yield Fact("To", recipient, self._relation(order.recipient))
+        if order.has_deadline:
+            yield Fact("Until", *_time(order.deadline_s, now_s))
+        else:
+            yield Fact("Until", "none", "the function takes no deadline: the transaction does not expire by itself")
+
+    def _quotes(self) -> Iterator[Fact]:
+        order, review = self._call.order, self._review
+        if order is None:
+            return
+        token_out = self._token(order.token_out, is_native=order.is_native_out)
         if order.amount_out is not None:
             quoted = self._amount(order.amount_out, token_out, order.token_out)
             yield Fact("Quoted", quoted, f"{order.amount_out} raw")
@@ -98,16 +122,10 @@ class _Words:
             gap = review.minimum_gap or 0.0
             note = f"the minimum is {format_percentage(abs(gap))} {'below' if gap >= 0 else 'above'} it"
             yield Fact("Fresh quote", self._amount(review.fresh_amount_out, token_out, order.token_out), note)
-        recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
-        yield Fact("Recipient", recipient, self._relation(order.recipient))
         integrator = find_integrator_payment(self._call, self._review.signing.integrator)
         for payment in self._call.payments:
             name = "Integrator" if payment == integrator else "Payment"
             yield Fact(name, self._payment(payment), f"to {self._address(payment.recipient)}")
-        if order.has_deadline:
-            yield Fact("Deadline", *_time(order.deadline_s, now_s))
-        else:
-            yield Fact("Deadline", "none", "the function takes none: the transaction does not expire by itself")
 
     def _relation(self, recipient: str) -> str:
         signing = self._review.signing
@@ -130,9 +148,9 @@ class _Words:
         if approval.spender is not None:
             yield Fact("Spender", self._address(approval.spender))
         if approval.expiration_s is not None:
-            yield Fact("Expires", *_time(approval.expiration_s, now_s))
+            yield Fact("Until", *_time(approval.expiration_s, now_s))
         elif approval.deadline_s is not None:
-            yield Fact("Deadline", *_time(approval.deadline_s, now_s))
+            yield Fact("Until", *_time(approval.deadline_s, now_s))
 
     def _transaction(self, number: int, reviewed: ReviewedTransaction) -> Fact:
         given, call = reviewed
@@ -171,9 +189,7 @@ class _Words:
         return ABSENT if reviewed.share_ppm is None else f"{reviewed.share_ppm / PPM * 100:.2f}%"
 
     def _token(self, address: str, *, is_native: bool = False) -> Token | None:
-        if is_native and self._network:
-            return self._network.native
-        return self._review.tokens.get(address)
+        return self._review.find_token(address, is_native=is_native)
 
     def _name(self, address: str) -> str:
         token = self._review.tokens.get(address)

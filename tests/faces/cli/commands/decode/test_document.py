@@ -16,6 +16,7 @@ from swapcli.faces.cli import exit_codes
 from swapcli.payload.evm.permit import PermitTerms, permit2_message, token_message
 from tests.examples import examples, few, generator
 from tests.support.command import CommandResult, run_swapcli
+from tests.support.unchecked import UNCHECKED_CODES
 
 ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
 DIALECTS = ("fibrous", "universal-router", "settler")
@@ -27,7 +28,7 @@ TOKENS = {
     "starknet": ("ETH", "STRK", "USDC", "USDT"),
 }
 HAND_OFFS = ("cast", "safe", "sh", "web3")
-HARMLESS = {"STATE_MODELLED", "DEADLINE_NONE"}
+HARMLESS = {"STATE_MODELLED", "DEADLINE_NONE", *UNCHECKED_CODES}
 
 
 class Router(NamedTuple):
@@ -217,9 +218,10 @@ def test_permits_to_sign_are_read() -> None:
             found = ran.json["approval"]
             assert (found["token"]["symbol"], found["amount"], found["deadline"]) == ("USDC", "30000000", LATER_S)
             assert (ran.json["network"], ran.json["function"]) == ("base", "permit")
-        assert run_swapcli("decode", "-", "--offline", stdin=json.dumps(shown).encode()).stdout.startswith(
-            "A message to sign: permit on base\n"
-        ), name
+        lines = run_swapcli("decode", "-", "--offline", stdin=json.dumps(shown).encode()).stdout.splitlines()
+        assert lines[0].startswith("No danger found: 0x"), name
+        assert lines[0].endswith(" may take 30 USDC, until 2096-10-02 07:06 UTC"), name
+        assert "Call     a message to sign, permit on base" in lines, name
 
 
 def test_permits_that_are_tampered_with_are_dangerous() -> None:

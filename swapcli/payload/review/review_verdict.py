@@ -1,0 +1,82 @@
+"""The verdict on a payload in one line: the danger, the missing facts, or what the payload does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from swapcli.core.encoding.text import printable
+from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedOrder
+from swapcli.core.model.number_format import format_short_amount, format_time
+from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.records import NamedTuple
+from swapcli.payload.checks.dangers import ReviewStatus, dangers_of, doubts_of, status_of
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+
+class ReviewVerdict(NamedTuple):
+    """The status of a review, and the sentence that people read first, without its full stop."""
+
+    status: ReviewStatus
+    message: str
+
+
+def verdict_of(review: PayloadReview) -> ReviewVerdict:
+    """Return the verdict on a payload."""
+    status = status_of(review.warnings)
+    if status is ReviewStatus.DANGER:
+        message = f"DANGER, do not sign: {dangers_of(review.warnings)[0].message}"
+    elif status is ReviewStatus.UNKNOWN:
+        message = f"Unknown: {'; '.join(each.message for each in doubts_of(review.warnings))}"
+    else:
+        message = f"No danger found: {', '.join(_effects(review))}"
+    return ReviewVerdict(status, printable(message))
+
+
+def _effects(review: PayloadReview) -> Iterator[str]:
+    """Yield what a payload does, and until when."""
+    order, approval = review.call.order, review.call.approval
+    if order is not None:
+        yield _describe_swap(review, order)
+        yield from _until(order.deadline_s)
+    elif approval is not None:
+        yield _describe_approval(review, approval)
+        yield from _until(approval.expiration_s or approval.deadline_s)
+
+
+def _describe_swap(review: PayloadReview, order: DecodedOrder) -> str:
+    token_in = review.find_token(order.token_in, is_native=order.is_native_in)
+    token_out = review.find_token(order.token_out, is_native=order.is_native_out)
+    sold = _amount(review, order.amount_in, token_in, order.token_in)
+    recipient = review.signing.sender if order.recipient == SENDER else order.recipient
+    to = "the sender" if recipient is None else review.shown(recipient)
+    if order.is_exact_out:
+        bought = _amount(review, order.min_received, token_out, order.token_out)
+        return f"{bought} for at most {sold} to {to}"
+    minimum = _amount(review, order.min_received, token_out, order.token_out, is_short=True)
+    return f"at least {minimum} for {sold} to {to}"
+
+
+def _describe_approval(review: PayloadReview, approval: DecodedApproval) -> str:
+    address = approval.token or review.signing.to or ""
+    amount = _amount(review, approval.amount, review.tokens.get(address), address)
+    if not approval.amount:
+        return f"{review.shown(approval.spender)} may no longer take any {review.symbol(address)}"
+    return f"{review.shown(approval.spender)} may take {amount}"
+
+
+def _amount(review: PayloadReview, amount: int, token: Token | None, address: str, *, is_short: bool = False) -> str:
+    if token is None:
+        return f"{amount} base units of {review.shown(address)}"
+    shown = whole_tokens(amount, token.decimals)
+    if is_short and "." in (short := format_short_amount(amount, token.decimals)):
+        shown = short.rstrip("0").rstrip(".")
+    return f"{shown} {token.symbol}"
+
+
+def _until(end_s: int | None) -> Iterator[str]:
+    if end_s is not None:
+        try:
+            yield f"until {datetime.fromtimestamp(end_s, UTC):%Y-%m-%d %H:%M} UTC"
+        except (OverflowError, ValueError, OSError):
+            yield f"until {format_time(end_s)}"

@@ -1,0 +1,79 @@
+"""A fresh quote of a payload's order, and the pools of the payload in the state of that quote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import InvalidInput, ModelledState, NoRoute, PoolError, SwapcliError, UpstreamError
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.decoded_call import DecodedOrder
+from swapcli.core.model.order import Order
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.live_choice import own_node_hint
+from swapcli.quoting.price_policy import PriceRequest, PriceUse, check_use
+from swapcli.quoting.quote_results import LocalQuote
+from swapcli.quoting.sources.quote_source import PoolAccess
+
+if TYPE_CHECKING:
+    from swapcli.quoting.sources.quote_source import QuoteSource
+
+_NO_POOLS: Final[Mapping[str, Pool]] = MappingProxyType({})
+
+
+class FreshQuote(NamedTuple):
+    """What an order pays now before any fee, on `state`; or the `problem` because of which there is no quote.
+
+    `pools` are those of the payload in the same state, by key, as far as they could be read.
+    """
+
+    amount_out: int | None
+    state: StateSource | None = None
+    pools: Mapping[str, Pool] = _NO_POOLS
+    problem: SwapcliError | None = None
+
+
+def quote_order(
+    order: DecodedOrder, keys: Collection[str], source: QuoteSource, price_request: PriceRequest
+) -> FreshQuote:
+    """Return a fresh quote of an order with the pools `keys`. Raises `UpstreamError`."""
+    if order.amount_in == 0:
+        problem = InvalidInput("the call does not say how much it sells; give the value of the transaction")
+        return FreshQuote(None, problem=problem)
+    network = source.network
+    source.pin(pinned=True)
+    try:
+        token_in = network.native if order.is_native_in else source.token(order.token_in)
+        token_out = network.native if order.is_native_out else source.token(order.token_out)
+        answer = source.quote(QuoteRequest(Order(token_in, token_out, order.amount_in), ApiVersion.V1))
+        check_use(answer.state_source, PriceUse.PAYLOAD, price_request, node_hint=own_node_hint(network))
+        pools = _read_pools(keys, answer, source) if isinstance(answer, LocalQuote) else _NO_POOLS
+        return FreshQuote(answer.result.output_amount, answer.state_source, pools)
+    except (ModelledState, NoRoute, PoolError, InvalidInput) as error:
+        return FreshQuote(None, problem=error)
+    finally:
+        source.pin(pinned=False)
+
+
+def _read_pools(keys: Collection[str], answer: LocalQuote, source: QuoteSource) -> Mapping[str, Pool]:
+    """Return those of the pools that are known in the state of a quote; what it has not read is read now."""
+    found = {key: answer.pools[key] for key in keys if key in answer.pools}
+    unread = [key for key in keys if key not in found]
+    if not unread or not isinstance(source, PoolAccess):
+        return found
+    try:
+        part = source.read(source.known().with_pools(unread), unread, ())
+    except UpstreamError:
+        return found
+    if _moment(part.state_source) != _moment(answer.state_source):
+        return found
+    pools = {**part.market.pools, **part.executable.pools}
+    return found | {key: pools[key] for key in unread if key in pools}
+
+
+def _moment(state: StateSource) -> tuple[object, ...]:
+    return state.provenance, state.block, state.timestamp

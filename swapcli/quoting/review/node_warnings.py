@@ -1,0 +1,33 @@
+"""What only a node can tell of a payload."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from swapcli.payload.decode.documents import PayloadInput
+from swapcli.payload.review.reviewed_payload import PayloadReview
+
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.nodes import NodeOpener
+
+
+def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> tuple[PayloadReview, int | None]:
+    """Return the review with a warning for each contract without code, and the usual price of a unit of gas in wei.
+
+    Only a node that the user has named is read, and its fees only if the payload has any. Raises `UpstreamError`.
+    """
+    network = review.network
+    if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
+        return review, None
+    from swapcli.payload.review.contract_codes import warn_of_codeless
+    from swapcli.payload.signing.signing_values import read_fee_history
+
+    node = nodes.node(network)
+    if node is None:
+        return review, None
+    with closing(node):
+        review = warn_of_codeless(review, node)
+        has_fees = any(each.max_fee_wei is not None for each in (given.payload, *given.listed))
+        history = read_fee_history(node) if has_fees else None
+    return review, history.usual_price_wei if history else None
