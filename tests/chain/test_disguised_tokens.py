@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from swapcli.core.model.token import Token
 from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
-from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, open_pair
@@ -18,6 +17,7 @@ from tests.contracts.evm import Contract, solidity
 from tests.examples import few
 from tests.payload.verdict.test_swap_rehearsal import judge
 from tests.support.chain import restored
+from tests.support.old_node import OldNode
 
 SOURCES = solidity("disguises.sol")
 BASE_FEE_WEI = 10**9
@@ -50,21 +50,6 @@ def trader(disguised_trader: Trader) -> Iterator[Trader]:
     with restored(disguised_trader) as trader:
         yield trader
         trader.chain.node.ask("anvil_setCoinbase", "0x" + "00" * 20)
-
-
-class OldNode:
-    """A node that does not simulate blocks."""
-
-    def __init__(self, node: RpcNode) -> None:
-        self._node = node
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def simulate_blocks(
-        self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
-    ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-        return [None] * len(blocks), self._node.simulate(calls, at)
 
 
 def start_fees(trader: Trader) -> None:

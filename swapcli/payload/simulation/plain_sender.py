@@ -23,6 +23,9 @@ from swapcli.state.transfers.token_slots import SlotSearch, allowance_search, pe
 
 _ROUTER_CODE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b4"
 """An arbitrary address that carries the router's own code."""
+_ROUNDING_UNITS: Final = 3
+_NEAR_PART: Final = 10_000
+"""Amounts that differ by less than a hundredth of a percent are alike."""
 _TRANSFER: Final = "0xa9059cbb"
 _TRANSFER_FROM: Final = "0x23b872dd"
 _ANY_AMOUNT: Final = 1 << 127
@@ -98,6 +101,11 @@ class PlainSwap(NamedTuple):
             return decode_rehearsal(answer, self.swap._replace(approvals=(), permitted=()))
         except InvalidInput:
             return None
+
+
+def are_near(amount: int, other: int) -> bool:
+    """Return whether two amounts differ by rounding at most."""
+    return abs(amount - other) <= _ROUNDING_UNITS + max(abs(amount), abs(other)) // _NEAR_PART
 
 
 def _pulled(owner: str, transfer: Transaction) -> Transaction:

@@ -47,13 +47,15 @@ from swapcli.payload.simulation.block_simulation import (
     rehearsal_of,
     simulate_beside,
 )
-from swapcli.payload.simulation.plain_sender import PlainSwap
+from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
 from swapcli.payload.simulation.swap_simulation import (
     SimulationGrant,
     lacking,
     malformed_answer,
     own_code,
+    read_codes,
+    reads_codes,
     require_answer,
 )
 from swapcli.state.rpc.node import (
@@ -66,22 +68,15 @@ from swapcli.state.rpc.node import (
     StateOverrideNode,
 )
 from swapcli.state.transfers.token_slots import SlotSearch, balance_search
-from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
-from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
 WALLET: Final = UNOWNED_ADDRESS
 """A wallet that nobody owns."""
 
-_PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
-"""An arbitrary address that carries the contract which reads codes."""
 _LOOKER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b1"
 """An arbitrary address that carries the simulation's contract, which makes several calls in one."""
 _RECIPIENT_CODE: Final = "0xd20b9c6f41e7835ab9c4f06d1e82a75391c3f8e6"
 """An arbitrary address that carries the recipient's own code during a rehearsal."""
 _PLENTY_WEI: Final = 10**24
-_ROUNDING_UNITS: Final = 3
-_NEAR_PART: Final = 10_000
-"""Amounts that differ by less than a hundredth of a percent are alike."""
 _SLOT_READER: Final = bytes.fromhex("60005b8036111560155780355481526020016002565b366000f3")
 """Returns the words of the slots in its calldata: for (i = 0; i < calldatasize; i += 32) mstore(i, sload(...)). It
 takes the place of a token's code, whose storage stays."""
@@ -291,8 +286,7 @@ class _Rehearser:
         return TokenInspection(code, slots, address_in(answers[_OWNER, ""]), is_paused, tuple(blocked))
 
     def _codes_call(self, addresses: Sequence[str]) -> HypotheticalCall:
-        reader = (StateOverride(_PROBE, code=probe_code()),)
-        return HypotheticalCall(self._sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
+        return reads_codes(self._sender, addresses)
 
     def _look_call(self, calls: Sequence[Transaction]) -> HypotheticalCall:
         looker = (StateOverride(_LOOKER, code=runtime_code(ZERO_ADDRESS)),)
@@ -303,10 +297,7 @@ class _Rehearser:
         return HypotheticalCall(self._sender, ContractCall(token, calldata), (StateOverride(token, code=_SLOT_READER),))
 
     def _codes(self, answer: ReturnData, count: int) -> list[bytes]:
-        try:
-            return decode_codes(require_answer(self._node, answer), count)
-        except InvalidInput as error:
-            raise malformed_answer(self._node, error) from None
+        return read_codes(self._node, answer, count)
 
     def _outputs(self, answer: ReturnData, count: int) -> list[bytes]:
         try:
@@ -348,14 +339,10 @@ def _are_alike(acting: Rehearsal, plain: Rehearsal, positions: Sequence[int]) ->
     done = SimulationStatus.DONE
     if done not in (acting.run.status, plain.run.status):
         return True
-    if acting.run.status is not plain.run.status or not _is_near(acting.run.received, plain.run.received):
+    if acting.run.status is not plain.run.status or not are_near(acting.run.received, plain.run.received):
         return False
     pairs = [(acting.trials[position], trial) for position, trial in zip(positions, plain.trials, strict=True)]
-    return all(one.is_done == other.is_done and all(map(_is_near, one.grown, other.grown)) for one, other in pairs)
-
-
-def _is_near(amount: int, other: int) -> bool:
-    return abs(amount - other) <= _ROUNDING_UNITS + max(abs(amount), abs(other)) // _NEAR_PART
+    return all(one.is_done == other.is_done and all(map(are_near, one.grown, other.grown)) for one, other in pairs)
 
 
 def _look(token: str, signature: str, owner: str) -> Transaction:

@@ -26,9 +26,14 @@ from swapcli.payload.evm.simulation import (
 from swapcli.payload.simulation.sender_balances import SenderBalances
 from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.state.transfers.token_slots import find_balance_slot
+from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
+from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 """An arbitrary address that carries the sender's own code during the simulation."""
+
+_PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
+"""An arbitrary address that carries the contract which reads codes."""
 
 _DELEGATION: Final = bytes.fromhex("ef0100")
 """Prefix of delegated code (EIP-7702); the address of the delegate follows."""
@@ -154,3 +159,17 @@ def grant_balance(
             hint="name a sender who holds it",
         )
     return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))
+
+
+def reads_codes(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
+    """Return the call that reads the code of addresses."""
+    reader = (StateOverride(_PROBE, code=probe_code()),)
+    return HypotheticalCall(sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
+
+
+def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
+    """Return the codes in the answer to `reads_codes`. Raises as `require_answer`."""
+    try:
+        return decode_codes(require_answer(node, answer), count)
+    except InvalidInput as error:
+        raise malformed_answer(node, error) from None

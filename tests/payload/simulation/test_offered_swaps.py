@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from swapcli.payload.simulation.offered_swaps import simulate_offers
 from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.trader import USER, Trader
+from tests.support.old_node import OldNode
 
 POOR = "0x" + "90" * 20
 BURNER, INVALID = "0x" + "66" * 20, "0xfe"
@@ -72,14 +72,12 @@ def test_a_hostile_offer_fails_alone(trader: Trader, node: RpcNode) -> None:
         assert not isinstance(each, SimulationRun) or each.status is not SimulationStatus.DONE or each.received <= 0
 
 
-class RefusingNode:
+class RefusingNode(OldNode):
     """A node that refuses a batch, and one call of it."""
 
     def __init__(self, node: RpcNode, refused: bytes) -> None:
-        self._node, self._refused = node, refused
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
+        super().__init__(node)
+        self._refused = refused
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         if len(calls) > 1 and any(self._refused in each.call.calldata for each in calls):
