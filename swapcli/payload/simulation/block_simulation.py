@@ -51,11 +51,10 @@ _ANY_GAS_PRICE_WEI: Final = 1 << 60
 _ANY_BALANCE_WEI: Final = 1 << 128
 _ORIGIN: Final = "0x7d06c14b29fe83a5b0d1467f92ce385ba640f1d9"
 """An arbitrary account without code from which calls come."""
-ACTING_GAS: Final = 30_000_000
 _PROBE_FEES_WEI: Final = (987_654_321, 1_234_567_890)
 """A base fee and a gas price that no network has."""
 _READ_GAS: Final = 1_000_000
-_APPROVAL_GAS: Final = 500_000
+_APPROVAL_GAS: Final = 300_000
 _LEAST_SWAP_GAS: Final = 1_000_000
 _MOST_SWAP_GAS: Final = 12_000_000
 _SWAP_GAS_PER_BYTE: Final = 1_500
@@ -300,14 +299,26 @@ def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials
 
 
 def acting_call(
-    call: ContractCall, overrides: Sequence[StateOverride], context: TransactionContext | None, sender: str
+    swap: SimulatedCall,
+    call: ContractCall,
+    overrides: Sequence[StateOverride],
+    context: TransactionContext | None,
+    sender: str,
+    trials: int = 0,
 ) -> HypotheticalCall:
-    """Return a call of a sender that acts by the simulation's code.
+    """Return a call of a sender that acts by the simulation's code: it makes a swap, and trials after it.
 
     The call comes from an account without code and with a plain balance, at the gas price of the transaction: contracts
     meet a sender with code, but an ordinary origin.
     """
     if context is None:
         return HypotheticalCall(sender, call, tuple(overrides))
-    means = StateOverride(_ORIGIN, 2 * ACTING_GAS * context.gas_price_wei)
-    return HypotheticalCall(_ORIGIN, call, (*overrides, means), context.gas_price_wei, ACTING_GAS)
+    gas = call_gas(swap, trials)
+    means = StateOverride(_ORIGIN, 2 * gas * context.gas_price_wei)
+    return HypotheticalCall(_ORIGIN, call, (*overrides, means), context.gas_price_wei, gas)
+
+
+def call_gas(swap: SimulatedCall, trials: int) -> int:
+    """Return the gas of a call that makes a swap, with its approvals, and so many trials after it."""
+    approvals = len(swap.approvals) + len(swap.permitted)
+    return _swap_gas(swap) + approvals * _APPROVAL_GAS + (trials + 1 if trials else 0) * _TRIAL_GAS

@@ -139,6 +139,7 @@ class _OfferSimulation:
         overrides = [StateOverride(self._sender, means_wei, runtime_code(own)), *elsewhere, *grants]
         calls = [
             acting_call(
+                each,
                 ContractCall(self._sender, encode_simulate(each, _of(each, allowances))),
                 overrides,
                 context,

@@ -17,7 +17,7 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, Trial, decode_rehearsal, encode_relay, runtime_code
 from swapcli.payload.evm.transactions import APPROVE, build_approvals
-from swapcli.payload.simulation.block_simulation import ACTING_GAS, TransactionContext
+from swapcli.payload.simulation.block_simulation import TransactionContext, call_gas
 from swapcli.state.rpc.node import ContractCall, HypotheticalCall, ReturnData, StateOverride
 from swapcli.state.transfers.token_slots import SlotSearch, allowance_search, permit2_grant
 
@@ -76,12 +76,12 @@ class PlainSwap(NamedTuple):
 
     def call(self, code: bytes, grants: Sequence[StateOverride], context: TransactionContext) -> HypotheticalCall:
         """Return the call that rehearses the swap; `code` is the router's own."""
-        swap = self.swap
+        swap, gas = self.swap, call_gas(self.swap, len(self.made))
         overrides = [
             StateOverride(swap.router, code=runtime_code(_ROUTER_CODE)),
             StateOverride(_ROUTER_CODE, code=code),
             *grants,
-            *filter(None, [context.means(self.sender, swap.value_wei, ACTING_GAS)]),
+            *filter(None, [context.means(self.sender, swap.value_wei, gas)]),
         ]
         calldata = encode_relay(swap, [trial for _, trial in self.made])
         return HypotheticalCall(
@@ -89,7 +89,7 @@ class PlainSwap(NamedTuple):
             ContractCall(swap.router, calldata),
             tuple(overrides),
             context.gas_price_wei,
-            ACTING_GAS,
+            gas,
             swap.value_wei,
         )
 

@@ -253,7 +253,8 @@ class _Rehearser:
         """Return the call in which the simulation's code acts for the sender, the recipient and a wallet."""
         calldata = encode_rehearse(self._swap, balances.allowances, trials)
         overrides = [StateOverride(WALLET, code=runtime_code(ZERO_ADDRESS)), *grants, *self._accounts(codes, context)]
-        return acting_call(ContractCall(self._sender, calldata), overrides, context, self._sender)
+        call = ContractCall(self._sender, calldata)
+        return acting_call(self._swap, call, overrides, context, self._sender, len(trials))
 
     def _beacon_codes(self, slots: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
         """Return the code of the implementations that beacons name, by token, in two round trips if there are any."""
