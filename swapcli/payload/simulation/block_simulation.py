@@ -23,6 +23,7 @@ from swapcli.state.rpc.node import (
     BlockId,
     BlockOutcome,
     BlockSimulatingNode,
+    ChainHead,
     ContractCall,
     HypotheticalCall,
     ReturnData,
@@ -118,7 +119,7 @@ def read_context(
     if words is None:
         return None
     timestamp, base_fee_wei, fee_recipient, randomness, gas_limit, _, *balances, _ = words
-    price_wei = max(gas_price_wei, base_fee_wei + max(1, base_fee_wei // _TIP_PART))
+    price_wei = _price_wei(gas_price_wei, base_fee_wei)
     can_simulate_blocks = all(_is_proof(outcome) for outcome in probed) if probed else False
     held = dict(zip(owners, balances, strict=False))
     is_small = gas_limit < _MIN_BLOCK_GAS
@@ -132,6 +133,25 @@ def read_context(
         held,
         can_simulate_blocks,
     )
+
+
+def context_of_head(head: ChainHead, sender: str, balance_wei: int) -> TransactionContext:
+    """Return the context of transactions after a head, for a sender with this native balance."""
+    block, price = head.block, head.gas_price
+    return TransactionContext(
+        timestamp=block.timestamp,
+        base_fee_wei=block.base_fee_wei,
+        fee_recipient=0,
+        randomness=0,
+        gas_price_wei=_price_wei(price if isinstance(price, int) else 0, block.base_fee_wei),
+        gas_limit=0,
+        balances_wei={sender: balance_wei},
+        can_simulate_blocks=True,
+    )
+
+
+def _price_wei(gas_price_wei: int, base_fee_wei: int) -> int:
+    return max(gas_price_wei, base_fee_wei + max(1, base_fee_wei // _TIP_PART))
 
 
 def _is_proof(outcome: BlockOutcome) -> bool:
