@@ -116,10 +116,10 @@ def test_a_router_that_notices_simulations_is_not_believed(
         offers.append(honest._replace(router=router.address, approvals=approvals))
     start_fees(trader)
     simulating = OldNode(node) if is_old else node
-    believed, *found = simulate_offers(simulating, node.read_head().block, offers, USER)
+    believed, *others = simulate_offers(simulating, node.read_head().block, offers, USER)
     assert received([believed]) == [due]
-    for trick, each in zip(TRICKS, found, strict=True):
-        if isinstance(each, SwapcliError):
-            assert (is_old, paid_ppm) == (True, 600_000), (trick, each)
+    for trick, run in zip(TRICKS, others, strict=True):
+        if isinstance(run, SwapcliError):
+            assert (is_old, paid_ppm) == (True, 600_000), (trick, run)
         else:
-            assert each.received == due * paid_ppm // 1_000_000, trick
+            assert run.received == due * paid_ppm // 1_000_000, trick
