@@ -118,8 +118,8 @@ def test_a_router_that_notices_simulations_is_not_believed(
     simulating = OldNode(node) if is_old else node
     believed, *others = simulate_offers(simulating, node.read_head().block, offers, USER)
     assert received([believed]) == [due]
-    for trick, run in zip(TRICKS, others, strict=True):
+    for name, run in zip(TRICKS, others, strict=True):
         if isinstance(run, SwapcliError):
-            assert (is_old, paid_ppm) == (True, 600_000), (trick, run)
+            assert (is_old, paid_ppm) == (True, 600_000), (name, run)
         else:
-            assert run.received == due * paid_ppm // 1_000_000, trick
+            assert run.received == due * paid_ppm // 1_000_000, name
