@@ -18,6 +18,13 @@ class InvalidBody(Exception):
     """What is wrong with a body, to follow the name of who sent it."""
 
 
+class BodyTooLarge(InvalidBody):
+    """The body is longer than its bound."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"sent more than {max_bytes // 2**20 or 1} MiB, which no answer needs")
+
+
 def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """Return the decoded body of the chunks that arrive.
 
@@ -29,7 +36,7 @@ def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = M
     for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower()):
         body += part
         if len(body) > max_bytes:
-            raise too_large(max_bytes)
+            raise BodyTooLarge(max_bytes)
     return bytes(body)
 
 
@@ -39,7 +46,7 @@ def _bounded(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
     for chunk in chunks:
         left -= len(chunk)
         if left < 0:
-            raise too_large(most_bytes)
+            raise BodyTooLarge(most_bytes)
         yield chunk
 
 
@@ -66,8 +73,3 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
             raise InvalidBody("sent a body that goes on after its end")
     if not unzip.eof:
         raise InvalidBody("sent a body that ends early")
-
-
-def too_large(most_bytes: int) -> InvalidBody:
-    """Return the error for a body that is longer than so many bytes."""
-    return InvalidBody(f"sent more than {most_bytes // 2**20 or 1} MiB, which no answer needs")
