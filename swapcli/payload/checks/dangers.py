@@ -21,6 +21,7 @@ DANGEROUS_CODES = frozenset(
         WarningCode.PAYMENT_UNKNOWN,
         WarningCode.MINIMUM_ZERO,
         WarningCode.MINIMUM_TOO_LOW,
+        WarningCode.SIMULATION_BELOW_MINIMUM,
         WarningCode.VALUE_DIFFERS,
         WarningCode.CHAIN_DIFFERS,
         WarningCode.TRANSACTIONS_DIFFER,

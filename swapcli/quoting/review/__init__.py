@@ -1,3 +1,3 @@
 """Payloads beside what a market knows: what was given beside a fresh quote, what was built on a node."""
 
-PUBLIC = ("document_review", "payload_review", "presign_checker", "verdict")
+PUBLIC = ("document_review", "payload_rehearsal", "payload_review", "presign_checker", "verdict")

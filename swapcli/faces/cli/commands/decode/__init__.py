@@ -102,7 +102,8 @@ def decode(
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
     review = review_payload(call, fresh_source, signing, now_s, limits, price_request=session.nodes.rules.price_request)
-    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
+    review = _check_on_node(session, review, given.payload.calldata)
+    review = review_document(review, given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review
 
@@ -153,18 +154,19 @@ def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Marke
     return Market(session.sources.pools.open_without_pools(name), session.nodes, session.routers)
 
 
-def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
-    """Return the review with a warning for each contract without code, if the user has named a node."""
+def _check_on_node(session: Session, review: PayloadReview, calldata: str) -> PayloadReview:
+    """Return the review with the warnings of a simulation and of contracts without code, if the user named a node."""
     network = review.network
     if network is None or session.nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review
     from swapcli.payload.review.contract_codes import warn_of_codeless
+    from swapcli.quoting.review.payload_rehearsal import rehearse_decoded
 
     node = session.nodes.node(network)
     if node is None:
         return review
     with closing(node):
-        return warn_of_codeless(review, node)
+        return rehearse_decoded(warn_of_codeless(review, node), calldata, node)
 
 
 def _market_for_guess(session: Session, name: str) -> MarketState:
