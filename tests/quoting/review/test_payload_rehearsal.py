@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from itertools import permutations
+from random import Random
 from typing import Any
 
 import pytest
 
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import Order
 from swapcli.core.model.state_source import StateSource
@@ -35,13 +37,34 @@ def rehearsed(
 ) -> tuple[QuoteWarning, ...]:
     """The warnings of the simulation alone."""
     given = GivenTransaction(payload.calldata, to=payload.to, value=payload.value)
+    call = decode_payload(given, trader.world.network.wrapped_native_address)
+    return warnings_of(trader, node, payload, call, sender=sender, fresh=fresh)
+
+
+def warnings_of(
+    trader: Trader,
+    node: Any,
+    payload: UnsignedTransaction,
+    call: DecodedCall,
+    *,
+    sender: str | None = USER,
+    fresh: int | None = None,
+) -> tuple[QuoteWarning, ...]:
+    """The warnings of the simulation of a payload that was decoded as `call`."""
     network = trader.world.network
-    call = decode_payload(given, network.wrapped_native_address)
     assert call.order is not None
     tokens = {address: token for token in trader.world.tokens.values() for address in [token.address]}
     signing = Signing(payload.to, payload.value, sender)
     review = PayloadReview(call, network, signing, tokens, (), fresh, REAL, ())
     return rehearse_decoded(review, payload.calldata, node).warnings
+
+
+def check_decoded(trader: Trader, node: Any, rng: Random) -> None:
+    """Honest payloads of a dialect have no warning, and each of them was simulated."""
+    for trade in trader.trades(rng, 6):
+        assert rehearsed(trader, node, trade.payload, fresh=trade.amount_due) == ()
+        (worse,) = rehearsed(trader, node, trade.payload, fresh=trade.amount_due * 1_002 // 1_000 + 1)
+        assert worse.code == WarningCode.SIMULATION_DIFFERS
 
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["blocks", "no blocks"])
