@@ -825,7 +825,11 @@ class AlternativeSimulationJson(TypedDict):
 
 
 class AlternativeJson(TypedDict):
-    """One way to fill the order. Amounts are in base units of the output token, and what it says.
+    """One way to fill the order. Amounts are in base units of the output token.
+
+    `outputAmount` of a service or an aggregator is the simulated amount, null if its payload failed or was not
+    simulated; so is `outputNetOfGas`. `promisedAmount` is the amount in its response, and `gasUnits` and `gasUsd` are
+    as promised. Without aggregators nothing is simulated, and all are the service's.
 
     `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`).
     `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,
@@ -835,6 +839,7 @@ class AlternativeJson(TypedDict):
     kind: str
     name: str | None
     outputAmount: str | None
+    promisedAmount: str | None
     versusSplitBps: float | None
     gasUnits: str | None
     gasUsd: float | None

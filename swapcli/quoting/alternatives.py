@@ -98,6 +98,14 @@ class Alternative(NamedTuple):
         return shown.gas_units, shown.gas_usd
 
     @property
+    def shown_amounts(self) -> tuple[int | None, int | None]:
+        """Its output, and the output net of gas. Of services and aggregators these are no promises if anything was to
+        be simulated: they are None without a simulation."""
+        if self.kind not in REMOTE_KINDS or self.simulation is None:
+            return self.amount_out, self.output_net_of_gas
+        return (None, None) if self._says_only else (self.amount_paid, self.paid_net_of_gas)
+
+    @property
     def _says_only(self) -> bool:
         return self.simulation is None or self.simulation.outcome is SimulationOutcome.NOT_SIMULATED
 

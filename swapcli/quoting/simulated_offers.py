@@ -134,8 +134,9 @@ class OfferSimulator(NamedTuple):
             with self.nodes.checking_node(self.network, _REQUESTS) as node:
                 if node is None:
                     return _Runs(problem=_NO_NODE)
-                at = node.read_head().block
-                found = simulate_offers(node, at, [call for _, call in flat], self.sender)
+                head = node.read_head()
+                at, price_wei = head.block, head.gas_price if isinstance(head.gas_price, int) else 0
+                found = simulate_offers(node, at, [call for _, call in flat], self.sender, price_wei)
         except SwapcliError as error:
             return _Runs(problem=error.message)
         runs: dict[int, list[_Run]] = {}

@@ -20,7 +20,7 @@ from tests.chain.node.server import SECRET, Failure, Handler, RpcAnswer, RpcRequ
 UNKNOWN_BLOCK: Final = "header not found"
 _BLOCK: Final = "eth_getBlockByNumber"
 _TIMEOUT_S: Final = 30.0
-_TAG_AT: Final = {"eth_call": 1, _BLOCK: 0}
+_TAG_AT: Final = {"eth_call": 1, "eth_simulateV1": 1, _BLOCK: 0}
 
 Change = Callable[[list[RpcRequest], "Proxy"], list[RpcAnswer]]
 
@@ -285,7 +285,7 @@ def _instead(method: str, answer: Callable[[RpcRequest], RpcAnswer | None]) -> F
 
 
 def _at_latest(request: RpcRequest) -> RpcRequest:
-    if request["method"] != "eth_call":
+    if request["method"] not in ("eth_call", "eth_simulateV1"):
         return request
     call, _, *more = request["params"]
     return request | {"params": [call, "latest", *more]}

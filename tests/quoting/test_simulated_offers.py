@@ -134,6 +134,9 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
         assert simulation["outcome"] == ("failed" if paid is None else "paid"), name
         assert simulation["outputAmount"] == (None if paid is None else str(paid)), name
         assert simulation["block"] == desk.client.block()
+        assert rows[name]["outputAmount"] == simulation["outputAmount"]
+        assert rows[name]["outputNetOfGas"] == simulation["outputNetOfGas"]
+        assert rows[name]["promisedAmount"] == str(characters[name].says)
     proven = [each for each in ran.json["alternatives"] if (each["simulation"] or {}).get("outcome") == "paid"]
     nets = [int(each["simulation"]["outputNetOfGas"]) for each in proven]
     assert nets == sorted(nets, reverse=True)
@@ -151,6 +154,9 @@ def test_offers_rank_by_what_is_mined(desk: Desk, sold: str, bought: str, amount
     assert rows["empty"]["simulation"]["reason"] == "nothing is deployed at its target"
     for name in ("silent", "self"):
         assert rows[name]["simulation"]["reason"] == "its answer has no payload that could be simulated"
+        assert (rows[name]["outputAmount"], rows[name]["outputNetOfGas"]) == (None, None)
+        assert rows[name]["promisedAmount"] == str(characters[name].says)
+    assert split["promisedAmount"] is None
 
 
 def test_other_ways_of_this_process_are_replayed_in_proportion(desk: Desk) -> None:

@@ -10,6 +10,7 @@ MAX_BODY_BYTES = 8 * 2**20
 
 ACCEPTED_ENCODINGS = "gzip"
 
+_PART_BYTES = 2**20
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 
 
@@ -17,50 +18,58 @@ class InvalidBody(Exception):
     """What is wrong with a body, to follow the name of who sent it."""
 
 
-def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The decoded body, from the chunks that arrive. Raises `InvalidBody` where it is longer than `most_bytes`, is not
-    what `encoding` (of the header) says, or has an encoding that was not asked for.
+class BodyTooLarge(InvalidBody):
+    """The body is longer than its bound."""
 
-    No more than `most_bytes` and a chunk are ever held, so a few bytes cannot unfold into many.
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"sent more than {max_bytes // 2**20 or 1} MiB, which no answer needs")
+
+
+def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """Return the decoded body of the chunks that arrive.
+
+    Raises `InvalidBody` for a body longer than `max_bytes`, one that is not in its `encoding` (of the header), and an
+    encoding that was not requested. No more than `max_bytes` and a small part are ever held: a few bytes cannot unfold
+    into many.
     """
     body = bytearray()
-    for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower(), max_bytes):
+    for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower()):
         body += part
         if len(body) > max_bytes:
-            raise _too_large(max_bytes)
+            raise BodyTooLarge(max_bytes)
     return bytes(body)
 
 
 def _bounded(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
-    """The chunks as long as they fit: encoded bytes that decode to nothing must end too."""
+    """Yield the chunks as long as they fit: encoded bytes that decode to nothing must end too."""
     left = most_bytes
     for chunk in chunks:
         left -= len(chunk)
         if left < 0:
-            raise _too_large(most_bytes)
+            raise BodyTooLarge(most_bytes)
         yield chunk
 
 
-def _decoded(chunks: Iterator[bytes], encoding: str, most_bytes: int) -> Iterator[bytes]:
+def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     if encoding in ("", "identity"):
         return chunks
     if encoding in ("gzip", "x-gzip"):
-        return _gunzipped(chunks, most_bytes)
+        return _gunzipped(chunks)
     raise InvalidBody("encoded its answer in a way that was not asked for")
 
 
-def _gunzipped(chunks: Iterator[bytes], most_bytes: int) -> Iterator[bytes]:
+def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
     unzip = zlib.decompressobj(_GZIP_WBITS)
     for chunk in chunks:
-        try:
-            yield unzip.decompress(chunk, most_bytes + 1)
-        except zlib.error:
-            raise InvalidBody("sent a body that is not gzip, as it should be") from None
+        left, is_full = chunk, True
+        while left or is_full:
+            try:
+                part = unzip.decompress(left, _PART_BYTES)
+            except zlib.error:
+                raise InvalidBody("sent a body that is not gzip, as it should be") from None
+            left, is_full = unzip.unconsumed_tail, len(part) == _PART_BYTES
+            yield part
         if unzip.unused_data:
             raise InvalidBody("sent a body that goes on after its end")
     if not unzip.eof:
         raise InvalidBody("sent a body that ends early")
-
-
-def _too_large(most_bytes: int) -> InvalidBody:
-    return InvalidBody(f"sent more than {most_bytes // 2**20 or 1} MiB, which no answer needs")

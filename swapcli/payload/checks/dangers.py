@@ -20,6 +20,7 @@ GRAVEST_FIRST: Final = (
     WarningCode.PAYMENT_UNKNOWN,
     WarningCode.MINIMUM_ZERO,
     WarningCode.MINIMUM_TOO_LOW,
+    WarningCode.SIMULATION_BELOW_MINIMUM,
     WarningCode.MINIMUM_NOT_ENFORCED,
     WarningCode.RATE_ABSURD,
     WarningCode.VALUE_DIFFERS,

@@ -105,7 +105,7 @@ def check_payload(
     if not options.simulate:
         return checked
     checked = _check_by_simulation(
-        TrialRunner(node, at, sender, holdings, tokens), checked, payload, variants, is_exact
+        TrialRunner(node, at, sender, holdings, tokens, head), checked, payload, variants, is_exact
     )
     if gas_wei is None and checked.simulation:
         return checked._replace(gas_wei=checked.simulation.gas_used * head.gas_price_wei)

@@ -22,7 +22,7 @@ from swapcli.payload.payloads_by_variant import FittingVariants, ReadPayload, Ro
 from swapcli.payload.simulation.revert_reason import describe_revert
 from swapcli.payload.simulation.sender_balances import SenderBalances
 from swapcli.payload.simulation.swap_simulation import SimulationGrant, SwapSimulation, simulate_swaps
-from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
+from swapcli.state.rpc.node import BlockId, ChainHead, StateOverrideNode, block_number
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
@@ -103,11 +103,12 @@ class TrialRunner(NamedTuple):
     sender: str
     holdings: SenderBalances
     tokens: TradedTokens
+    head: ChainHead
 
     def run(self, payloads: Sequence[ReadPayload]) -> list[VariantTrial]:
         """Simulate the payloads on the node, in one request."""
         swaps = [SimulatedCall.from_payload(each.payload) for each in payloads]
-        simulated = simulate_swaps(self.node, self.at, swaps, self.sender, self.holdings)
+        simulated = simulate_swaps(self.node, self.at, swaps, self.sender, self.holdings, self.head)
         block = block_number(self.at)
         return [
             VariantTrial(

@@ -1,74 +1,209 @@
-"""Simulate offers for one order on a node: swaps of different routers, each on the same state, for the same sender."""
+"""Simulate offers for one order on a node: swaps of different routers, each on the same state, for the same sender.
+
+They are simulated as the transactions that will be sent. A node that cannot do that simulates two senders, one of them
+without code; an offer that treats them differently has an error.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from swapcli.core.errors import SwapcliError, UpstreamRejected
+from swapcli.core.errors import SimulationError, SwapcliError, UpstreamRejected
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
-from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, encode_simulate, runtime_code
-from swapcli.payload.simulation.sender_balances import SenderBalances, read_sender_balances
-from swapcli.payload.simulation.swap_simulation import OUT_OF_GAS, grant_balance, own_code, read_simulation
-from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
+from swapcli.payload.evm.simulation import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    encode_simulate,
+    runtime_code,
+)
+from swapcli.payload.simulation.block_simulation import (
+    BlockSwap,
+    TransactionContext,
+    acting_call,
+    context_call,
+    is_code_of_contract,
+    probe_blocks,
+    read_context,
+    simulate_beside,
+)
+from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
+from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
+from swapcli.payload.simulation.swap_simulation import (
+    OUT_OF_GAS,
+    grant_balance,
+    own_code,
+    read_codes,
+    read_simulation,
+    reads_codes,
+)
+from swapcli.state.rpc.node import (
+    Account,
+    BlockId,
+    ContractCall,
+    HypotheticalCall,
+    ReturnData,
+    StateOverride,
+    StateOverrideNode,
+)
+
+_Result = SimulationRun | SwapcliError
+_NOTICES: Final = "it treats a sender without code differently: it may notice simulations"
 
 
 def simulate_offers(
-    node: StateOverrideNode, at: BlockId, offers: Sequence[SimulatedCall], sender: str
+    node: StateOverrideNode, at: BlockId, offers: Sequence[SimulatedCall], sender: str, gas_price_wei: int = 0
 ) -> list[SimulationRun | SwapcliError]:
     """Simulate swaps that sell the same amount of one token, each by itself on the state after a block.
 
     What the sender lacks is granted: native currency, the input, and each offer's own approvals. An offer that cannot
-    be simulated has an error, and does not keep the others from it. Raises `UpstreamError`, and `SimulationError` if
-    the input cannot be granted.
+    be simulated has an error, and does not keep the others from it. `gas_price_wei` is the present gas price. This
+    takes two round trips, or four if the node simulates no blocks, and one or two more for a sender who lacks the
+    input. Raises `UpstreamError`, and `SimulationError` if the input cannot be granted.
     """
-    swap, approvals = offers[0], tuple(dict.fromkeys(each for offer in offers for each in offer.approvals))
-    holdings = read_sender_balances(node, at, sender, swap._replace(approvals=approvals))
-    allowances = dict(zip(approvals, holdings.allowances, strict=True)) if swap.token_in != ZERO_ADDRESS else {}
-    overrides = tuple(_grants(node, at, offers, sender, holdings))
-    calls = [
-        HypotheticalCall(sender, ContractCall(sender, encode_simulate(each, _of(each, allowances))), overrides)
-        for each in offers
-    ]
-    return [
-        _read(node, answer, offer, _of(offer, allowances))
-        for answer, offer in zip(_simulate(node, calls, at), offers, strict=True)
-    ]
+    return _OfferSimulation(node, at, offers, sender).run(gas_price_wei)
 
 
-def _grants(
-    node: StateOverrideNode, at: BlockId, offers: Sequence[SimulatedCall], sender: str, holdings: SenderBalances
-) -> list[StateOverride]:
-    """Return the state in which the sender can make each of the swaps."""
-    swap, needed_wei = offers[0], max(offer.value_wei for offer in offers)
-    code, elsewhere = own_code(holdings.account.code)
-    lacks_wei = holdings.account.balance_wei < needed_wei
-    grants = [StateOverride(sender, needed_wei if lacks_wei else None, runtime_code(code)), *elsewhere]
-    if swap.token_in != ZERO_ADDRESS and holdings.balance_in < swap.amount_in:
-        grants.append(grant_balance(node, at, swap, sender, holdings.balance_in))
-    return grants
+class _OfferSimulation:
+    """The simulations of the offers for one order."""
+
+    def __init__(self, node: StateOverrideNode, at: BlockId, offers: Sequence[SimulatedCall], sender: str) -> None:
+        self._node, self._at, self._offers, self._sender = node, at, offers, sender
+        self._sold = offers[0].token_in
+
+    def run(self, gas_price_wei: int) -> list[_Result]:
+        approvals = tuple(dict.fromkeys(each for offer in self._offers for each in offer.approvals))
+        swap = self._offers[0]._replace(approvals=approvals)
+        reads = [] if self._sold == ZERO_ADDRESS else balance_calls(self._sender, swap)
+        probed, (found, scope, *answers) = simulate_beside(
+            self._node,
+            probe_blocks(),
+            [
+                reads_codes(self._sender, [self._sender]),
+                context_call([self._sender]),
+                *(HypotheticalCall(self._sender, call, ()) for call in reads),
+            ],
+            self._at,
+        )
+        (code,) = read_codes(self._node, found, 1)
+        context = read_context(scope, probed, [self._sender], gas_price_wei)
+        holdings = SenderBalances(Account(0, code), 0)
+        if reads:
+            holdings = decode_balances(holdings.account, swap, answers)
+        allowances = dict(zip(approvals, holdings.allowances, strict=True)) if reads else {}
+        grants = []
+        if reads and holdings.balance_in < swap.amount_in:
+            grants.append(grant_balance(self._node, self._at, swap, self._sender, holdings.balance_in))
+        runs: dict[int, _Result] = {}
+        if context is not None and context.can_simulate_blocks:
+            runs |= self._in_blocks(allowances, grants, code, context)
+        missing = [number for number in range(len(self._offers)) if number not in runs]
+        if missing:
+            acting = self._acting(missing, allowances, grants, code, context)
+            runs |= self._confirmed(acting, grants, context) if context else acting
+        return [runs[number] for number in range(len(self._offers))]
+
+    def _in_blocks(
+        self,
+        allowances: Mapping[Approval, int],
+        grants: Sequence[StateOverride],
+        code: bytes,
+        context: TransactionContext,
+    ) -> dict[int, SimulationRun]:
+        """Return the runs of the offers that the node simulates as transactions, by their numbers."""
+        with_code = frozenset([self._sender] if is_code_of_contract(code) else [])
+        planned = [
+            BlockSwap(offer, self._sender, _of(offer, allowances), tuple(grants), context, with_code)
+            for offer in self._offers
+        ]
+        outcomes, _ = simulate_beside(self._node, [each.block() for each in planned], (), self._at)
+        results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
+        return {number: result[0] for number, result in enumerate(results) if result is not None}
+
+    def _acting(
+        self,
+        numbers: Sequence[int],
+        allowances: Mapping[Approval, int],
+        grants: Sequence[StateOverride],
+        code: bytes,
+        context: TransactionContext | None,
+    ) -> dict[int, _Result]:
+        """Return the runs of offers for a sender who acts by the simulation's code."""
+        offers = {number: self._offers[number] for number in numbers}
+        needed_wei = max(offer.value_wei for offer in offers.values())
+        own, elsewhere = own_code(code)
+        held_wei = context.balances_wei[self._sender] if context else 0
+        means_wei = needed_wei if held_wei < needed_wei else None
+        overrides = [StateOverride(self._sender, means_wei, runtime_code(own)), *elsewhere, *grants]
+        calls = [
+            acting_call(
+                each,
+                ContractCall(self._sender, encode_simulate(each, _of(each, allowances))),
+                overrides,
+                context,
+                self._sender,
+            )
+            for each in offers.values()
+        ]
+        return {
+            number: _read(self._node, answer, offer, _of(offer, allowances))
+            for (number, offer), answer in zip(offers.items(), self._simulate(calls), strict=True)
+        }
+
+    def _confirmed(
+        self, acting: Mapping[int, _Result], grants: Sequence[StateOverride], context: TransactionContext
+    ) -> dict[int, _Result]:
+        """Return the runs of offers that do the same for a sender without code, and errors for the others."""
+        done = [
+            k for k, run in acting.items() if isinstance(run, SimulationRun) and run.status is SimulationStatus.DONE
+        ]
+        plain = {number: PlainSwap.of(self._offers[number], self._sender, ()) for number in done}
+        searches = {number: each.searches() for number, each in plain.items()}
+        marked = {number: [call for search in each for call in search.marked] for number, each in searches.items()}
+        routers = list(dict.fromkeys(each.swap.router for each in plain.values()))
+        if not plain:
+            return dict(acting)
+        found, *answers = self._node.simulate(
+            [reads_codes(self._sender, routers), *(call for each in marked.values() for call in each)], self._at
+        )
+        codes = dict(zip(routers, read_codes(self._node, found, len(routers)), strict=True))
+        calls: dict[int, HypotheticalCall] = {}
+        for number, each in plain.items():
+            mine, answers = answers[: len(marked[number])], answers[len(marked[number]) :]
+            approved = each.grants(searches[number], mine)
+            if approved is not None:
+                calls[number] = each.call(codes[each.swap.router], [*grants, *approved], context)
+        runs = dict(acting)
+        for number, answer in zip(calls, self._simulate(list(calls.values())), strict=True):
+            made = None if isinstance(answer, SwapcliError) else plain[number].read(answer)
+            run = runs[number]
+            assert isinstance(run, SimulationRun)
+            if made is None or made.run.status is not run.status or not are_near(made.run.received, run.received):
+                runs[number] = SimulationError(_NOTICES)
+        return runs
+
+    def _simulate(self, calls: Sequence[HypotheticalCall]) -> Sequence[ReturnData | UpstreamRejected]:
+        """Return the answers: of all calls together, or of each alone if the node refuses them, so that it names the
+        one that it refuses."""
+        if not calls:
+            return []
+        try:
+            return self._node.simulate(calls, self._at)
+        except UpstreamRejected as error:
+            if len(calls) == 1:
+                return [error]
+        return [answer for call in calls for answer in self._simulate([call])]
 
 
 def _of(offer: SimulatedCall, allowances: Mapping[Approval, int]) -> tuple[int, ...]:
     return tuple(allowances.get(each, 0) for each in offer.approvals)
 
 
-def _simulate(
-    node: StateOverrideNode, calls: Sequence[HypotheticalCall], at: BlockId
-) -> Sequence[ReturnData | UpstreamRejected]:
-    """Return the answers: of all calls together, or of each alone if the node refuses them, so that it names the one
-    that it refuses."""
-    try:
-        return node.simulate(calls, at)
-    except UpstreamRejected as error:
-        if len(calls) == 1:
-            return [error]
-    return [answer for call in calls for answer in _simulate(node, [call], at)]
-
-
 def _read(
     node: StateOverrideNode, answer: ReturnData | UpstreamRejected, offer: SimulatedCall, allowances: Sequence[int]
-) -> SimulationRun | SwapcliError:
+) -> _Result:
     if isinstance(answer, SwapcliError):
         return answer
     if answer is None:

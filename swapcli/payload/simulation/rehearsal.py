@@ -19,6 +19,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.simulation import (
     Rehearsal,
     SimulatedCall,
+    SimulationStatus,
     Trial,
     decode_look,
     decode_rehearsal,
@@ -35,12 +36,26 @@ from swapcli.payload.evm.token_powers import (
     minimal_proxy_target,
     selector_of,
 )
+from swapcli.payload.simulation.block_simulation import (
+    BlockSwap,
+    TransactionContext,
+    acting_call,
+    context_call,
+    is_code_of_contract,
+    probe_blocks,
+    read_context,
+    rehearsal_of,
+    simulate_beside,
+)
+from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
 from swapcli.payload.simulation.swap_simulation import (
     SimulationGrant,
     lacking,
     malformed_answer,
     own_code,
+    read_codes,
+    reads_codes,
     require_answer,
 )
 from swapcli.state.rpc.node import (
@@ -53,14 +68,10 @@ from swapcli.state.rpc.node import (
     StateOverrideNode,
 )
 from swapcli.state.transfers.token_slots import SlotSearch, balance_search
-from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
-from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
 WALLET: Final = UNOWNED_ADDRESS
 """A wallet that nobody owns."""
 
-_PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
-"""An arbitrary address that carries the contract which reads codes."""
 _LOOKER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b1"
 """An arbitrary address that carries the simulation's contract, which makes several calls in one."""
 _RECIPIENT_CODE: Final = "0xd20b9c6f41e7835ab9c4f06d1e82a75391c3f8e6"
@@ -87,11 +98,27 @@ class TokenInspection(NamedTuple):
 
 
 class RehearsedSwap(NamedTuple):
-    """A rehearsal, what was read of each token by its address, and the return data of further calls."""
+    """A rehearsal, what was read of each token by its address, and the return data of further calls.
+
+    Without `is_alike`, a sender without code is treated differently from one that acts by the simulation's code.
+    Without `is_complete`, only the latter could be simulated.
+    """
 
     rehearsal: Rehearsal
     tokens: Mapping[str, TokenInspection]
     answers: tuple[bytes, ...]
+    is_alike: bool = True
+    is_complete: bool = True
+
+
+class _Found(NamedTuple):
+    """A rehearsal with the answer to another call; and the same for a sender without code, with these trials."""
+
+    rehearsal: Rehearsal
+    behind: ReturnData
+    plain: Rehearsal | None = None
+    plain_trials: tuple[int, ...] = ()
+    is_complete: bool = True
 
 
 def rehearse(
@@ -101,14 +128,16 @@ def rehearse(
     sender: str,
     trials: Sequence[Trial],
     calls: Sequence[Transaction] = (),
+    gas_price_wei: int = 0,
 ) -> RehearsedSwap:
-    """Rehearse a swap, in two round trips. A sender who lacks a token that keeps balances unusually takes one more, a
-    token behind a beacon two. Further `calls` are made before it; one that fails returns nothing.
+    """Rehearse a swap, in two round trips, or three if the node simulates no blocks. A sender who lacks a token that
+    keeps balances unusually takes one more, a token behind a beacon two. Further `calls` are made before it; one that
+    fails returns nothing. `gas_price_wei` is the network's usual gas price.
 
     Raises as `simulate_swaps`.
     """
     try:
-        return _Rehearser(node, at, swap, sender).run(trials, calls)
+        return _Rehearser(node, at, swap, sender, gas_price_wei).run(trials, calls)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
@@ -117,8 +146,11 @@ def rehearse(
 class _Rehearser:
     """Rehearses one swap on a node after one block."""
 
-    def __init__(self, node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str) -> None:
+    def __init__(
+        self, node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, gas_price_wei: int
+    ) -> None:
         self._node, self._at, self._swap, self._sender = node, at, swap, sender
+        self._gas_price_wei = gas_price_wei
         self._owners = list(dict.fromkeys((sender, swap.recipient)))
         self._tokens = [token for token in dict.fromkeys((swap.token_in, swap.token_out)) if token != ZERO_ADDRESS]
 
@@ -128,46 +160,101 @@ class _Rehearser:
         balances_in = [] if swap.token_in == ZERO_ADDRESS else balance_calls(sender, swap)
         reads = [Transaction(call.to, f"0x{call.calldata.hex()}") for call in balances_in]
         search = balance_search(swap.token_in, sender, swap.amount_in) if balances_in else None
-        found, looked, *others = self._node.simulate(
+        probes = probe_blocks()
+        probed, (found, looked, scope, *others) = simulate_beside(
+            self._node,
+            probes,
             [
                 self._codes_call([*self._owners, *self._tokens]),
                 self._look_call([*reads, *getters, *calls]),
+                context_call(self._owners),
                 *(self._slots_call(token) for token in self._tokens),
                 *(search.marked if search else ()),
             ],
             self._at,
         )
+        context = read_context(scope, probed, self._owners, self._gas_price_wei)
         codes = self._codes(found, len(self._owners) + len(self._tokens))
         outputs = self._outputs(looked, len(reads) + len(getters) + len(calls))
         slots = [_addresses(answer) for answer in others[: len(self._tokens)]]
-        balances = SenderBalances(Account(0, b""), swap.amount_in)
-        overrides = [StateOverride(WALLET, code=runtime_code(ZERO_ADDRESS))]
+        balances, grants = SenderBalances(Account(0, b""), swap.amount_in), []
         if search:
             balances = decode_balances(Account(0, b""), swap, outputs[: len(reads)])
-            overrides += self._grant(search, others[len(self._tokens) :], balances)
-        overrides += self._accounts(codes[: len(self._owners)])
+            grants = self._grant(search, others[len(self._tokens) :], balances)
         token_codes = codes[len(self._owners) :]
         targets = [_targets(code, held) for code, held in zip(token_codes, slots, strict=True)]
-        calldata = encode_rehearse(swap, balances.allowances, trials)
-        answer, behind = self._node.simulate(
-            [
-                HypotheticalCall(sender, ContractCall(sender, calldata), tuple(overrides)),
-                self._codes_call([target for each in targets for target in each]),
-            ],
-            self._at,
-        )
-        implementations = self._codes(behind, sum(map(len, targets)))
+        behind_call = self._codes_call([target for each in targets for target in each])
+        made = self._rehearse(trials, balances, grants, codes[: len(self._owners)], context, behind_call)
+        implementations = self._codes(made.behind, sum(map(len, targets)))
         of_beacons = self._beacon_codes(slots)
-        try:
-            rehearsal = decode_rehearsal(require_answer(self._node, answer), swap, balances.allowances)
-        except InvalidInput as error:
-            raise malformed_answer(self._node, error) from None
         inspections, getter_outputs = {}, outputs[len(reads) : len(reads) + len(getters)]
         for token, code, held, target in zip(self._tokens, token_codes, slots, targets, strict=True):
             own, getter_outputs = getter_outputs[: len(self._getters())], getter_outputs[len(self._getters()) :]
             mine, implementations = implementations[: len(target)], implementations[len(target) :]
             inspections[token] = self._inspection(b"".join((code, *mine, of_beacons.get(token, b""))), held, own)
-        return RehearsedSwap(rehearsal, inspections, tuple(outputs[len(reads) + len(getters) :]))
+        answers = tuple(outputs[len(reads) + len(getters) :])
+        is_alike = made.plain is None or _are_alike(made.rehearsal, made.plain, made.plain_trials)
+        is_complete = made.is_complete and not (made.plain_trials and made.plain is None)
+        return RehearsedSwap(made.rehearsal, inspections, answers, is_alike=is_alike, is_complete=is_complete)
+
+    def _rehearse(
+        self,
+        trials: Sequence[Trial],
+        balances: SenderBalances,
+        grants: Sequence[StateOverride],
+        codes: Sequence[bytes],
+        context: TransactionContext | None,
+        also: HypotheticalCall,
+    ) -> _Found:
+        """Return the rehearsal and the answer to another call, in one round trip if the node simulates transactions.
+
+        A node that does not is given two calls instead: of a sender who acts by the simulation's code, and of one
+        without code.
+        """
+        if context is not None and context.can_simulate_blocks:
+            with_code = frozenset(
+                owner for owner, code in zip(self._owners, codes, strict=True) if is_code_of_contract(code)
+            )
+            planned = BlockSwap(self._swap, self._sender, balances.allowances, tuple(grants), context, with_code)
+            blocks = [planned.block(trial) for trial in trials or (None,)]
+            outcomes, (behind,) = simulate_beside(self._node, blocks, [also], self._at)
+            rehearsal = rehearsal_of(planned, outcomes, trials)
+            if rehearsal is not None:
+                return _Found(rehearsal, behind)
+        acting = self._acting_call(trials, balances, grants, codes, context)
+        plain = None if context is None else PlainSwap.of(self._swap, self._sender, trials)
+        searches = plain.searches() if plain else []
+        marked = [call for search in searches for call in search.marked]
+        answer, behind, router, *answers = self._node.simulate(
+            [acting, also, self._codes_call([self._swap.router]), *marked], self._at
+        )
+        try:
+            rehearsal = decode_rehearsal(require_answer(self._node, answer), self._swap, balances.allowances)
+        except InvalidInput as error:
+            raise malformed_answer(self._node, error) from None
+        found = _Found(rehearsal, behind)
+        approved = plain.grants(searches, answers) if plain else None
+        if plain is None or approved is None or context is None:
+            return found._replace(is_complete=False)
+        (code,) = self._codes(router, 1)
+        if not code:
+            return found
+        (answer,) = self._node.simulate([plain.call(code, [*grants, *approved], context)], self._at)
+        return found._replace(plain=plain.read(answer), plain_trials=tuple(k for k, _ in plain.made))
+
+    def _acting_call(
+        self,
+        trials: Sequence[Trial],
+        balances: SenderBalances,
+        grants: Sequence[StateOverride],
+        codes: Sequence[bytes],
+        context: TransactionContext | None,
+    ) -> HypotheticalCall:
+        """Return the call in which the simulation's code acts for the sender, the recipient and a wallet."""
+        calldata = encode_rehearse(self._swap, balances.allowances, trials)
+        overrides = [StateOverride(WALLET, code=runtime_code(ZERO_ADDRESS)), *grants, *self._accounts(codes, context)]
+        call = ContractCall(self._sender, calldata)
+        return acting_call(self._swap, call, overrides, context, self._sender, len(trials))
 
     def _beacon_codes(self, slots: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
         """Return the code of the implementations that beacons name, by token, in two round trips if there are any."""
@@ -200,8 +287,7 @@ class _Rehearser:
         return TokenInspection(code, slots, address_in(answers[_OWNER, ""]), is_paused, tuple(blocked))
 
     def _codes_call(self, addresses: Sequence[str]) -> HypotheticalCall:
-        reader = (StateOverride(_PROBE, code=probe_code()),)
-        return HypotheticalCall(self._sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
+        return reads_codes(self._sender, addresses)
 
     def _look_call(self, calls: Sequence[Transaction]) -> HypotheticalCall:
         looker = (StateOverride(_LOOKER, code=runtime_code(ZERO_ADDRESS)),)
@@ -212,10 +298,7 @@ class _Rehearser:
         return HypotheticalCall(self._sender, ContractCall(token, calldata), (StateOverride(token, code=_SLOT_READER),))
 
     def _codes(self, answer: ReturnData, count: int) -> list[bytes]:
-        try:
-            return decode_codes(require_answer(self._node, answer), count)
-        except InvalidInput as error:
-            raise malformed_answer(self._node, error) from None
+        return read_codes(self._node, answer, count)
 
     def _outputs(self, answer: ReturnData, count: int) -> list[bytes]:
         try:
@@ -239,15 +322,28 @@ class _Rehearser:
             )
         return [StateOverride(self._swap.token_in, slots=((slot, self._swap.amount_in),))]
 
-    def _accounts(self, codes: Sequence[bytes]) -> list[StateOverride]:
+    def _accounts(self, codes: Sequence[bytes], context: TransactionContext | None) -> list[StateOverride]:
         """Return the state in which the sender and the recipient act for the rehearsal."""
         overrides = []
         for owner, code in zip(self._owners, codes, strict=True):
             is_sender = owner == self._sender
             home, elsewhere = own_code(code) if is_sender else own_code(code, _RECIPIENT_CODE)
-            wei = self._swap.value_wei + _PLENTY_WEI if is_sender else None
-            overrides += [StateOverride(owner, wei, runtime_code(home)), *elsewhere]
-        return overrides
+            overrides += [StateOverride(owner, code=runtime_code(home)), *elsewhere]
+        means = StateOverride(self._sender, self._swap.value_wei + _PLENTY_WEI)
+        if context is not None:
+            return [*overrides, *filter(None, [context.means(self._sender, self._swap.value_wei, 0)])]
+        return [*overrides, means]
+
+
+def _are_alike(acting: Rehearsal, plain: Rehearsal, positions: Sequence[int]) -> bool:
+    """Return whether two rehearsals have the same results, of the trials at these positions of the first one."""
+    done = SimulationStatus.DONE
+    if done not in (acting.run.status, plain.run.status):
+        return True
+    if acting.run.status is not plain.run.status or not are_near(acting.run.received, plain.run.received):
+        return False
+    pairs = [(acting.trials[position], trial) for position, trial in zip(positions, plain.trials, strict=True)]
+    return all(one.is_done == other.is_done and all(map(are_near, one.grown, other.grown)) for one, other in pairs)
 
 
 def _look(token: str, signature: str, owner: str) -> Transaction:

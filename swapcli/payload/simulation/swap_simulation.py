@@ -2,8 +2,7 @@
 
 The contract of `swapcli.payload.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls
 the router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
-allowance, the simulation grants them. The signature is not simulated, nor
-are tokens or routers that treat senders with code differently.
+allowance, the simulation grants them. The signature is not simulated.
 """
 
 from __future__ import annotations
@@ -23,12 +22,33 @@ from swapcli.payload.evm.simulation import (
     encode_simulate,
     runtime_code,
 )
+from swapcli.payload.simulation.block_simulation import (
+    BlockSwap,
+    acting_call,
+    context_of_head,
+    is_code_of_contract,
+    simulate_beside,
+)
+from swapcli.payload.simulation.plain_sender import are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances
-from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
+from swapcli.state.rpc.node import (
+    BlockId,
+    ChainHead,
+    ContractCall,
+    HypotheticalCall,
+    ReturnData,
+    StateOverride,
+    StateOverrideNode,
+)
 from swapcli.state.transfers.token_slots import find_balance_slot
+from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
+from swapcli.state.transfers.transfer_probe import runtime_code as probe_code
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 """An arbitrary address that carries the sender's own code during the simulation."""
+
+_PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
+"""An arbitrary address that carries the contract which reads codes."""
 
 _DELEGATION: Final = bytes.fromhex("ef0100")
 """Prefix of delegated code (EIP-7702); the address of the delegate follows."""
@@ -60,9 +80,17 @@ def simulate_swap(
 
 
 def simulate_swaps(
-    node: StateOverrideNode, at: BlockId, swaps: Sequence[SimulatedCall], sender: str, balances: SenderBalances
+    node: StateOverrideNode,
+    at: BlockId,
+    swaps: Sequence[SimulatedCall],
+    sender: str,
+    balances: SenderBalances,
+    head: ChainHead | None = None,
 ) -> list[SwapSimulation]:
     """Simulate swaps that differ only in their calldata, each on the same state.
+
+    With a `head`, they are also simulated as transactions with its fees, if the node can do that. Their results replace
+    the others if they differ by more than rounding.
 
     This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
     token cannot be granted to the sender, or a token does not report balances; `UpstreamRejected` if the node cannot
@@ -76,25 +104,40 @@ def simulate_swaps(
     try:
         if SimulationGrant.TOKEN in assumed:
             overrides.append(grant_balance(node, at, swap, sender, balances.balance_in))
+        context = None if head is None else context_of_head(head, sender, balances.account.balance_wei)
         calls = [
-            HypotheticalCall(sender, ContractCall(sender, encode_simulate(each, balances.allowances)), tuple(overrides))
+            acting_call(
+                each, ContractCall(sender, encode_simulate(each, balances.allowances)), overrides, context, sender
+            )
             for each in swaps
         ]
-        answers = node.simulate(calls, at)
+        with_code = frozenset([sender] if is_code_of_contract(balances.account.code) else [])
+        grants = tuple(each for each in overrides if each.address == swap.token_in)
+        planned = [
+            BlockSwap(each, sender, balances.allowances, grants, context, with_code) for each in swaps if context
+        ]
+        outcomes, answers = simulate_beside(node, [each.block() for each in planned], calls, at)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
+    results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
+    mined = [result[0] if result else None for result in results]
     # A swap that takes all gas fails alone.
     is_any_answered = any(answer is not None for answer in answers)
-    return [
-        SwapSimulation(
-            OUT_OF_GAS
-            if answer is None and is_any_answered
-            else read_simulation(node, answer, each, balances.allowances),
-            assumed,
-        )
+    acting = [
+        OUT_OF_GAS if answer is None and is_any_answered else read_simulation(node, answer, each, balances.allowances)
         for answer, each in zip(answers, swaps, strict=True)
     ]
+    runs = map(_believed, acting, mined or [None] * len(acting))
+    return [SwapSimulation(run, assumed) for run in runs]
+
+
+def _believed(acting: SimulationRun, mined: SimulationRun | None) -> SimulationRun:
+    """Return the run of the transaction where it differs; otherwise the other, which is on the state of the quote."""
+    if mined is None:
+        return acting
+    is_alike = acting.status is mined.status and are_near(acting.received, mined.received)
+    return acting if is_alike else mined
 
 
 def read_simulation(
@@ -154,3 +197,17 @@ def grant_balance(
             hint="name a sender who holds it",
         )
     return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))
+
+
+def reads_codes(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
+    """Return the call that reads the code of addresses."""
+    reader = (StateOverride(_PROBE, code=probe_code()),)
+    return HypotheticalCall(sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
+
+
+def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
+    """Return the codes in the answer to `reads_codes`. Raises as `require_answer`."""
+    try:
+        return decode_codes(require_answer(node, answer), count)
+    except InvalidInput as error:
+        raise malformed_answer(node, error) from None

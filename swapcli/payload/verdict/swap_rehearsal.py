@@ -33,7 +33,7 @@ from swapcli.payload.checks.simulated_variants import TradedTokens, expected_out
 from swapcli.payload.dialects import execution_of, router_dialect
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
 from swapcli.payload.evm.token_powers import TokenPowers, powers_in
-from swapcli.payload.simulation.rehearsal import WALLET, TokenInspection, rehearse
+from swapcli.payload.simulation.rehearsal import WALLET, RehearsedSwap, TokenInspection, rehearse
 from swapcli.payload.simulation.revert_reason import describe_revert
 from swapcli.payload.verdict.price_references import PricedOrder, Question, plan_references, read_references
 from swapcli.payload.verdict.verdict import (
@@ -137,15 +137,16 @@ def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, gu
         plan = _plan(swap, is_exact=is_exact)
         call = SimulatedCall.from_payload(swap.payload)
         calls = [call for question in guard.questions for call in question.calls]
-        rehearsed = rehearse(node, at, call, sender, plan.trials, calls)
+        rehearsed = rehearse(node, at, call, sender, plan.trials, calls, swap.network.gas_price_wei)
     except (UpstreamError, SimulationError) as error:
         return not_rehearsed(error)
-    found, inspected, answers = rehearsed
+    found, inspected, answers = rehearsed.rehearsal, rehearsed.tokens, rehearsed.answers
     amount_out = swap.payload.call.route.amount_out
     references = read_references(guard.questions, answers, amount_out, guard.now_s)
     powers = tuple(_powers(swap, inspected))
     reasons = (
         *_state_reasons(swap, inspected, sender, found),
+        *_difference_reasons(rehearsed),
         *_reasons(swap, plan, found, is_exact=is_exact),
         *price_reasons(references, guard),
         *_power_reasons(swap, powers),
@@ -283,6 +284,17 @@ def _reasons(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool)
         yield Reason(
             ReasonCode.BALANCE_IRREGULAR, VerdictStatus.WARN, message, "expect balances that change by themselves"
         )
+
+
+def _difference_reasons(rehearsed: RehearsedSwap) -> Iterator[Reason]:
+    """Yield a reason if contracts treat two simulations differently, or if there could be only one."""
+    if not rehearsed.is_alike:
+        message = "the token or the router treats a sender without code differently: it may notice simulations"
+        yield _block(ReasonCode.SIMULATIONS_DIFFER, message, "do not sign: it may be a trap")
+    elif not rehearsed.is_complete:
+        message = "the swap was simulated only for a sender with code, which a token can notice"
+        hint = "check it with a node that supports eth_simulateV1"
+        yield Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint)
 
 
 def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Iterator[TokenPowers]:

@@ -13,21 +13,22 @@ if TYPE_CHECKING:
 
 
 def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> tuple[PayloadReview, int | None]:
-    """Return the review with a warning for each contract without code, and the usual price of a unit of gas in wei.
+    """Return the review with the warnings of a simulation and of contracts without code, and the usual price of gas.
 
-    Only a node that the user has named is read, and its fees only if the payload has any. Raises `UpstreamError`.
+    The price is in wei a unit. Only a node that the user has named is read, and its fees only if the payload has any. Raises `UpstreamError`.
     """
     network = review.network
     if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review, None
     from swapcli.payload.review.contract_codes import warn_of_codeless
     from swapcli.payload.signing.signing_values import read_fee_history
+    from swapcli.quoting.review.payload_rehearsal import rehearse_decoded
 
     node = nodes.node(network)
     if node is None:
         return review, None
     with closing(node):
-        review = warn_of_codeless(review, node)
+        review = rehearse_decoded(warn_of_codeless(review, node), given.payload.calldata, node)
         has_fees = any(each.max_fee_wei is not None for each in (given.payload, *given.listed))
         history = read_fee_history(node) if has_fees else None
     return review, history.usual_price_wei if history else None

@@ -18,7 +18,7 @@ from threading import Timer
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
-from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
+from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, BodyTooLarge, InvalidBody, read_body
 from swapcli.core.encoding.retry_after import parse_retry_after
 from swapcli.core.encoding.url import origin_of, split_url
 from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
@@ -119,6 +119,8 @@ class HttpConnection:
                 connection.sock.settimeout(timeout_s)
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
+                if (response.length or 0) > MAX_RESPONSE_BYTES:
+                    raise BodyTooLarge(MAX_RESPONSE_BYTES)
                 encoding = response.getheader("Content-Encoding", "")
                 content = read_body(self._chunks(response), encoding, max_bytes=MAX_RESPONSE_BYTES)
         except (OSError, HTTPException) as error:
@@ -126,7 +128,10 @@ class HttpConnection:
             raise self._failure(error, is_connected) from None
         except InvalidBody as error:
             self.close()
-            raise InvalidUpstreamResponse(f"{self.redacted_url} {error}") from None
+            failure = InvalidUpstreamResponse(f"{self.redacted_url} {error}")
+            if isinstance(error, BodyTooLarge):
+                failure.refusal = Refusal.TOO_LARGE.value
+            raise failure from None
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise

@@ -46,6 +46,7 @@ _MAX_BYTES: Final = 2**20
 _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
 _OK: Final = 200
+_TOO_LARGE: Final = 413
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 _WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")
@@ -296,6 +297,8 @@ class JsonRpcClient:
             self.date = response.date
             return response
         except UpstreamError as error:
+            if count > 1 and error.refusal == Refusal.TOO_LARGE:
+                return RpcResponse(_TOO_LARGE, None)
             is_suspect = count > 1 and type(error) in (Unreachable, InvalidUpstreamResponse) and not error.refusal
             refusal = _Refused(error, batch_requests=count if is_suspect else 1)
             refusal.late_requests = count if isinstance(error, UpstreamTimeout) else 0

@@ -57,7 +57,9 @@ _FAR_BLOCKS: Final = 10_000
 """On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
 could run ahead."""
 MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
-"""The address that Multicall3 has on most networks; it also answers what the block's time is."""
+"""The address that Multicall3 has on most networks."""
+BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call("getCurrentBlockTimestamp()"), may_revert=True)
+"""Reads the block's time. A `BlockReader` sends it to the network's own Multicall3."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
 """Multicall3 contracts that have answered on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
@@ -107,6 +109,8 @@ class BlockReader:
 
         Those that the node remembers are not asked for; others it remembers once `verify_block` has proven them.
         """
+        if self._multicall not in (None, MULTICALL3):
+            calls = [each._replace(to=self._multicall) if each.to == MULTICALL3 else each for each in calls]
         if not isinstance(self.node, RememberingNode) or not isinstance(self.at, BlockHeader):
             return self._call_node(calls)
         known = self.node.recall(calls, self.at)

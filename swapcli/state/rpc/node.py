@@ -225,11 +225,68 @@ class StateOverride(NamedTuple):
 
 
 class HypotheticalCall(NamedTuple):
-    """A call by `sender` on the state with `overrides`."""
+    """A call by `sender` on the state with `overrides`.
+
+    With a `gas_price_wei`, contracts see the gas price and the base fee of a transaction. The sender must then be able
+    to pay for `gas`, and a node that rejects the call is the same as a call that reverts.
+    """
 
     sender: str
     call: ContractCall
     overrides: tuple[StateOverride, ...]
+    gas_price_wei: int = 0
+    gas: int = 0
+    value_wei: int = 0
+
+
+class SimulatedTransaction(NamedTuple):
+    """A transaction from `sender`, with its gas limit and value."""
+
+    sender: str
+    to: str
+    calldata: bytes
+    gas: int
+    value_wei: int = 0
+
+
+class SimulatedBlock(NamedTuple):
+    """Transactions of one block, each on the state after the one before it; the first on the state with `overrides`.
+
+    All of them pay `gas_price_wei`. Zeros of `fee_recipient`, `randomness` and `gas_limit` keep the node's own values.
+    If `is_validated`, the node checks nonces, balances and fees as of signed transactions, and rejects senders with
+    code.
+    """
+
+    transactions: tuple[SimulatedTransaction, ...]
+    overrides: tuple[StateOverride, ...]
+    timestamp: int
+    base_fee_wei: int
+    gas_price_wei: int
+    fee_recipient: int = 0
+    randomness: int = 0
+    gas_limit: int = 0
+    is_validated: bool = True
+
+
+class NativeTransfer(NamedTuple):
+    """A transfer of native currency by a transaction, without its gas."""
+
+    sender: str
+    receiver: str
+    amount_wei: int
+
+
+class TransactionOutcome(NamedTuple):
+    """The result of a simulated transaction, with its return data or the data with which it reverted."""
+
+    succeeded: bool
+    data: bytes
+    gas_used: int
+    transfers: tuple[NativeTransfer, ...] = ()
+
+
+BlockOutcome = tuple[TransactionOutcome, ...] | None
+"""The results of a `SimulatedBlock`, one for each transaction; None if the node does not simulate it."""
 
 
 @runtime_checkable
@@ -244,3 +301,15 @@ class StateOverrideNode(Node, Protocol):
 
         Raises `ChainReorganized` as `call`, and `UpstreamRejected` if the node does not support overrides; some nodes
         ignore them instead."""
+
+
+@runtime_checkable
+class BlockSimulatingNode(StateOverrideNode, Protocol):
+    """A node that may also simulate transactions as parts of a block."""
+
+    def simulate_blocks(
+        self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
+    ) -> tuple[list[BlockOutcome], list[ReturnData]]:
+        """Return the outcomes of blocks, each directly after the same block, and the data of calls as in `simulate`.
+
+        Raises as `simulate`."""

@@ -331,7 +331,8 @@ def refusal_of(error: UpstreamError) -> Refusal | None:
 
 def may_shrink(error: UpstreamError) -> bool:
     """Return whether the node may still answer something smaller."""
-    kind = refusal_of(error) if isinstance(error, UpstreamRejected | UpstreamTimeout) else None
+    is_refusal = isinstance(error, UpstreamRejected | UpstreamTimeout) or bool(error.refusal)
+    kind = refusal_of(error) if is_refusal else None
     return kind is not None and TREATMENTS[kind].may_shrink
 
 

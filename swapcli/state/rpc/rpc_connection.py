@@ -13,7 +13,7 @@ from swapcli.core.records import NamedTuple
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-MAX_RESPONSE_BYTES = 64 * 2**20
+MAX_RESPONSE_BYTES = 32 * 2**20
 """Limit of a response, compressed or decompressed: some 100,000 events."""
 
 _MIN_SECRET = 6

@@ -38,14 +38,18 @@ from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
     BlockId,
+    BlockOutcome,
     ChainHead,
     ContractCall,
     HypotheticalCall,
     Log,
     LogFilter,
+    NativeTransfer,
     Node,
     ReturnData,
+    SimulatedBlock,
     StateOverride,
+    TransactionOutcome,
     block_number,
 )
 from swapcli.state.rpc.node_limits import NodeLimits
@@ -70,6 +74,9 @@ _HINT_GAS_PRICE: Final = "give a gas price with --gas-price or the setting gas_p
 _FEES: Final = "eth_feeHistory"
 _MEDIAN: Final = 50
 _CALL: Final = "eth_call"
+_SIMULATE: Final = "eth_simulateV1"
+_NATIVE_LOGS: Final = "0x" + "ee" * 20
+"""The address of the events by which `eth_simulateV1` reports transfers of native currency."""
 _LOGS: Final = "eth_getLogs"
 _RECEIPT: Final = "eth_getTransactionReceipt"
 _TRANSACTION: Final = "eth_getTransactionByHash"
@@ -309,9 +316,21 @@ class SingleRpcNode(JsonRpcNode):
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """As `SimulatingNode.simulate`."""
+        return self.simulate_blocks((), calls, at)[1]
+
+    def simulate_blocks(
+        self, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
+    ) -> tuple[list[BlockOutcome], list[ReturnData]]:
+        """As `BlockSimulatingNode.simulate_blocks`, in one round trip."""
         tag = _block_parameter(at)
-        requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, render_overrides(c.overrides))) for c in calls]
-        return self._answers(requests, at)
+        requests = [_hypothetical_request(call, tag) for call in calls]
+        requests += [RpcRequest(_SIMULATE, (_render_block(block), tag), is_optional=True) for block in blocks]
+        results = self._send(requests, self._block_check(at))
+        found = [
+            _read_block(each, len(block.transactions))
+            for block, each in zip(blocks, results[len(calls) :], strict=True)
+        ]
+        return found, [self._return_data(each) for each in results[: len(calls)]]
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
         """Return the result of each request that the caller can do without: an `RpcError` if the node rejects it.
@@ -385,8 +404,10 @@ class SingleRpcNode(JsonRpcNode):
         )
 
     def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
-        results = self._send(requests, self._block_check(at))
-        return [None if isinstance(each, RpcError) else self._bytes(each, _CALL) for each in results]
+        return [self._return_data(each) for each in self._send(requests, self._block_check(at))]
+
+    def _return_data(self, found: RpcResult) -> ReturnData:
+        return None if isinstance(found, RpcError) else self._bytes(found, _CALL)
 
     def _block_check(self, at: BlockId) -> ConsistencyCheck | None:
         """Return the check that the chain still has the block, if `at` is a header."""
@@ -718,6 +739,78 @@ def _call_request(call: ContractCall, tag: str) -> RpcRequest:
     return RpcRequest(_CALL, (message, tag, rich))
 
 
+def _hypothetical_request(call: HypotheticalCall, tag: str) -> RpcRequest:
+    message = _message(call.call, call.sender)
+    for name, number in (("gasPrice", call.gas_price_wei), ("gas", call.gas), ("value", call.value_wei)):
+        if number:
+            message[name] = hex(number)
+    return RpcRequest(_CALL, (message, tag, render_overrides(call.overrides)), is_optional=call.gas_price_wei > 0)
+
+
+def _render_block(block: SimulatedBlock) -> dict[str, object]:
+    """Return the first parameter of `eth_simulateV1`."""
+    environment = {"time": hex(block.timestamp), "baseFeePerGas": hex(block.base_fee_wei)}
+    if block.fee_recipient:
+        environment["feeRecipient"] = f"0x{block.fee_recipient:040x}"
+    if block.gas_limit:
+        environment["gasLimit"] = hex(block.gas_limit)
+    if block.randomness:
+        environment["prevRandao"] = f"0x{block.randomness:064x}"
+    calls = [
+        {
+            "from": each.sender,
+            "to": each.to,
+            "data": f"0x{each.calldata.hex()}",
+            "value": hex(each.value_wei),
+            "gas": hex(each.gas),
+            "gasPrice": hex(block.gas_price_wei),
+        }
+        for each in block.transactions
+    ]
+    state = {"blockOverrides": environment, "stateOverrides": render_overrides(block.overrides), "calls": calls}
+    return {"blockStateCalls": [state], "validation": block.is_validated, "traceTransfers": True}
+
+
+def _read_block(found: RpcResult, count: int) -> BlockOutcome:
+    """Return the outcomes of the transactions of one block; None for a rejection, or anything else."""
+    block = found[0] if isinstance(found, list) and len(found) == 1 else None
+    calls = block.get("calls") if isinstance(block, dict) else None
+    if not isinstance(calls, list):
+        return None
+    outcomes = [outcome for call in calls if (outcome := _read_outcome(call)) is not None]
+    return tuple(outcomes) if len(outcomes) == len(calls) == count else None
+
+
+def _read_outcome(call: object) -> TransactionOutcome | None:
+    if not isinstance(call, dict):
+        return None
+    error, gas_used, logs = call.get("error"), call.get("gasUsed"), call.get("logs")
+    # The data of a revert is in its error; some nodes return it too.
+    reverted = error.get("data") if isinstance(error, dict) else None
+    data = _read_hex(reverted) if isinstance(reverted, str) else None
+    if data is None and isinstance(call.get("returnData"), str):
+        data = _read_hex(call["returnData"])
+    if data is None or not isinstance(gas_used, str) or not _is_quantity(gas_used):
+        return None
+    transfers = tuple(
+        transfer for log in (logs if isinstance(logs, list) else ()) if (transfer := _read_native_transfer(log))
+    )
+    return TransactionOutcome(call.get("status") == "0x1", data, int(gas_used, 16), transfers)
+
+
+def _read_native_transfer(log: object) -> NativeTransfer | None:
+    """Return the transfer of native currency that a log stands for; None for a contract's event."""
+    if not isinstance(log, dict) or log.get("address") != _NATIVE_LOGS:
+        return None
+    topics, data = log.get("topics"), log.get("data")
+    if not isinstance(topics, list) or len(topics) != 3 or not all(isinstance(t, str) and _is_hash(t) for t in topics):
+        return None
+    if not isinstance(data, str) or not _is_quantity(data):
+        return None
+    sender, receiver = (f"0x{topic[-40:]}".lower() for topic in topics[1:])
+    return NativeTransfer(sender, receiver, int(data, 16))
+
+
 def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:
     message = {"data": f"0x{call.calldata.hex()}"}
     if call.to:
@@ -729,7 +822,10 @@ def render_overrides(overrides: Sequence[StateOverride]) -> dict[str, dict[str, 
     """Return the third parameter of `eth_call` and `eth_estimateGas`; overrides of one account are merged."""
     state: dict[str, dict[str, object]] = {}
     for each in overrides:
-        state.setdefault(each.address, {}).update(_changes(each))
+        known = state.setdefault(each.address, {})
+        for name, value in _changes(each):
+            present = known.get(name)
+            known[name] = present | value if isinstance(present, dict) and isinstance(value, dict) else value
     return state
 
 

@@ -91,6 +91,18 @@ def balance_search(token: str, owner: str, target: int) -> SlotSearch:
     return SlotSearch(probe, tuple(_balance_slots(owner)), target)
 
 
+def allowance_search(token: str, owner: str, spender: str, target: int) -> SlotSearch:
+    """Return the search for the slot of what a spender may take of the owner's tokens."""
+    probe = HypotheticalCall(owner, ContractCall(token, encode_call(ALLOWANCE, owner, spender)), ())
+    return SlotSearch(probe, tuple(_allowance_slots(owner, spender)), target)
+
+
+def permit2_grant(owner: str, token: str, spender: str, amount: int, expiration_s: int) -> StateOverride:
+    """Return the state of Permit2 in which the owner has granted an allowance."""
+    slot = _solidity_slot(_solidity_slot(_solidity_slot(_PERMIT2_ALLOWANCES, owner), token), spender)
+    return StateOverride(PERMIT2, slots=((slot, amount | expiration_s << AMOUNT_BITS),))
+
+
 def find_balance_slot(
     node: StateOverrideNode, at: BlockId, token: str, owner: str, balance: int, target: int
 ) -> int | None:
@@ -118,12 +130,8 @@ def _find_grant(
     node: StateOverrideNode, at: BlockId, owner: str, approval: Approval, allowance: int
 ) -> StateOverride | None:
     if approval.expiration_s is not None:
-        tokens = _solidity_slot(_PERMIT2_ALLOWANCES, owner)
-        slot = _solidity_slot(_solidity_slot(tokens, approval.token), approval.spender)
-        return StateOverride(PERMIT2, slots=((slot, approval.amount | approval.expiration_s << AMOUNT_BITS),))
-    call = ContractCall(approval.token, encode_call(ALLOWANCE, owner, approval.spender))
-    candidates = tuple(_allowance_slots(owner, approval.spender))
-    search = SlotSearch(HypotheticalCall(owner, call, ()), candidates, approval.amount)
+        return permit2_grant(owner, approval.token, approval.spender, approval.amount, approval.expiration_s)
+    search = allowance_search(approval.token, owner, approval.spender, approval.amount)
     found = _find_slot(node, at, search, allowance)
     return None if found is None else StateOverride(approval.token, slots=((found, approval.amount),))
 

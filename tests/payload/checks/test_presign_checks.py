@@ -18,9 +18,11 @@ from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.proxy import ignores_block_numbers, open_proxy
+from tests.chain.test_disguised_tokens import SOURCES as DISGUISES
+from tests.chain.test_disguised_tokens import TRICKS, start_fees
 from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
 from tests.contracts.evm import solidity
-from tests.examples import examples, seeds
+from tests.examples import examples, few, seeds
 
 POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
@@ -147,6 +149,26 @@ def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader,
         assert caught.value.hint == "the router may read payloads otherwise, or a token take a cut: do not sign"
         with pytest.raises(SimulationError, match=f"{pays}it promises at least "):
             check_payload(node, CheckOptions(simulate=True), elsewhere, NOWHERE, ends)
+
+
+@pytest.mark.parametrize("trick", few(TRICKS, 12))
+def test_a_router_that_notices_the_simulation_is_caught(trader: Trader, node: RpcNode, trick: str) -> None:
+    """Its honest twin passes."""
+    trade = trader.quote_trade(Order(trader.world.tokens["DAI"], trader.world.tokens["USDC"], 10**18), recipient=USER)
+    checks, ends = CheckOptions(simulate=True), ends_of(trader, trade)
+    for paid_ppm in (1_000_000, 600_000):
+        skimmer = trader.chain.deploy(DISGUISES()["DisguisedSkimmer"], TRICKS[trick], paid_ppm)
+        trader.world.give("USDC", skimmer.address, 10**15)
+        approvals = tuple(each._replace(spender=skimmer.address) for each in trade.payload.approvals)
+        payload = trade.payload._replace(to=skimmer.address, approvals=approvals)
+        start_fees(trader)
+        if paid_ppm == 1_000_000:
+            found = check_payload(node, checks, payload, live(node), ends).simulation
+            assert found
+            assert found.matches
+        else:
+            with pytest.raises(SimulationError, match=r"^the swap pays "):
+                check_payload(node, checks, payload, live(node), ends)
 
 
 def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: RpcNode) -> None:

@@ -16,7 +16,7 @@ from swapcli.core.model.router_variant import DEFAULT_VARIANT, ExtraDataForm, Ra
 from swapcli.payload.payloads_by_variant import ReadPayload, VariantCertainty
 from swapcli.payload.variant_memory import VariantMemory
 from swapcli.state.router_findings_file import RouterFindingsFile
-from swapcli.state.rpc.node import BlockId, HypotheticalCall
+from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.trader import Trader
@@ -179,13 +179,15 @@ def test_findings_are_forgotten_when_the_code_changes(trader: Trader, node: RpcN
 
 
 def test_a_known_reading_is_simulated_alone(trader: Trader, node: RpcNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches, simulate = [], RpcNode.simulate
+    batches, simulate = [], RpcNode.simulate_blocks
 
-    def count(node: RpcNode, calls: Sequence[HypotheticalCall], at: BlockId) -> list[bytes | None]:
-        batches.append(len(calls))
-        return simulate(node, calls, at)
+    def count(
+        node: RpcNode, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
+    ) -> tuple[list[BlockOutcome], list[ReturnData]]:
+        batches.append(len(blocks))
+        return simulate(node, blocks, calls, at)
 
-    monkeypatch.setattr(RpcNode, "simulate", count)
+    monkeypatch.setattr(RpcNode, "simulate_blocks", count)
     router = deploy_reading_router(trader, DEFAULT_VARIANT).address
     quoted = quote_split(trader, router)
     finding = Finding((RateVariant.RELATIVE,), (ExtraDataForm.TWO_BYTES,), 1, NOW_S)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,10 @@ from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, Simulat
 from swapcli.payload.simulation.offered_swaps import simulate_offers
 from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode
+from tests.chain.test_disguised_tokens import SOURCES as DISGUISES
+from tests.chain.test_disguised_tokens import TRICKS, start_fees
 from tests.chain.trader import USER, Trader
+from tests.support.old_node import OldNode
 
 POOR = "0x" + "90" * 20
 BURNER, INVALID = "0x" + "66" * 20, "0xfe"
@@ -72,14 +74,12 @@ def test_a_hostile_offer_fails_alone(trader: Trader, node: RpcNode) -> None:
         assert not isinstance(each, SimulationRun) or each.status is not SimulationStatus.DONE or each.received <= 0
 
 
-class RefusingNode:
+class RefusingNode(OldNode):
     """A node that refuses a batch, and one call of it."""
 
     def __init__(self, node: RpcNode, refused: bytes) -> None:
-        self._node, self._refused = node, refused
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
+        super().__init__(node)
+        self._refused = refused
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         if len(calls) > 1 and any(self._refused in each.call.calldata for each in calls):
@@ -98,3 +98,28 @@ def test_a_refused_batch_is_simulated_one_by_one(trader: Trader, node: RpcNode) 
     assert isinstance(found[0], UpstreamRejected)
     assert found[0].message == "this call is too large"
     assert received(found) == due
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["blocks", "no blocks"])
+@pytest.mark.parametrize("paid_ppm", [600_000, 1_000_000], ids=["skims", "honest"])
+def test_a_router_that_notices_simulations_is_not_believed(
+    trader: Trader, node: RpcNode, is_old: bool, paid_ppm: int
+) -> None:
+    """Its honest twin, which looks at the same, is."""
+    order = Order(trader.world.tokens["USDC"], trader.world.tokens["DAI"], 10**9)
+    (honest, *_), (due, *_) = offers_of(trader, order, USER)
+    offers = [honest]
+    for trick in TRICKS.values():
+        router = trader.chain.deploy(DISGUISES()["DisguisedSkimmer"], trick, paid_ppm)
+        trader.world.give("DAI", router.address, due)
+        approvals = tuple(each._replace(spender=router.address) for each in honest.approvals)
+        offers.append(honest._replace(router=router.address, approvals=approvals))
+    start_fees(trader)
+    simulating = OldNode(node) if is_old else node
+    believed, *others = simulate_offers(simulating, node.read_head().block, offers, USER)
+    assert received([believed]) == [due]
+    for name, run in zip(TRICKS, others, strict=True):
+        if isinstance(run, SwapcliError):
+            assert (is_old, paid_ppm) == (True, 600_000), (name, run)
+        else:
+            assert run.received == due * paid_ppm // 1_000_000, name

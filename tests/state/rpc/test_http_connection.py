@@ -19,6 +19,7 @@ from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachabl
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.proxy_from_environment import find_proxy
+from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
 from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
@@ -118,9 +119,9 @@ def test_interim_responses_are_skipped(server: Server, statuses: tuple[int, ...]
 
 
 def bomb() -> bytes:
-    """Unpacks to 65 MiB."""
+    """Unpacks to 33 MiB."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    return b"".join([*(pack.compress(bytes(2**20)) for _ in range(65)), pack.flush()])
+    return b"".join([*(pack.compress(bytes(2**20)) for _ in range(33)), pack.flush()])
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def bomb() -> bytes:
         (says(200, b"no gzip", Content_Encoding="gzip"), "sent a body that is not gzip, as it should be"),
         (says(200, gzip.compress(b"[]")[:-4], Content_Encoding="gzip"), "sent a body that ends early"),
         (says(200, b"[]", Content_Encoding="br"), "encoded its answer in a way that was not asked for"),
-        (says(200, bomb(), Content_Encoding="gzip"), "sent more than 64 MiB, which no answer needs"),
+        (says(200, bomb(), Content_Encoding="gzip"), "sent more than 32 MiB, which no answer needs"),
     ],
 )
 def test_an_invalid_compressed_body_is_refused(server: Server, failure: Failure, problem: str) -> None:
@@ -139,6 +140,32 @@ def test_an_invalid_compressed_body_is_refused(server: Server, failure: Failure,
         pytest.raises(InvalidUpstreamResponse, match=f"^first {problem}$"),
     ):
         node.read_head()
+
+
+def test_responses_that_are_too_large_make_batches_smaller(server: Server) -> None:
+    def is_too_large(handler: Handler) -> bool:
+        return len(handler.requests) > 2 and says(200, bomb(), Content_Encoding="gzip")(handler)
+
+    server.always = is_too_large
+    with closing(node_at(server, attempts=1)) as node:
+        assert node.call_many(echo_calls(3), NUMBER) == ECHOED
+    assert server.exchanges[0] == 3
+    assert max(server.exchanges[1:]) < 3
+
+
+def test_a_range_of_events_that_is_too_large_is_divided(server: Server) -> None:
+    query = LogFilter((), (TOPIC,), NUMBER - 7, NUMBER)
+
+    def is_too_large(handler: Handler) -> bool:
+        logs = [each for each in handler.requests if each["method"] == "eth_getLogs"]
+        wide = [each for each in logs if each["params"][0]["fromBlock"] == hex(query.from_block)]
+        return bool(wide) and says(200, bomb(), Content_Encoding="gzip")(handler)
+
+    server.always = is_too_large
+    with closing(node_at(server, attempts=4)) as node, pytest.raises(InvalidUpstreamResponse) as caught:
+        node.read_logs(query)
+    assert may_shrink(caught.value)
+    assert is_clearly_too_much(caught.value)
 
 
 class HttpProxy(ThreadingHTTPServer):

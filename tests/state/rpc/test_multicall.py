@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.core.errors import Unreachable, UpstreamRejected
 from swapcli.state.rpc.call_encoding import encode_call
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import BLOCK_TIME, BlockReader
 from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
@@ -45,6 +45,13 @@ def test_results_equal_those_of_single_calls(chain: Chain, count: int) -> None:
     calls = mixed_calls(chain, count)
     alone = EvmNode(chain).call_many(calls, BLOCK)
     assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
+
+
+def test_the_time_of_the_block_is_read_at_the_multicall_of_the_settings(chain: Chain) -> None:
+    reader = BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain))
+    chain.set_time(1_765_432_109)
+    assert reader.call([BLOCK_TIME]) == [(1_765_432_109).to_bytes(32)]
+    assert reader.contracts_without_output == set()
 
 
 def test_calls_share_a_multicall_and_only_failures_repeat(chain: Chain) -> None:

@@ -21,6 +21,7 @@ from swapcli.payload.evm.simulation.rehearsal import (
     decode_rehearsal,
     encode_look,
     encode_rehearse,
+    encode_relay,
 )
 
 PUBLIC = ()
@@ -38,6 +39,7 @@ __all__ = [
     "decode_run",
     "encode_look",
     "encode_rehearse",
+    "encode_relay",
     "encode_simulate",
     "runtime_code",
 ]

@@ -13,6 +13,8 @@ from swapcli.payload.evm.simulation.call import SimulatedCall, SimulationRun, en
 REHEARSE: Final = "aa5e84f6"
 """`rehearse` of a swap as `simulate` takes it and of trials,
 `(address,address,address,address,address,(address,bytes)[])[]`."""
+RELAY: Final = "fb6d2452"
+"""`relay`, of the same arguments."""
 LOOK: Final = "71e3c67b"
 """`look((address,bytes)[])`."""
 TRIED: Final = bytes.fromhex("dfb2b02a")
@@ -85,6 +87,16 @@ def encode_rehearse(swap: SimulatedCall, allowances: Sequence[int], trials: Sequ
         REHEARSE
         + encode_fields(Dynamic(encode_swap(swap, allowances)), encode_list([_encode_trial(trial) for trial in trials]))
     )
+
+
+def encode_relay(swap: SimulatedCall, trials: Sequence[Trial]) -> bytes:
+    """Return the calldata of `relay`, for a sender without code who has granted all approvals.
+
+    Raises `InvalidInput` for a value out of range.
+    """
+    bare = swap._replace(approvals=(), permitted=())
+    entries = encode_list([_encode_trial(trial) for trial in trials])
+    return bytes.fromhex(RELAY + encode_fields(Dynamic(encode_swap(bare)), entries))
 
 
 def _encode_trial(trial: Trial) -> Dynamic:

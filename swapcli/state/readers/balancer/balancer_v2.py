@@ -36,7 +36,7 @@ from swapcli.state.rpc.call_encoding import (
     to_address,
 )
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
-from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.multicall import BLOCK_TIME
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 T = TypeVar("T")
@@ -252,7 +252,7 @@ def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) ->
         return rates
     function = _CACHE if ref.family == "balancer_v2_composable" else _META_CACHE
     timestamp, *answers = yield [
-        ContractCall(MULTICALL3, encode_call(_TIMESTAMP)),
+        BLOCK_TIME._replace(may_revert=False),
         *(ContractCall(ref.address, encode_call(function, ref.tokens[k])) for k in cached),
         *(ContractCall(providers[k], encode_call(_RATE)) for k in cached),
     ]

@@ -17,7 +17,7 @@ from swapcli.state.readers.pool_constants import LastBins
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
-from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.multicall import BLOCK_TIME
 from swapcli.state.rpc.node import ContractCall
 
 REACH: Final = 50
@@ -45,7 +45,7 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
     active, step, static, variable, hooks, time = yield [
         *(ContractCall(ref.address, encode_call(name)) for name in (_ACTIVE_ID, _BIN_STEP, _STATIC, _VARIABLE)),
         ContractCall(ref.address, encode_call(_HOOKS), may_revert=True),
-        ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True),
+        BLOCK_TIME,
     ]
     if hooks and read_word(hooks, _HOOKS) & _SWAP_HOOKS:
         raise invalid_response(_HOOKS, "a hook is called at every swap")

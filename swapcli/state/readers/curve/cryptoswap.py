@@ -17,7 +17,7 @@ from swapcli.state.readers.pool_constants import CryptoSwapConstants
 from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_text, read_word
 from swapcli.state.rpc.lockstep_reads import BatchRead
-from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.multicall import BLOCK_TIME
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _COIN: Final = "coins(uint256)"
@@ -55,7 +55,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     ]
     ramp_end, time, *answers = yield [
         ContractCall(ref.address, encode_call(_RAMP_END)),
-        ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True),
+        BLOCK_TIME,
         *(ContractCall(ref.address, encode_call(name)) for name in _NUMBERS.values()),
         *(ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(count)),
         *prices,

@@ -29,7 +29,7 @@ from swapcli.state.rpc.call_encoding import (
 )
 from swapcli.state.rpc.call_encoding import read_list as read_word_list
 from swapcli.state.rpc.lockstep_reads import BatchRead
-from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.multicall import BLOCK_TIME
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _POOLS: Final = "pools()"
@@ -177,7 +177,7 @@ def _configuration_calls(ref: PoolRef) -> list[ContractCall]:
         ContractCall(ref.address, encode_call(_MANAGER)),
         ContractCall(ref.address, encode_call(_V4_KEY)),
         *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in (_PARAMETERS, _STATIC, _DYNAMIC)),
-        ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True),
+        BLOCK_TIME,
     ]
 
 

@@ -16,7 +16,7 @@ from swapcli.state.readers.pool_ref import PoolRef
 from swapcli.state.readers.uniswap.uniswap_v2 import read_tokens, token_calls
 from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.state.rpc.lockstep_reads import BatchRead, with_prefetch
-from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.multicall import BLOCK_TIME
 from swapcli.state.rpc.node import ContractCall
 
 _RESERVES: Final = "getReserves()"
@@ -40,7 +40,7 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
     names = (_RESERVES, _FICTIVE, _AVERAGE, _FEES, _FACTORY)
     reserves, fictive, average, fees, factory, time = yield [
         *(ContractCall(ref.address, encode_call(name)) for name in names),
-        ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True),
+        BLOCK_TIME,
     ]
     if not time:
         raise invalid_response(_TIME, "the block's time cannot be read, on which the average price depends")

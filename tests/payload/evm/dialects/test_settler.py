@@ -28,6 +28,7 @@ from tests.chain.gas import measure, share_within
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
 from tests.chain.trader import INTEGRATOR, USER, V4_FEATURES, Trade, check_outcome, features
 from tests.examples import examples, seeds
+from tests.quoting.review.test_payload_rehearsal import check_decoded
 from tests.support.chain import connected
 
 POOR = "0x" + "90" * 20
@@ -91,6 +92,10 @@ def test_a_simulation_names_the_reason_of_a_revert(trader: SettlerTrader, node: 
         run = simulate(node, SimulatedCall.from_payload(payload), USER)
         assert run.status is SimulationStatus.REVERTED
         assert describe_revert(run.return_data) == reason
+
+
+def test_a_decoded_payload_that_is_simulated_has_no_warning(trader: SettlerTrader, node: RpcNode) -> None:
+    check_decoded(trader, node, Random("decoded"))
 
 
 def simulate(node: RpcNode, swap: SimulatedCall, sender: str) -> SimulationRun:

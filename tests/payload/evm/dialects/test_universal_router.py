@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
 
@@ -15,16 +15,19 @@ from eth_account.messages import encode_typed_data
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.market import Provenance
-from swapcli.core.model.order import Order
+from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SignedPermit
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
+from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.checks.presign_checks import CheckOptions, check_payload
 from swapcli.payload.checks.simulated_variants import TradedTokens
+from swapcli.payload.decode.decode_payload import decode_payload
+from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm import build_transactions
 from swapcli.payload.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
@@ -45,6 +48,7 @@ from tests.chain.universal_fixture import (
 from tests.contracts.evm import selector
 from tests.examples import examples, seeds
 from tests.payload.signing.test_signing_values import check_gas_after_approvals
+from tests.quoting.review.test_payload_rehearsal import check_decoded, warnings_of
 from tests.support.chain import connected, restored
 
 DEADLINE_S = 1_900_000_000
@@ -91,6 +95,41 @@ def test_release_2_1_0_pays_what_was_quoted_too(trader: Trader, seed: int) -> No
         seen.update(features(trade))
         seen["v4 path"] += _has_v4_path(trade)
     assert [kind for kind in ("uniswapV2", "uniswapV3", "uniswapV4", "native v4", "v4 path") if not seen[kind]] == []
+
+
+def test_a_decoded_payload_that_is_simulated_has_no_warning(trader: Trader) -> None:
+    with connected(trader.chain, CHAIN_ID) as node:
+        check_decoded(trader, node, Random("decoded"))
+
+
+def test_a_v4_cycle_that_returns_its_output_is_seen_when_it_is_simulated(trader: Trader) -> None:
+    """Each swap keeps its own minimum, but a later one gives the output back."""
+    dai, usdt = (trader.world.tokens[each].address for each in ("DAI", "USDT"))
+    amount, minimum = 1_000 * 10**18, 900 * 10**6
+    key = (*sorted((dai, usdt)), 100, 1, ZERO_ADDRESS)
+
+    def swap(sold: str, sold_amount: int, least: int) -> bytes:
+        words = "((address,address,uint24,int24,address),bool,uint128,uint128,bytes)"
+        return encode([words], [(key, sold == key[0], sold_amount, least, b"")])
+
+    def cycle(steps: Sequence[bytes]) -> str:
+        ends = [encode(["address", "uint256"], each) for each in ((dai, 2**255), (usdt, 0), (dai, 0))]
+        actions = bytes([6] * len(steps) + [0x0C, 0x0F, *([0x0F] * (len(steps) > 1))])
+        plan = encode(["bytes", "bytes[]"], [actions, [*steps, *ends[: len(actions) - len(steps)]]])
+        body = encode(["bytes", "bytes[]", "uint256"], [b"\x10", [plan], DEADLINE_S])
+        return f"0x{selector('execute(bytes,bytes[],uint256)').hex()}{body.hex()}"
+
+    honest = cycle([swap(dai, amount, minimum)])
+    trade = trader.quote_trade(Order(trader.world.tokens["DAI"], trader.world.tokens["USDT"], amount), recipient=USER)
+    given = GivenTransaction(honest, to=trade.payload.to, value=0)
+    call = decode_payload(given, trader.world.network.wrapped_native_address)
+    assert call.order is not None
+    assert call.order.min_received == minimum
+    with connected(trader.chain, CHAIN_ID) as node:
+        assert warnings_of(trader, node, trade.payload._replace(calldata=honest), call) == ()
+        cycled = cycle([swap(dai, amount, minimum), swap(usdt, minimum - 1, 0)])
+        (found,) = warnings_of(trader, node, trade.payload._replace(calldata=cycled), call)
+    assert found.code == WarningCode.SIMULATION_BELOW_MINIMUM
 
 
 def test_the_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:

@@ -55,15 +55,16 @@ def row_documents(found: Comparison) -> tuple[dict[str, object], ...]:
 
 
 def _row_document(found: Comparison, each: Alternative) -> dict[str, object]:
-    simulation = each.simulation
+    simulation, (amount_out, output_net_of_gas) = each.simulation, each.shown_amounts
     return {
         "kind": each.kind.value,
         "name": each.name or None,
-        "outputAmount": _text(each.amount_out),
+        "outputAmount": _text(amount_out),
+        "promisedAmount": _text(each.amount_out) if each.kind in REMOTE_KINDS else None,
         "versusSplitBps": found.versus_split_bps(each),
         "gasUnits": _text(each.gas_units),
         "gasUsd": each.gas_usd,
-        "outputNetOfGas": _text(each.output_net_of_gas),
+        "outputNetOfGas": _text(output_net_of_gas),
         "versusBestBps": found.versus_best_bps(each),
         "timeS": each.time_s,
         "block": each.state.block if each.state else None,

@@ -86,6 +86,37 @@ contract Simulation {
         }
     }
 
+    /// The same for a sender without code: this stands at the router's address, and the code that it names is the
+    /// router's. Trials that call this address call the router for that sender.
+    function relay(Swap calldata swap, Trial[] calldata trials)
+        external
+        payable
+        returns (
+            Outcome outcome,
+            uint256 found,
+            uint256 left,
+            uint256 gasUsed,
+            bytes memory output,
+            bytes[] memory tried
+        )
+    {
+        bytes memory input = swap.input;
+        found = _held(swap.bought, swap.receiver);
+        bool done;
+        gasUsed = gasleft();
+        (done, output) = _own().delegatecall(input);
+        gasUsed -= gasleft();
+        if (!done) return (Outcome.REVERTED, found, found, gasUsed, output, tried);
+        left = _held(swap.bought, swap.receiver);
+        tried = new bytes[](trials.length);
+        for (uint256 k; k < tried.length; ++k) {
+            uint256 share = gasleft() / (tried.length - k + 1);
+            (, tried[k]) = address(this).delegatecall{gas: share < MOST_GAS ? share : MOST_GAS}(
+                abi.encodeCall(Simulation.attempt, (trials[k]))
+            );
+        }
+    }
+
     /// Ends with `Tried`.
     function attempt(Trial calldata trial) external {
         (bool done, uint256 found) = _look(trial.token, trial.holder);
@@ -145,6 +176,7 @@ contract Simulation {
     }
 
     function _act(address account, Preparation calldata made) private returns (bool done, bytes memory output) {
+        if (made.to == address(this)) return _own().delegatecall(made.input);
         if (account == address(this)) return made.to.call(made.input);
         return Simulation(payable(account)).perform(made.to, made.input);
     }
@@ -161,12 +193,18 @@ contract Simulation {
         return token == address(0) ? owner.balance : IToken(token).balanceOf(owner);
     }
 
-    /// What the sender's own code would do; it costs next to nothing where there is none.
-    function _asEver() private {
+    function _own() private pure returns (address own) {
         assembly {
             mstore(0, 0)
             codecopy(12, sub(codesize(), 20), 20)
-            let own := mload(0)
+            own := mload(0)
+        }
+    }
+
+    /// What the sender's own code would do; it costs next to nothing where there is none.
+    function _asEver() private {
+        address own = _own();
+        assembly {
             if iszero(own) { stop() }
             calldatacopy(0, 0, calldatasize())
             let done := delegatecall(gas(), own, 0, calldatasize(), 0, 0)

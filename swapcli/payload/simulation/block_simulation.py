@@ -1,0 +1,344 @@
+"""Simulate a swap as the transactions that will be sent, by `eth_simulateV1`.
+
+The sender keeps its code, nonce and balance, unless it cannot pay; gas price and base fee are those of the next block.
+A token therefore cannot tell the simulation from a transaction. Balances are read between the transactions by an
+account of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from swapcli.core.encoding.abi import WORD, encode_word
+from swapcli.core.errors import UpstreamRejected
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.transaction import Transaction
+from swapcli.core.records import NamedTuple
+from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationRun, SimulationStatus, Trial, TrialRun
+from swapcli.payload.evm.simulation import Watch as Watched
+from swapcli.payload.evm.transactions import build_approvals
+from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.state.rpc.node import (
+    BlockId,
+    BlockOutcome,
+    BlockSimulatingNode,
+    ChainHead,
+    ContractCall,
+    HypotheticalCall,
+    ReturnData,
+    SimulatedBlock,
+    SimulatedTransaction,
+    StateOverride,
+    StateOverrideNode,
+    TransactionOutcome,
+)
+from swapcli.state.transfers.erc20_calls import BALANCE
+
+_READER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b2"
+"""An arbitrary account that reads balances between the transactions."""
+_SCOPE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b3"
+"""An arbitrary address that carries the code which reads the block and accounts."""
+_SCOPE_CODE: Final = bytes.fromhex(
+    "42600052" "48602052" "41604052" "44606052" "45608052" "3a60a052" "60003531" "60c052" "60203531" "60e052" "6040353b"
+    "610100526101206000f3"
+)  # fmt: skip
+"""Returns the words of `_Scope`; the calldata has two accounts, and the contract with the size of its code."""
+_SCOPE_WORDS: Final = 9
+_PRICE: Final = 5
+"""The word with the gas price."""
+_ANY_GAS_PRICE_WEI: Final = 1 << 60
+"""Above every base fee."""
+_ANY_BALANCE_WEI: Final = 1 << 128
+_ORIGIN: Final = "0x7d06c14b29fe83a5b0d1467f92ce385ba640f1d9"
+"""An arbitrary account without code from which calls come."""
+_PROBE_FEES_WEI: Final = (987_654_321, 1_234_567_890)
+"""A base fee and a gas price that no network has."""
+_READ_GAS: Final = 1_000_000
+_APPROVAL_GAS: Final = 300_000
+_LEAST_SWAP_GAS: Final = 1_000_000
+_MOST_SWAP_GAS: Final = 12_000_000
+_SWAP_GAS_PER_BYTE: Final = 1_500
+"""A step of a route takes some hundred bytes, and less than 300,000 gas."""
+_TRIAL_GAS: Final = 1_500_000
+"""A sale in one pool takes a fifth of it."""
+_MIN_BLOCK_GAS: Final = 30_000_000
+"""Some networks have small blocks, in which the transactions together would not fit."""
+_TIP_PART: Final = 10
+"""A tip of a tenth of the base fee, where the gas price is unknown."""
+_DELEGATION: Final = bytes.fromhex("ef0100")
+
+
+class TransactionContext(NamedTuple):
+    """What contracts will see of the transactions: the block, the gas price, and the balances of their senders.
+
+    `gas_limit` is 0 unless the block's is too small for a simulation. `can_simulate_blocks` says whether the node
+    simulates transactions on exactly these.
+    """
+
+    timestamp: int
+    base_fee_wei: int
+    fee_recipient: int
+    randomness: int
+    gas_price_wei: int
+    gas_limit: int
+    balances_wei: Mapping[str, int]
+    can_simulate_blocks: bool
+
+    def means(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
+        """Return the balance that an account needs to send transactions; None if it has that."""
+        needed = value_wei + gas * self.gas_price_wei
+        return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
+
+
+def probe_blocks() -> tuple[SimulatedBlock, ...]:
+    """Return the blocks that show whether a node simulates transactions with the fees that it is given."""
+    base_fee_wei, gas_price_wei = _PROBE_FEES_WEI
+    transaction = SimulatedTransaction(_READER, _SCOPE, b"", _READ_GAS, value_wei=1)
+    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+    return (SimulatedBlock((transaction,), overrides, 1 << 33, base_fee_wei, gas_price_wei),)
+
+
+def context_call(owners: Sequence[str]) -> HypotheticalCall:
+    """Return the call that reads the block and the native balances of at most two accounts."""
+    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+    calldata = b"".join(map(encode_word, owners))
+    return HypotheticalCall(
+        _READER, ContractCall(_SCOPE, calldata), overrides, gas_price_wei=_ANY_GAS_PRICE_WEI, gas=_READ_GAS
+    )
+
+
+def read_context(
+    answer: ReturnData, probed: Sequence[BlockOutcome], owners: Sequence[str], gas_price_wei: int
+) -> TransactionContext | None:
+    """Return the context from the answers to `context_call` and `probe_blocks`; None if the node gives none.
+
+    `gas_price_wei` is the network's present gas price, 0 if it is unknown.
+    """
+    words = _scope(answer)
+    if words is None:
+        return None
+    timestamp, base_fee_wei, fee_recipient, randomness, gas_limit, _, *balances, _ = words
+    price_wei = _price_wei(gas_price_wei, base_fee_wei)
+    can_simulate_blocks = all(_is_proof(outcome) for outcome in probed) if probed else False
+    held = dict(zip(owners, balances, strict=False))
+    is_small = gas_limit < _MIN_BLOCK_GAS
+    return TransactionContext(
+        timestamp,
+        base_fee_wei,
+        fee_recipient,
+        randomness,
+        price_wei,
+        _MIN_BLOCK_GAS * is_small,
+        held,
+        can_simulate_blocks,
+    )
+
+
+def context_of_head(head: ChainHead, sender: str, balance_wei: int) -> TransactionContext:
+    """Return the context of transactions after a head, for a sender with this native balance."""
+    block, price = head.block, head.gas_price
+    return TransactionContext(
+        timestamp=block.timestamp,
+        base_fee_wei=block.base_fee_wei,
+        fee_recipient=0,
+        randomness=0,
+        gas_price_wei=_price_wei(price if isinstance(price, int) else 0, block.base_fee_wei),
+        gas_limit=0,
+        balances_wei={sender: balance_wei},
+        can_simulate_blocks=True,
+    )
+
+
+def _price_wei(gas_price_wei: int, base_fee_wei: int) -> int:
+    return max(gas_price_wei, base_fee_wei + max(1, base_fee_wei // _TIP_PART))
+
+
+def _is_proof(outcome: BlockOutcome) -> bool:
+    """Return whether the transaction of a probe has seen its fees, and its transfer is reported."""
+    words = _scope(outcome[0].data) if outcome and outcome[0].succeeded else None
+    if not outcome or words is None:
+        return False
+    base_fee_wei, gas_price_wei = words[1], words[_PRICE]
+    is_reported = [(each.receiver, each.amount_wei) for each in outcome[0].transfers] == [(_SCOPE, 1)]
+    return is_reported and (base_fee_wei, gas_price_wei) == _PROBE_FEES_WEI
+
+
+def _scope(answer: ReturnData) -> list[int] | None:
+    if answer is None or len(answer) != _SCOPE_WORDS * WORD:
+        return None
+    return [int.from_bytes(answer[start : start + WORD]) for start in range(0, len(answer), WORD)]
+
+
+def simulate_beside(
+    node: StateOverrideNode, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
+) -> tuple[list[BlockOutcome], list[ReturnData]]:
+    """Return the outcomes of blocks, None if the node simulates none, and the data of calls, in one round trip."""
+    if blocks and isinstance(node, BlockSimulatingNode):
+        try:
+            return node.simulate_blocks(blocks, calls, at)
+        except UpstreamRejected:
+            pass  # some nodes reject all requests of a batch because of one method
+    return [None] * len(blocks), list(node.simulate(calls, at)) if calls else []
+
+
+class BlockSwap(NamedTuple):
+    """A swap by a sender with these allowances, on the state with `grants`; `has_code` lists accounts with code."""
+
+    swap: SimulatedCall
+    sender: str
+    allowances: tuple[int, ...]
+    grants: tuple[StateOverride, ...]
+    context: TransactionContext
+    with_code: frozenset[str] = frozenset()
+
+    def block(self, trial: Trial | None = None) -> SimulatedBlock:
+        """Return the block of the approvals, the swap, and then what a trial does."""
+        swap, context = self.swap, self.context
+        approvals = self._approvals()
+        watches = trial.watched if trial else ()
+        transactions = [
+            self._scope_read(),
+            self._read(Watched(swap.token_out, swap.recipient)),
+            *(self._send(self.sender, each, _APPROVAL_GAS) for each in approvals),
+            SimulatedTransaction(self.sender, swap.router, swap.calldata, _swap_gas(swap), swap.value_wei),
+            self._read(Watched(swap.token_out, swap.recipient)),
+        ]
+        if trial:
+            transactions += [
+                *map(self._read, watches),
+                *(self._send(trial.account, each, _TRIAL_GAS) for each in trial.calls),
+                *map(self._read, watches),
+            ]
+        actors = [each.sender for each in transactions if each.sender != _READER]
+        gas = {account: sum(each.gas for each in transactions if each.sender == account) for account in actors}
+        means = [context.means(each, swap.value_wei if each == self.sender else 0, gas[each]) for each in gas]
+        reader = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+        return SimulatedBlock(
+            tuple(transactions),
+            (*self.grants, *(each for each in means if each), *reader),
+            context.timestamp + 1,
+            context.base_fee_wei,
+            context.gas_price_wei,
+            context.fee_recipient,
+            context.randomness,
+            context.gas_limit,
+            is_validated=self.with_code.isdisjoint(actors),
+        )
+
+    def read(self, outcome: BlockOutcome, trial: Trial | None = None) -> tuple[SimulationRun, TrialRun | None] | None:
+        """Return the results of `block`; None if they are not those of the swap, or a token reports no balance."""
+        if outcome is None:
+            return None
+        approvals, swap = self._approvals(), self.swap
+        scope, before, *rest = outcome
+        approved, made, after, rest = (
+            rest[: len(approvals)],
+            rest[len(approvals)],
+            rest[len(approvals) + 1],
+            rest[len(approvals) + 2 :],
+        )
+        words = _scope(scope.data)
+        watched = Watched(swap.token_out, swap.recipient)
+        if words is None or words[_PRICE] != self.context.gas_price_wei:
+            return None
+        if not words[-1]:
+            return SimulationRun(SimulationStatus.NO_ROUTER, 0, 0, b""), None
+        refused = next((each for each in approved if not each.succeeded), None)
+        if refused:
+            return SimulationRun(SimulationStatus.NOT_APPROVED, 0, 0, refused.data), None
+        if not made.succeeded:
+            return SimulationRun(SimulationStatus.REVERTED, 0, made.gas_used, made.data), None
+        grown = _growth(watched, before, [made], after)
+        if grown is None:
+            return None
+        run = SimulationRun(SimulationStatus.DONE, grown, made.gas_used, made.data)
+        return run, _trial_run(trial, rest) if trial else None
+
+    def _approvals(self) -> list[Transaction]:
+        swap = self.swap
+        return [*build_approvals(swap.approvals, self.allowances), *build_approvals(swap.permitted)]
+
+    def _send(self, account: str, made: Transaction, gas: int) -> SimulatedTransaction:
+        return SimulatedTransaction(account, made.to, bytes.fromhex(made.calldata[2:]), gas)
+
+    def _scope_read(self) -> SimulatedTransaction:
+        calldata = encode_word(0) + encode_word(0) + encode_word(self.swap.router)
+        return SimulatedTransaction(_READER, _SCOPE, calldata, _READ_GAS)
+
+    def _read(self, watched: Watched) -> SimulatedTransaction:
+        if watched.token == ZERO_ADDRESS:
+            return SimulatedTransaction(_READER, _SCOPE, encode_word(watched.holder), _READ_GAS)
+        return SimulatedTransaction(_READER, watched.token, encode_call(BALANCE, watched.holder), _READ_GAS)
+
+
+def _swap_gas(swap: SimulatedCall) -> int:
+    """Return a gas limit as a wallet would set it: enough, but not so much that contracts could tell."""
+    return min(_LEAST_SWAP_GAS + _SWAP_GAS_PER_BYTE * len(swap.calldata), _MOST_SWAP_GAS)
+
+
+def _trial_run(trial: Trial, outcomes: Sequence[TransactionOutcome]) -> TrialRun:
+    before, made, after = outcomes[:2], outcomes[2:-2], outcomes[-2:]
+    failed = next((each for each in made if not each.succeeded), None)
+    output = failed.data if failed else made[-1].data if made else b""
+    grown = [_growth(watch, first, made, last) for watch, first, last in zip(trial.watched, before, after, strict=True)]
+    if failed or grown[0] is None or grown[1] is None:
+        return TrialRun(False, (0, 0), output)
+    return TrialRun(True, (grown[0], grown[1]), output)
+
+
+def _growth(
+    watched: Watched, before: TransactionOutcome, made: Sequence[TransactionOutcome], after: TransactionOutcome
+) -> int | None:
+    """Return by how much a balance grew; None if the token does not report it.
+
+    Native currency is counted by its transfers, since the balance of a sender also pays for gas.
+    """
+    if watched.token == ZERO_ADDRESS:
+        moved = [transfer for each in made for transfer in each.transfers]
+        gained = sum(each.amount_wei for each in moved if each.receiver == watched.holder)
+        return gained - sum(each.amount_wei for each in moved if each.sender == watched.holder)
+    if not before.succeeded or not after.succeeded or min(len(before.data), len(after.data)) < WORD:
+        return None
+    return int.from_bytes(after.data[:WORD]) - int.from_bytes(before.data[:WORD])
+
+
+def is_code_of_contract(code: bytes) -> bool:
+    """Return whether an account with this code cannot send transactions: it is neither empty nor a delegation."""
+    return bool(code) and not code.startswith(_DELEGATION)
+
+
+def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials: Sequence[Trial]) -> Rehearsal | None:
+    """Return the rehearsal from the outcomes of a block for each trial, or of one without; None if one is missing."""
+    results = [block_swap.read(*each) for each in zip(outcomes, trials or (None,), strict=True)]
+    found = [each for each in results if each is not None]
+    if len(found) < len(results):
+        return None
+    run = found[0][0]
+    return Rehearsal(run, tuple(trial for _, trial in found if trial is not None))
+
+
+def acting_call(
+    swap: SimulatedCall,
+    call: ContractCall,
+    overrides: Sequence[StateOverride],
+    context: TransactionContext | None,
+    sender: str,
+    trials: int = 0,
+) -> HypotheticalCall:
+    """Return a call of a sender that acts by the simulation's code: it makes a swap, and trials after it.
+
+    The call comes from an account without code and with a plain balance, at the gas price of the transaction: contracts
+    meet a sender with code, but an ordinary origin.
+    """
+    if context is None:
+        return HypotheticalCall(sender, call, tuple(overrides))
+    gas = call_gas(swap, trials)
+    means = StateOverride(_ORIGIN, 2 * gas * context.gas_price_wei)
+    return HypotheticalCall(_ORIGIN, call, (*overrides, means), context.gas_price_wei, gas)
+
+
+def call_gas(swap: SimulatedCall, trials: int) -> int:
+    """Return the gas of a call that makes a swap, with its approvals, and so many trials after it."""
+    approvals = len(swap.approvals) + len(swap.permitted)
+    return _swap_gas(swap) + approvals * _APPROVAL_GAS + (trials + 1 if trials else 0) * _TRIAL_GAS

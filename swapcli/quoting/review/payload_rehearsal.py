@@ -1,0 +1,111 @@
+"""Simulate a decoded payload on a node, and compare what it pays with the minimum that it shows and with a fresh quote.
+
+The balances and allowances that the sender lacks are granted, so that only the payload itself is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.encoding.abi import parse_hex
+from swapcli.core.errors import InvalidInput, SimulationError, SwapcliError, UpstreamError
+from swapcli.core.model.decoded_call import SENDER, DecodedOrder
+from swapcli.core.model.network import UNIVERSAL_ROUTER
+from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
+from swapcli.core.model.transaction import Approval
+from swapcli.core.model.units import PPM
+from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
+from swapcli.payload.review.reviewed_payload import PayloadReview
+from swapcli.payload.simulation.offered_swaps import simulate_offers
+from swapcli.payload.simulation.revert_reason import describe_revert
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.rpc_node import RpcNode
+
+_DAY_S: Final = 86_400
+_DIFFERENCE_PPM: Final = 1_000
+"""A payload that pays less than a fresh quote by more than this is worth a warning."""
+
+
+def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:
+    """Return the review of a payload with the warnings of its simulation on the node's newest block.
+
+    Nothing is simulated if the payload is no swap, or the node cannot simulate it.
+    """
+    order, sender = review.call.order, _sender_of(review)
+    if order is None or not order.amount_in or review.signing.to is None:
+        return review
+    try:
+        head = node.read_head()
+        swap = _simulated_call(review, order, sender, calldata, head.block.timestamp + _DAY_S)
+        price_wei = head.gas_price if isinstance(head.gas_price, int) else 0
+        (run,) = simulate_offers(node, head.block, [swap], sender, price_wei)
+    except (UpstreamError, SimulationError, InvalidInput):
+        return review
+    return review._replace(warnings=(*review.warnings, *_warnings(review, order, run, head.block.number)))
+
+
+def _warnings(
+    review: PayloadReview, order: DecodedOrder, run: SimulationRun | SwapcliError, block: int
+) -> Iterator[QuoteWarning]:
+    if isinstance(run, SimulationError):
+        yield QuoteWarning(WarningCode.SIMULATION_FAILS, f"the payload cannot be simulated: {run.message}")
+    elif isinstance(run, SimulationRun) and run.status is SimulationStatus.DONE:
+        yield from _amount_warnings(review, order, run.received, block)
+    # The signature of an unknown sender cannot be simulated.
+    elif isinstance(run, SimulationRun) and run.status is SimulationStatus.REVERTED and review.signing.sender:
+        message = f"simulated at block {block:,}, the payload reverts: {describe_revert(run.return_data)}"
+        yield QuoteWarning(WarningCode.SIMULATION_FAILS, message)
+
+
+def _sender_of(review: PayloadReview) -> str:
+    """Return the sender, else the recipient, else an address that nobody owns."""
+    order = review.call.order
+    recipient = order.recipient if order and order.recipient != SENDER else None
+    return review.signing.sender or recipient or UNOWNED_ADDRESS
+
+
+def _simulated_call(
+    review: PayloadReview, order: DecodedOrder, sender: str, calldata: str, expiration_s: int
+) -> SimulatedCall:
+    signing, is_native_in = review.signing, order.is_native_in or order.token_in == ZERO_ADDRESS
+    router = signing.to or ""
+    token_in = ZERO_ADDRESS if is_native_in else order.token_in
+    approvals: tuple[Approval, ...] = ()
+    if not is_native_in and review.call.dialect == UNIVERSAL_ROUTER:
+        approvals = (
+            Approval(token_in, PERMIT2, order.amount_in),
+            Approval(token_in, router, order.amount_in, expiration_s=expiration_s),
+        )
+    elif not is_native_in:
+        approvals = (Approval(token_in, router, order.amount_in),)
+    value_wei = (order.amount_in if is_native_in else 0) if signing.value is None else signing.value
+    return SimulatedCall(
+        router=router,
+        token_in=token_in,
+        token_out=ZERO_ADDRESS if order.is_native_out else order.token_out,
+        recipient=sender if order.recipient == SENDER else order.recipient,
+        amount_in=order.amount_in,
+        value_wei=value_wei,
+        calldata=parse_hex(calldata, "calldata"),
+        approvals=approvals,
+    )
+
+
+def _amount_warnings(review: PayloadReview, order: DecodedOrder, received: int, block: int) -> Iterator[QuoteWarning]:
+    """Yield a warning if the recipient gets less than the minimum, or less than a fresh quote pays."""
+    token = ZERO_ADDRESS if order.is_native_out else order.token_out
+    pays = f"simulated at block {block:,}, the payload pays its recipient {review.amount(received, token)}"
+    if received < order.min_received:
+        message = f"{pays}, less than its minimum of {review.amount(order.min_received, token)}"
+        yield QuoteWarning(WarningCode.SIMULATION_BELOW_MINIMUM, message)
+        return
+    fresh, state = review.fresh_amount_out, review.state
+    if not fresh or state is None or not state.is_live:
+        return
+    if received * PPM < fresh * (PPM - _DIFFERENCE_PPM):
+        percent = 100 * (fresh - received) / fresh
+        yield QuoteWarning(WarningCode.SIMULATION_DIFFERS, f"{pays}, {percent:.3g}% less than a fresh quote")
