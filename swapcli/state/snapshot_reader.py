@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes,
 from swapcli.state.readers.uniswap.uniswap_v4 import ref_with_rule
 from swapcli.state.rpc.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import CallContext, ChainHead, Node
+from swapcli.state.rpc.node import BlockHeader, CallContext, ChainHead, ContractCall, Node, ReturnData
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
@@ -38,6 +38,8 @@ class BlockSnapshot:
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
+    `known` are the pools as they were before they were read, and `sales` those that protocols were asked to quote; so
+    that `read_again` reads the same from another node. `on_read` receives all calls that the node has answered.
     """
 
     node: Node
@@ -52,10 +54,14 @@ class BlockSnapshot:
     registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
     has_router_changed: bool = False
+    known: dict[str, Pool] = field(default_factory=dict)
+    sales: dict[str, list[Sale]] = field(default_factory=dict)
+    on_read: Callable[[Sequence[ContractCall]], object] | None = None
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         unread = [pool for pool in pools if pool.key not in self.pools]
+        self.known.update((pool.key, pool) for pool in unread)
         computed = (pool for pool in unread if not pool.is_sampled)
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (pool.key, read) for pool in computed if (read := read_known_pool(pool, self.network))
@@ -90,6 +96,8 @@ class BlockSnapshot:
         A pool that does not quote one of them could not be read.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = []
+        for key, of_pool in sales.items():
+            self.sales.setdefault(key, []).extend(of_pool)
         for pool in sampled_pools(pool for key in sales if (pool := self.pools.get(key))):
             quotes = read_quotes(pool, self._quoters[pool.protocol], sales[pool.key], self._call_context)
             reads.append((pool.key, quotes))
@@ -171,12 +179,33 @@ class BlockSnapshot:
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
-        results = run_batched(reads, reader.call)
+        results = run_batched(reads, reader.call if self.on_read is None else self._reported(reader))
         try:
             self.is_pinned = reader.verify_block() and self.is_pinned
         except RequestBudgetSpent:
             self.is_pinned = False
         return results
+
+    def _reported(self, reader: BlockReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
+        def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
+            answers = reader.call(calls)
+            if self.on_read is not None:
+                self.on_read(calls)
+            return answers
+
+        return call
+
+    def read_again(self, node: Node, head: ChainHead, keys: Collection[str]) -> BlockSnapshot:
+        """Return what another node reads of those of these pools that were read, at `head`. Raise `UpstreamError`.
+
+        Everything is read as it was here: from the same known pools, with the same sales quoted.
+        """
+        again = BlockSnapshot(node, self.network, head, self.read_at_s, self.tag)
+        again.read([self.known[key] for key in keys if key in self.known])
+        sales = {key: self.sales[key] for key in keys if key in self.sales}
+        if sales:
+            again.quote_sales(sales)
+        return again
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block.
@@ -206,6 +235,20 @@ class BlockSnapshot:
             clock_offset_s=round(self.head.clock_offset_s),
             skipped_pools=tuple(SkippedPool(pool.key, pool.protocol, self.reasons[pool.key]) for pool in faulty),
         )
+
+
+def snapshot_of(
+    node: Node, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, list[Sale]]
+) -> BlockSnapshot:
+    """Return a snapshot with pools of a market that was read earlier: `read_again` reads them from another node.
+
+    `sales` were quoted by the protocols of sampled pools. The hash of its block is empty, since it is unknown.
+    """
+    assert market.block is not None
+    header = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
+    head = ChainHead(header, market.gas_price_wei, tag=market.tag)
+    known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
+    return BlockSnapshot(node, market.network, head, 0.0, market.tag, dict(known), known=known, sales={**sales})
 
 
 def _pool(found: _ReadValue | SkippedItem) -> Pool | None:

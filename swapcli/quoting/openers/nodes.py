@@ -32,6 +32,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 if TYPE_CHECKING:
     from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.witness_node import Witnesses
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 3
@@ -194,6 +195,19 @@ class NodeOpener:
                 f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
                 " --offline reads none"
             )
+
+    def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
+        """Return the nodes that confirm what `node` has read before a payload is built on it; None without any.
+
+        They are the one of the setting `witness`, and for public nodes the others of them. Raises `ConfigError`.
+        """
+        named = self.setup.settings.witness
+        public = self._public_node if node is self._public_node else None
+        if named is None and (public is None or len(network.public_nodes) < 2):
+            return None
+        from swapcli.quoting.openers.witnesses import ChosenWitnesses
+
+        return ChosenWitnesses(self.connector, network, node, public, named)
 
     def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)

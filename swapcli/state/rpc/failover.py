@@ -31,6 +31,8 @@ class FailoverClient:
         self._current = 0
         self._of_chain = {0}
         self._not_served: set[tuple[int, str]] = set()
+        self.answered: set[int] = set()
+        """The indexes of the nodes that have answered a request since the owner cleared it."""
 
     @property
     def redacted_url(self) -> str:
@@ -87,6 +89,7 @@ class FailoverClient:
                     if treatment.is_repeated and not treatment.is_repeated_before_next:
                         nodes.append(index)  # it was left at once, as there were others
             else:
+                self.answered.add(index)
                 self._use(index, failure)
                 return results
         assert failure

@@ -1,0 +1,65 @@
+"""The nodes that confirm what another one has read: the one that the user names, and the other public ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from swapcli.core.encoding.secret import Secret
+from swapcli.core.model.network import Network
+from swapcli.quoting.openers.nodes import http_only
+from swapcli.state.rpc.witness_node import WitnessNode
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector
+
+
+class ChosenWitnesses:
+    """`Witnesses` of what `node` reads: the `named` one, and the others of `public` nodes, which are None unless `node`
+    is them."""
+
+    def __init__(
+        self,
+        connector: NodeConnector,
+        network: Network,
+        node: AnyNode,
+        public: AnyPublicNode | None,
+        named: Secret | None,
+    ) -> None:
+        self._connector, self._network, self._node, self._public = connector, network, node, public
+        self._named = http_only([named], network)[0] if named is not None else None
+
+    @property
+    def first_host(self) -> str:
+        """As `Witnesses.first_host`. All nodes that the user has named count as one."""
+        return self._public.sole_reader if self._public is not None else self.description
+
+    @property
+    def description(self) -> str:
+        """As `Witnesses.description`."""
+        return "several public nodes" if self._public is not None else _host_of(self._node.redacted_url)
+
+    @property
+    def required(self) -> int:
+        """As `Witnesses.required`."""
+        return 1 + (self._named is not None) + (self._public is not None and len(self._network.public_nodes) > 1)
+
+    def candidates(self) -> Iterator[WitnessNode]:
+        """As `Witnesses.candidates`. Raises `ConfigError`."""
+        if self._named is not None:
+            node = self._connector.connect([self._named], self._network, {})
+            yield WitnessNode(
+                node,
+                _host_of(self._named.redacted),
+                self._network.multicall,
+                block_time_s=self._network.block_time_s,
+                close_node=node.close,
+                is_named=True,
+            )
+        if self._public is not None:
+            yield from self._public.open_witnesses(self._network.multicall)
+
+
+def _host_of(redacted_url: str) -> str:
+    return urlsplit(redacted_url).netloc or redacted_url
