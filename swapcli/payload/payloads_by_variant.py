@@ -76,9 +76,7 @@ class RoutePayloads(NamedTuple):
         """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values out of range."""
         done, network = self.replay(variant), self.network._replace(router_variant=variant)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
-        return payload._replace(
-            gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed
-        )
+        return payload._replace(gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed)
 
     def candidates(self, first: ReadPayload) -> tuple[ReadPayload, ...]:
         """Return the different payloads of all variants: the `first`, then the others in the order of trials."""

@@ -8,7 +8,7 @@ could make a bad route look like the best one by hiding the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -115,7 +115,8 @@ class StateConfirmation:
         differing: dict[str, str] = {}
         is_missing = False
         block, required = state.snapshot.head.block, self._witnesses.required
-        for witness in self._candidates(state.snapshot):
+        candidates = self._candidates(state.snapshot)
+        for witness in candidates:
             if witness.host == first:
                 continue
             try:
@@ -132,13 +133,15 @@ class StateConfirmation:
                 unable.append(f"{witness.host}: {error.message}")
             if len(agreeing) >= required or len(differing) > 1 or (witness.is_named and differing):
                 break
+        candidates.close()
         if len(agreeing) >= required and not (differing and len(agreeing) < 2):
             return Confirmation(len(agreeing))
         if differing:
             read_from = first or self._witnesses.description
-            found = "; ".join(f"{host}: {what}" for host, what in differing.items())
+            found = "; ".join(f"{host} {what}" for host, what in differing.items())
             raise NodesDisagree(
-                f"nodes disagree on block {block.number:,} that the quote was read from {read_from} at ({found})",
+                f"nodes report different states of block {block.number:,}, on which the transaction would be built:"
+                f" it was read from {read_from}, but {found}",
                 hint=_HINT,
                 details={"block": block.number, "readFrom": read_from, "nodes": list(differing)},
                 is_outvoted=len(differing) > 1 or is_missing,
@@ -146,7 +149,7 @@ class StateConfirmation:
         why = f" ({'; '.join(unable)})" if unable else ""
         return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the state of the pools{why}")
 
-    def _candidates(self, snapshot: BlockSnapshot) -> Iterator[WitnessNode]:
+    def _candidates(self, snapshot: BlockSnapshot) -> Generator[WitnessNode, None, None]:
         """Yield the witness that reads already, then the others."""
         tried = set()
         if self._mirror is not None and self._mirrored is snapshot:
@@ -179,34 +182,36 @@ class StateConfirmation:
         first, head = state.snapshot, witness.head()
         block = first.head.block
         if block.hash and head.block != block:
-            what = "its hash" if head.block.hash != block.hash else "its time"
-            raise _Difference(f"another block {block.number:,}, by {what}")
+            what = "the hash" if head.block.hash != block.hash else "the time"
+            raise _Difference(f"has another block {block.number:,}: {what} differs")
         if first.head.code is not None and head.code is not None and head.code != first.head.code:
-            raise _Difference(f"other code of the router {first.network.router}")
+            raise _Difference(f"has other code of the router {first.network.router}")
         with suppress(UpstreamError):  # what has failed is read again, and raises then
             witness.finish()
         head = head._replace(gas_price=first.head.gas_price)
         try:
-            again = first.read_again(witness, head, [*first.known, *(key for key in state.pools if key not in first.known)])
+            again = first.read_again(
+                witness, head, [*first.known, *(key for key in state.pools if key not in first.known)]
+            )
             self._check_pools(again, state)
             self._check_router(again, first)
             self._check_tokens(witness, again, state)
         except ChainReorganized as error:
-            raise _Difference(f"another block {block.number:,}") from error
+            raise _Difference(f"has another block {block.number:,}") from error
 
     def _check_pools(self, again: BlockSnapshot, state: BuiltState) -> None:
         first = state.snapshot
         for key, pool in state.pools.items():
             if key in again.pools and again.pools[key] != pool:
-                reason = again.reasons.get(key)
-                raise _Difference(f"another state of the pool {key}" if reason is None else f"pool {key}: {reason}")
+                reason = f": {again.reasons[key]}" if key in again.reasons else ""
+                raise _Difference(f"reports another state of the pool {key}{reason}")
         others = {
             key: pool
             for key, pool in again.pools.items()
             if key not in state.pools and pool != first.pools.get(key, pool)
         }
         if others and state.improves is not None and state.improves(others):
-            raise _Difference(f"another state of the pool {next(iter(others))}, with which the order pays more")
+            raise _Difference(f"reports another state of the pool {next(iter(others))}, with which the order pays more")
 
     def _check_router(self, again: BlockSnapshot, first: BlockSnapshot) -> None:
         registered = first.registered_router
@@ -214,7 +219,7 @@ class StateConfirmation:
             return
         again.with_router(first.network)
         if again.registered_router != registered:
-            raise _Difference(f"another router in the registry {first.network.router_registry}")
+            raise _Difference(f"names another router in the registry {first.network.router_registry}")
 
     def _check_tokens(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
         """Compare the decimals of the tokens, and how they transfer."""
@@ -224,7 +229,7 @@ class StateConfirmation:
         reader = BlockReader(witness, again.head.block, again.network.multicall)
         for found in load_tokens(reader, list(tokens)):
             if isinstance(found, Token) and found.decimals != tokens[found.address].decimals:
-                raise _Difference(f"{found.decimals} decimals of the token {found.address}")
+                raise _Difference(f"reports {found.decimals} decimals of the token {found.address}")
         self._check_transfers(witness, again, state)
 
     def _check_transfers(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
@@ -241,4 +246,4 @@ class StateConfirmation:
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
-                raise _Difference(f"other transfers of the token {token}")
+                raise _Difference(f"reports other transfers of the token {token}")

@@ -297,7 +297,9 @@ class SingleRpcNode(JsonRpcNode):
             gas_price = self._number(price, _GAS_PRICE)
         except InvalidUpstreamResponse as error:
             gas_price = error
-        return ChainHead(block, gas_price, tag=None, code=_read_hex(code[0]) if code and isinstance(code[0], str) else None)
+        return ChainHead(
+            block, gas_price, tag=None, code=_read_hex(code[0]) if code and isinstance(code[0], str) else None
+        )
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""

@@ -184,7 +184,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         newest = self._node.read_head().block
         if self._now_s() - newest.timestamp > MAX_BLOCKS_OLD * self._block_time_s + _MIN_WAIT_S:
             raise UpstreamError(f"its newest block, {newest.number:,}, is old")
-        raise BlockMissing(f"it does not have block {number:,}; its newest is {newest.number:,}")
+        raise BlockMissing(f"does not have it: its newest is block {newest.number:,}")
 
     def _call_prefetched(self) -> None:
         """Make the calls of all batches that wait. Raises `UpstreamError`, also if the block could not be found."""
@@ -199,4 +199,3 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
             reader = BlockReader(self, self.head().block, self._multicall)
             reader.call(unknown)
             reader.verify_block()
-
