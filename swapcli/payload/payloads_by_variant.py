@@ -54,7 +54,7 @@ class FittingVariants(NamedTuple):
 class RoutePayloads(NamedTuple):
     """The payloads of a route on the state of `pools` (by key), for each variant of the network's router.
 
-    `gas_units` is the estimate for all of them, and `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
+    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
     built on the same state.
     """
 

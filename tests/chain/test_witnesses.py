@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.chain.lying_public_nodes import Rewrite, in_results, moved_by, on_state, public_nodes, set_behaviours
+from tests.chain.lying_public_nodes import Rewrite, moved_by, on_state, public_nodes, set_behaviours
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import Proxy
 from tests.chain.test_live_by_default import User

@@ -115,9 +115,8 @@ class UnsignedTransaction(NamedTuple):
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
     grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
-    None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on the state
-    that it was built on, None if no node was read for it; `unconfirmed` says why there is only one where there should be
-    two.
+    None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
+    state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
     """
 
     call: RouterCall | EncodedCall

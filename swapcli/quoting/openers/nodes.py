@@ -207,6 +207,7 @@ class NodeOpener:
             return None
         from swapcli.quoting.openers.witnesses import ChosenWitnesses
 
+        named = None if named is None else http_only([named], network)[0]
         return ChosenWitnesses(self.connector, network, node, public, named)
 
     def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:

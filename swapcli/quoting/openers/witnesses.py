@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.model.network import Network
-from swapcli.quoting.openers.nodes import http_only
-from swapcli.state.rpc.witness_node import WitnessNode
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector
+    from swapcli.state.rpc.witness_node import WitnessNode
 
 
 class ChosenWitnesses:
@@ -28,7 +27,7 @@ class ChosenWitnesses:
         named: Secret | None,
     ) -> None:
         self._connector, self._network, self._node, self._public = connector, network, node, public
-        self._named = http_only([named], network)[0] if named is not None else None
+        self._named = named
 
     @property
     def first_host(self) -> str:
@@ -48,6 +47,8 @@ class ChosenWitnesses:
     def candidates(self) -> Iterator[WitnessNode]:
         """As `Witnesses.candidates`. Raises `ConfigError`."""
         if self._named is not None:
+            from swapcli.state.rpc.witness_node import WitnessNode
+
             node = self._connector.connect([self._named], self._network, {})
             yield WitnessNode(
                 node,

@@ -1,9 +1,9 @@
 """Confirm the state behind a payload with other nodes, so that no single public node decides what is signed.
 
 A second node reads the pools of the route again, at the same block, and must return the same states to the unit. If it
-does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Pools that the first node has read and
-that are not in the route count too, if the order would pay more with the second node's states: otherwise one node
-could make a bad route look like the best one by hiding the others.
+does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Other pools that the first node has
+read count if the order would pay more with the second node's states of them: otherwise one node could make a bad route
+look like the best one by hiding the others.
 """
 
 from __future__ import annotations
