@@ -17,6 +17,7 @@ from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
+from swapcli.core.records import NamedTuple
 from swapcli.state.readers import read_known_pool, read_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
 from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
@@ -29,6 +30,47 @@ from swapcli.state.settler_registry import RegisteredRouter, read_registered_rou
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
 
 
+class ReadState(NamedTuple):
+    """What was read at the block of `head`, and from what: `known` are the pools as they were before, `pools` as they
+    were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
+
+    `registered_router` is as in `BlockSnapshot`. The block has no hash if that is unknown.
+    """
+
+    network: Network
+    head: ChainHead
+    known: Mapping[str, Pool]
+    pools: Mapping[str, Pool | None]
+    sales: Mapping[str, Sequence[Sale]] = {}
+    registered_router: RegisteredRouter | None = None
+
+    @classmethod
+    def of_pools(
+        cls, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, Sequence[Sale]] | None = None
+    ) -> ReadState:
+        """Return the state of pools of a market, which was read earlier. Its block has a number."""
+        assert market.block is not None
+        block = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
+        known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
+        network = market.network
+        router = network.routers.get(network.router_dialect)
+        is_registered = router is not None and router.registry is not None and router.address == network.router
+        registered = RegisteredRouter(network.router) if is_registered else None
+        head = ChainHead(block, market.gas_price_wei, tag=market.tag)
+        return cls(market.network, head, known, known, sales or {}, registered)
+
+    def read_again(self, node: Node, head: ChainHead) -> BlockSnapshot:
+        """Return what another node reads, at `head`, from the same known pools and with the same sales quoted.
+
+        Raise `UpstreamError`.
+        """
+        again = BlockSnapshot(node, self.network, head, 0.0, self.head.tag)
+        again.read(self.known.values())
+        if self.sales:
+            again.quote_sales(self.sales)
+        return again
+
+
 @dataclass
 class BlockSnapshot:
     """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
@@ -38,8 +80,8 @@ class BlockSnapshot:
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
-    `known` are the pools as they were before they were read, and `sales` those that protocols were asked to quote; so
-    that `read_again` reads the same from another node. `on_read` receives all calls that the node has answered.
+    `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
+    `on_read` receives all calls that the node has answered.
     """
 
     node: Node
@@ -166,16 +208,20 @@ class BlockSnapshot:
         registry = network.router_registry
         if registry is None:
             return network
+        return network.with_registered_router(self.read_router(registry).address)
+
+    def read_router(self, registry: str) -> RegisteredRouter:
+        """Return the router that a registry names, which is read if it has not been. Raise `UpstreamError`."""
         if self.registered_router is None:
             (result,) = self._read([(registry, read_registered_router(registry))])
             if not isinstance(result, RegisteredRouter):
                 reason = f": {result.reason}" if isinstance(result, SkippedItem) else ""
                 raise InvalidUpstreamResponse(
-                    f"the registry {registry} of {network.name} does not name a router{reason}",
+                    f"the registry {registry} of {self.network.name} does not name a router{reason}",
                     details={"registry": registry},
                 )
             self.registered_router = result
-        return network.with_registered_router(self.registered_router.address)
+        return self.registered_router
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
@@ -195,17 +241,10 @@ class BlockSnapshot:
 
         return call
 
-    def read_again(self, node: Node, head: ChainHead, keys: Collection[str]) -> BlockSnapshot:
-        """Return what another node reads of those of these pools that were read, at `head`. Raise `UpstreamError`.
-
-        Everything is read as it was here: from the same known pools, with the same sales quoted.
-        """
-        again = BlockSnapshot(node, self.network, head, self.read_at_s, self.tag)
-        again.read([self.known[key] for key in keys if key in self.known])
-        sales = {key: self.sales[key] for key in keys if key in self.sales}
-        if sales:
-            again.quote_sales(sales)
-        return again
+    @property
+    def read_state(self) -> ReadState:
+        """What was read so far, so that another node can read the same."""
+        return ReadState(self.network, self.head, self.known, self.pools, self.sales, self.registered_router)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block.
@@ -235,20 +274,6 @@ class BlockSnapshot:
             clock_offset_s=round(self.head.clock_offset_s),
             skipped_pools=tuple(SkippedPool(pool.key, pool.protocol, self.reasons[pool.key]) for pool in faulty),
         )
-
-
-def snapshot_of(
-    node: Node, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, list[Sale]]
-) -> BlockSnapshot:
-    """Return a snapshot with pools of a market that was read earlier: `read_again` reads them from another node.
-
-    `sales` were quoted by the protocols of sampled pools. The hash of its block is empty, since it is unknown.
-    """
-    assert market.block is not None
-    header = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
-    head = ChainHead(header, market.gas_price_wei, tag=market.tag)
-    known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
-    return BlockSnapshot(node, market.network, head, 0.0, market.tag, dict(known), known=known, sales={**sales})
 
 
 def _pool(found: _ReadValue | SkippedItem) -> Pool | None:

@@ -210,6 +210,23 @@ class NodeOpener:
         named = None if named is None else http_only([named], network)[0]
         return ChosenWitnesses(self.connector, network, node, public, named)
 
+    def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
+        """Return the nodes that confirm what a service has read of a network, as `witnesses`.
+
+        If its nodes are public, they are those, since the service does not know which of them has returned a state.
+        """
+        named = self.setup.settings.witness
+        choice = self.rules.public_nodes(network) if is_public else None
+        if choice is None or len(choice.urls) < 2:
+            choice = None
+        if named is None and choice is None:
+            return None
+        from swapcli.quoting.openers.witnesses import ServiceWitnesses
+
+        public = None if choice is None else self.connector.connect_public(network, choice.urls)
+        named = None if named is None else http_only([named], network)[0]
+        return ServiceWitnesses(self.connector, network, public, named)
+
     def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)
 

@@ -40,7 +40,7 @@ from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import Clock
 from swapcli.state.readers.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.state.rpc.node import BudgetedNode, Node
-from swapcli.state.snapshot_reader import snapshot_of
+from swapcli.state.snapshot_reader import ReadState
 
 if TYPE_CHECKING:
     from swapcli.core.model.pool import Pool
@@ -169,16 +169,16 @@ class LiveSource:
             return payload._replace(witnesses=1, unconfirmed="other nodes cannot confirm the pending block")
         from swapcli.quoting.sources.state_confirmation import BuiltState, StateConfirmation
 
-        keys = {step.pool for step in built.steps}
-        pools = {key: pool for key, pool in built.pools.items() if key in keys}
+        pools = built.used_pools
         snapshot = self._block.last_snapshot
         is_read = snapshot is not None and snapshot.head.block.number == market.block
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
-            snapshot = snapshot_of(self._block.node, market, pools, _sales_of(built.steps, pools))
-        addresses = {token for step in built.steps for token in (step.token_in, step.token_out)}
-        tokens = [token for address in addresses if (token := market.tokens.get(address))]
-        trials = [trial for token in addresses for trial in self._transfers.trials.get(token, ())]
-        state = BuiltState(snapshot, pools, tokens, trials, self._transfers.tried, self._improves)
+            read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
+        else:
+            read = snapshot.read_state
+        tokens = built.tokens
+        trials = [trial for token in tokens for trial in self._transfers.trials.get(token.address, ())]
+        state = BuiltState(read, pools, tokens, trials, self._transfers.tried, self._improves)
         confirmation = self._confirmation or StateConfirmation(self._witnesses)
         found = confirmation.finish(state)
         return payload._replace(witnesses=found.witnesses, unconfirmed=found.unconfirmed)

@@ -16,6 +16,7 @@ from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import Replay
@@ -163,20 +164,35 @@ class BuiltRoute(NamedTuple):
     pools: Mapping[str, Pool]
     market: MarketState
 
+    @property
+    def used_pools(self) -> dict[str, Pool]:
+        """The pools of the steps, by key."""
+        return {step.pool: self.pools[step.pool] for step in self.steps}
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens of the steps that the market describes."""
+        addresses = dict.fromkeys(token for step in self.steps for token in (step.token_in, step.token_out))
+        return [token for address in addresses if (token := self.market.tokens.get(address))]
+
+
+Confirm = Callable[[BuiltRoute], "UnsignedTransaction"]
+"""Returns the payload with the nodes that agree on its state. Raises `NodesDisagree`."""
+
 
 class LocalPayloads:
     """Builds payloads of routes that are valid for `route_ttl_s`.
 
     Every payload of this process comes from here. `confirm` returns it with the nodes that agree on its state, or
-    raises `NodesDisagree`.
+    raises `NodesDisagree`; a method that is given another `confirm` calls that instead.
     """
 
-    def __init__(
-        self, clock: Clock, route_ttl_s: int, confirm: Callable[[BuiltRoute], UnsignedTransaction] | None = None
-    ) -> None:
+    def __init__(self, clock: Clock, route_ttl_s: int, confirm: Confirm | None = None) -> None:
         self._clock, self._route_ttl_s, self._confirm = clock, route_ttl_s, confirm
 
-    def of_quote(self, answer: LocalQuote, terms: SwapTerms, market: MarketState) -> UnsignedTransaction:
+    def of_quote(
+        self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
+    ) -> UnsignedTransaction:
         """Return the payload of a quote on its own state; `market` has the router and the time of the newest block."""
         timed = self._with_deadline(terms, market)
         payload = build_transaction(
@@ -184,10 +200,17 @@ class LocalPayloads:
         )
         gas_units = payload.gas_units or answer.quote.gas_units
         payload = payload._replace(gas_units=gas_units, rounding=rounding_of(answer))
-        return self._confirmed(payload, answer.quote.steps, answer.pools, _at_block(market, answer.state_source))
+        built = BuiltRoute(payload, answer.quote.steps, answer.pools, _at_block(market, answer.state_source))
+        return self._confirmed(built, confirm)
 
     def of_route(
-        self, searchable: SearchableMarket, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None
+        self,
+        searchable: SearchableMarket,
+        result: RouteResult,
+        terms: SwapTerms,
+        *,
+        issued_ms: int | None = None,
+        confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
         """Return the payload of an earlier route. Raises as `QuoteSource.build`.
 
@@ -206,12 +229,11 @@ class LocalPayloads:
         transfers = transfers_of_steps(done.steps, market)
         rounding = rounding_of_steps(done.steps, transfers, market.tokens)
         payload = payload._replace(gas_units=payload.gas_units or gas_units, rounding=rounding)
-        return self._confirmed(payload, done.steps, pools, market)
+        return self._confirmed(BuiltRoute(payload, done.steps, pools, market), confirm)
 
-    def _confirmed(
-        self, payload: UnsignedTransaction, steps: Sequence[Step], pools: Mapping[str, Pool], market: MarketState
-    ) -> UnsignedTransaction:
-        return payload if self._confirm is None else self._confirm(BuiltRoute(payload, steps, pools, market))
+    def _confirmed(self, built: BuiltRoute, confirm: Confirm | None) -> UnsignedTransaction:
+        confirm = confirm or self._confirm
+        return built.payload if confirm is None else confirm(built)
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
         """Return the terms with a deadline: by default the time when a route of this moment expires, or for this

@@ -19,7 +19,7 @@ from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
-from swapcli.state.snapshot_reader import BlockSnapshot
+from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ class Confirmation(NamedTuple):
 
 
 class BuiltState(NamedTuple):
-    """What a payload was built from: `pools` are those of its route, by key, as they were read into `snapshot`.
+    """What a payload was built from: `pools` are those of its route, by key, as they were `read`.
 
     The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
     order would pay more with other states of pools, by key, None for one that cannot be read; it is None if the route
     was given.
     """
 
-    snapshot: BlockSnapshot
+    read: ReadState
     pools: Mapping[str, Pool]
     tokens: Sequence[Token]
     trials: Sequence[TransferTrial] = ()
@@ -82,7 +82,7 @@ class StateConfirmation:
         mirror = next(self._witnesses.candidates(), None)
         if mirror is None:
             return
-        self._start(mirror, snapshot)
+        self._start(mirror, snapshot.read_state)
         self._mirror, self._mirrored = mirror, snapshot
         snapshot.on_read = mirror.prefetch
 
@@ -114,8 +114,8 @@ class StateConfirmation:
         unable: list[str] = []
         differing: dict[str, str] = {}
         is_missing = False
-        block, required = state.snapshot.head.block, self._witnesses.required
-        candidates = self._candidates(state.snapshot)
+        block, required = state.read.head.block, self._witnesses.required
+        candidates = self._candidates(state.read)
         for witness in candidates:
             if witness.host == first:
                 continue
@@ -149,10 +149,10 @@ class StateConfirmation:
         why = f" ({'; '.join(unable)})" if unable else ""
         return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the state of the pools{why}")
 
-    def _candidates(self, snapshot: BlockSnapshot) -> Generator[WitnessNode, None, None]:
+    def _candidates(self, read: ReadState) -> Generator[WitnessNode, None, None]:
         """Yield the witness that reads already, then the others."""
         tried = set()
-        if self._mirror is not None and self._mirrored is snapshot:
+        if self._mirror is not None and self._mirrored is not None and self._mirrored.head is read.head:
             tried.add(self._mirror.host)
             yield self._mirror
         for witness in self._witnesses.candidates():
@@ -160,15 +160,15 @@ class StateConfirmation:
                 witness.close()
                 continue
             tried.add(witness.host)
-            self._start(witness, snapshot)
+            self._start(witness, read)
             try:
                 yield witness
             finally:
                 witness.close()
 
-    def _start(self, witness: WitnessNode, snapshot: BlockSnapshot) -> None:
-        code_of = None if snapshot.head.code is None else snapshot.network.router
-        witness.start(snapshot.head.block.number, code_of)
+    def _start(self, witness: WitnessNode, read: ReadState) -> None:
+        code_of = None if read.head.code is None else read.network.router
+        witness.start(read.head.block.number, code_of)
 
     def _discard(self) -> None:
         if self._mirrored is not None:
@@ -179,20 +179,19 @@ class StateConfirmation:
 
     def _compare(self, witness: WitnessNode, state: BuiltState) -> None:
         """Raise `_Difference` unless a witness reads the same state, and `UpstreamError` if it cannot be read."""
-        first, head = state.snapshot, witness.head()
+        first, head = state.read, witness.head()
         block = first.head.block
         if block.hash and head.block != block:
             what = "the hash" if head.block.hash != block.hash else "the time"
             raise _Difference(f"has another block {block.number:,}: {what} differs")
+        if block.timestamp not in (0, head.block.timestamp):
+            raise _Difference(f"has another block {block.number:,}: the time differs")
         if first.head.code is not None and head.code is not None and head.code != first.head.code:
             raise _Difference(f"has other code of the router {first.network.router}")
         with suppress(UpstreamError):  # what has failed is read again, and raises then
             witness.finish()
-        head = head._replace(gas_price=first.head.gas_price)
         try:
-            again = first.read_again(
-                witness, head, [*first.known, *(key for key in state.pools if key not in first.known)]
-            )
+            again = first.read_again(witness, head._replace(gas_price=first.head.gas_price))
             self._check_pools(again, state)
             self._check_router(again, first)
             self._check_tokens(witness, again, state)
@@ -200,7 +199,7 @@ class StateConfirmation:
             raise _Difference(f"has another block {block.number:,}") from error
 
     def _check_pools(self, again: BlockSnapshot, state: BuiltState) -> None:
-        first = state.snapshot
+        first = state.read
         for key, pool in state.pools.items():
             if key in again.pools and again.pools[key] != pool:
                 reason = f": {again.reasons[key]}" if key in again.reasons else ""
@@ -213,13 +212,10 @@ class StateConfirmation:
         if others and state.improves is not None and state.improves(others):
             raise _Difference(f"reports another state of the pool {next(iter(others))}, with which the order pays more")
 
-    def _check_router(self, again: BlockSnapshot, first: BlockSnapshot) -> None:
-        registered = first.registered_router
-        if registered is None:
-            return
-        again.with_router(first.network)
-        if again.registered_router != registered:
-            raise _Difference(f"names another router in the registry {first.network.router_registry}")
+    def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
+        registered, registry = first.registered_router, first.network.dialect_router.registry
+        if registered is not None and registry is not None and again.read_router(registry) != registered:
+            raise _Difference(f"names another router in the registry {registry}")
 
     def _check_tokens(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
         """Compare the decimals of the tokens, and how they transfer."""

@@ -204,8 +204,10 @@ class _PublicNode(FailoverNode):
         """
         from swapcli.state.rpc.witness_node import WitnessNode
 
-        answered = self._failover.answered
-        order = self._records.in_order([each.host for each in self._endpoints])
+        answered, hosts = self._failover.answered, [each.host for each in self._endpoints]
+        if self._winner is None:
+            self._records.load(hosts)
+        order = self._records.in_order(hosts)
         repeated = [index for index in order if index in answered] if len(answered) > 1 else []
         for index in (*(index for index in order if index not in answered), *repeated):
             endpoint = self._endpoints[index]
