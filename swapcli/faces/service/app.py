@@ -76,8 +76,8 @@ def create_app(
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
     `followers` keep markets current, for metrics and health; `nodes` run balance checks, and `witnesses` confirm the
-    state of payloads, both by network name. `member` is the place of this process in a group of workers, which share the limits of clients, of the queue and of connections;
-    `state` is what this service shares with others.
+    state of payloads, both by network name. `member` is the place of this process in a group of workers, which share
+    the limits of clients, of the queue and of connections; `state` is what this service shares with others.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     followers = followers or NetworkThreads()

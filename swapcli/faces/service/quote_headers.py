@@ -73,14 +73,11 @@ def state_headers(state_source: StateSource) -> Headers:
 def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> Headers:
     """Return the headers of a transaction with the number of nodes that agree on its state, and a warning if no second
     node has confirmed it."""
-    found = [*headers, (WITNESSES_HEADER, str(witnesses))]
-    if is_confirmed:
-        return tuple(found)
-    codes = [
-        *filter(None, (value for name, value in headers if name == WARNINGS_HEADER)),
-        WarningCode.STATE_UNCONFIRMED.value,
-    ]
-    return (*((name, value) for name, value in found if name != WARNINGS_HEADER), (WARNINGS_HEADER, ", ".join(codes)))
+    found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
+    if not is_confirmed:
+        others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
+        found[WARNINGS_HEADER] = ", ".join([*others, WarningCode.STATE_UNCONFIRMED])
+    return tuple(found.items())
 
 
 def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
