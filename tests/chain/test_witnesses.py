@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.chain.lying_public_nodes import Rewrite, moved_by, on_state, public_nodes, set_behaviours
+from tests.chain.lying_public_nodes import Rewrite, behaving, moved_by, on_state, public_nodes, set_behaviours
 from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import RpcAnswer, RpcRequest
 from tests.chain.proxy import Proxy
 from tests.chain.test_live_by_default import User
 from tests.chain.trader import Trader
@@ -99,3 +100,26 @@ def test_one_lying_node_of_several_decides_nothing(bench: Bench, tmp_path: Path,
         else:
             assert ran.error["code"] == "NODES_DISAGREE"
             assert count == 2
+
+
+def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_path: Path) -> None:
+    rehearsed: list[int] = []
+
+    def watch(index: int) -> Rewrite:
+        def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+            if any(isinstance(each, dict) and each.get("from") == TO[1] for r in requests for each in r["params"]):
+                rehearsed.append(index)
+            return proxy.answer(requests)
+
+        return rewrite
+
+    for delay in ({0: 0.1}, {1: 0.1}):
+        rehearsed.clear()
+        for index, node in enumerate(bench.nodes):
+            node.always = behaving(watch(index), delay.get(index, 0.0))
+        ran = bench.run("calldata", *PAIR, *TO, "--check", "--json", count=2, folder=tmp_path / str(delay))
+        assert ran.exit_code == 0, ran.stderr
+        assert ran.json["verdict"]["status"] == "ok"
+        assert ran.json["witnesses"] == 2
+        slow = next(iter(delay))
+        assert {*rehearsed} == {slow}, "the fast node was read for the quote"

@@ -146,7 +146,8 @@ class NodeOpener:
     def checking_node(self, network: Network, max_requests: int = _CHECK_REQUESTS) -> Iterator[RpcNode | None]:
         """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
 
-        A public node takes `max_requests`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
+        A public node takes `max_requests`. If there are several, it is not the one that was read for the quote. Raises
+        as `checks_swaps`, and `UpstreamError` if no public node answers.
         """
         if not self.checks_swaps(network):
             yield None
@@ -161,8 +162,8 @@ class NodeOpener:
             raise no_known_node(network)
         public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
         try:
-            public.prepare_check(max_requests)
-            yield public
+            with public.checking(max_requests):
+                yield public
         finally:
             if public is not self._public_node:
                 public.close()

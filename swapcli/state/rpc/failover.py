@@ -59,6 +59,10 @@ class FailoverClient:
         self._of_chain.add(index)
         self._current = index
 
+    def prefer(self, index: int) -> None:
+        """Use this node from now on if it is of the chain and answers, else the next."""
+        self._current = index
+
     def close(self) -> None:
         """Close all connections."""
         for rpc in self._rpcs:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -228,11 +229,27 @@ class _PublicNode(FailoverNode):
                 close_node=client.close,
             )
 
-    def prepare_check(self, max_requests: int) -> None:
-        """Allow so many requests from now on, to the node that is read; find one first if none was."""
+    @contextmanager
+    def checking(self, max_requests: int) -> Iterator[None]:
+        """Use another node than the one that was read, and allow so many requests, as long as the context lasts.
+
+        If the others fail, the first one is used after all. If none was read, one is found first.
+        """
         if self._winner is None:
             self.read_head()
-        self.budget.allow(max_requests)
+        first, answered = self._failover.current, self._failover.answered
+        order = self._records.in_order([each.host for each in self._endpoints])
+        others = [index for index in order if index not in answered]
+        self.budget.allow(max_requests + bool(others))
+        if others:
+            self._failover.prefer(others[0])
+            self._winner = others[0]
+        try:
+            yield
+        finally:
+            self._note_failover()
+            self._failover.use(first)
+            self._winner = first
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
