@@ -11,7 +11,7 @@ from time import sleep
 from typing import Any
 
 from swapcli.core.model.order import Order
-from tests.chain.node.server import Failure, Handler, RpcAnswer, RpcRequest
+from tests.chain.node.server import Failure, Handler, RpcAnswer, RpcRequest, refusal
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.trader import Trader
 
@@ -87,6 +87,22 @@ def in_results(method: str, change: Callable[[Any], Any]) -> Rewrite:
     return rewrite
 
 
+def refuses_old_state() -> Failure:
+    """Answer calls on the newest block only, as nodes that keep no other state."""
+
+    def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        head = hex(proxy.head())
+        answers = proxy.answer(requests)
+        return [
+            refusal(request, -32_000, "missing trie node")
+            if request["method"] == "eth_call" and request["params"][1] not in (head, "latest")
+            else answer
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+    return behaving(rewrite)
+
+
 def behaving(rewrite: Rewrite | None, delay_s: float = 0.0) -> Failure:
     """Answer so, after a delay."""
 
@@ -100,6 +116,38 @@ def behaving(rewrite: Rewrite | None, delay_s: float = 0.0) -> Failure:
         return True
 
     return failure
+
+
+def with_time(seconds: int) -> Rewrite:
+    """Report another time of every block."""
+
+    def change(block: Any) -> Any:
+        return {**block, "timestamp": hex(int(block["timestamp"], 16) + seconds)}
+
+    return in_results("eth_getBlockByNumber", change)
+
+
+def ahead(blocks: int) -> Rewrite:
+    """Report newer blocks than there are, with the state of the newest one."""
+
+    def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        head, answers = proxy.head(), []
+        for request in requests:
+            method, params = request["method"], list(request["params"])
+            place = {"eth_getBlockByNumber": 0, "eth_call": 1, "eth_getCode": 1}.get(method)
+            if place is None:
+                answers += proxy.answer([request])
+                continue
+            number = head + blocks if params[place] == "latest" else int(params[place], 16)
+            params[place] = hex(min(number, head))
+            (answer,) = proxy.answer([request | {"params": params}])
+            if method == "eth_getBlockByNumber" and number > head and answer.get("result"):
+                made_up = {"number": hex(number), "hash": f"0x{number:064x}", "parentHash": f"0x{number - 1:064x}"}
+                answer["result"] = answer["result"] | made_up
+            answers.append(answer)
+        return answers
+
+    return rewrite
 
 
 @contextmanager

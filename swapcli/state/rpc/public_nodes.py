@@ -214,8 +214,9 @@ class _PublicNode(FailoverNode):
             endpoint = self._endpoints[index]
             http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
             budget = RequestBudget(endpoint.node.quote_requests or UNLIMITED, _BUDGET_WINDOW_S)
+            connection = BudgetedConnection(http, budget)
             client = JsonRpcClient(
-                BudgetedConnection(http, budget),
+                connection,
                 self._live_timeout_s,
                 _WITNESS_ATTEMPTS,
                 time.sleep,
@@ -227,6 +228,7 @@ class _PublicNode(FailoverNode):
                 multicall,
                 block_time_s=self._network_time.block_time_s,
                 close_node=client.close,
+                abort=connection.abandon,
             )
 
     @contextmanager

@@ -88,7 +88,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
     """A `RememberingNode` over one node alone, whose `host` is for messages.
 
     `start` and `prefetch` return at once. `head` and `finish` wait for them, and raise their errors. `close_node` ends
-    its connections.
+    its connections, and `abort` an exchange that is under way.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         *,
         block_time_s: float | None,
         close_node: Callable[[], object],
+        abort: Callable[[], object] = bool,
         is_named: bool = False,
         timeout_s: float = _MAX_JOB_S,
         now_s: Callable[[], float] = time.time,
@@ -107,7 +108,8 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
         super().__init__(node)
         self.host, self.is_named = host, is_named
         self._multicall, self._block_time_s = multicall, block_time_s or DEFAULT_BLOCK_TIME_S
-        self._close_node, self._timeout_s, self._now_s, self._pause = close_node, timeout_s, now_s, pause
+        self._close_node, self._abort = close_node, abort
+        self._timeout_s, self._now_s, self._pause = timeout_s, now_s, pause
         self._known: dict[ContractCall, ReturnData] = {}
         self._jobs: SimpleQueue[Pending[Any] | None] = SimpleQueue()
         self._started: Pending[ChainHead] | None = None
@@ -166,12 +168,18 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
     def close(self) -> None:
         """End its thread and its connections."""
         self._is_closed = True
-        self._jobs.put(None)
-        self._close_node()
+        self._abort()
+        if self._started is None:
+            self._close_node()
+        else:
+            self._jobs.put(None)
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None and not self._is_closed:
-            job.run()
+        try:
+            while (job := self._jobs.get()) is not None and not self._is_closed:
+                job.run()
+        finally:
+            self._close_node()  # by this thread, which may still have been sending
 
     def _find_block(self, number: int, code_of: str | None) -> ChainHead:
         wait_s = min(max(self._block_time_s, _MIN_WAIT_S), _MAX_WAIT_S)
