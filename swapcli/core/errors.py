@@ -49,6 +49,7 @@ SwapcliError
 │   ├── UnreadGainTooHigh
 │   ├── SlippageTooHigh
 │   ├── UnusualFees         a node's gas, fees or nonce are far from what they should be
+│   ├── NodesDisagree       nodes report different states of the block that a payload was built on
 │   └── VerdictBlocks       a rehearsal of the swap has shown that it must not be signed
 ├── UnhealthyError
 ├── InputOutputError        a file cannot be written: the disk is full or fails
@@ -442,6 +443,22 @@ class UnusualFees(UnsafeSwap):
     """A node's gas, fees or nonce are far from what they should be."""
 
     code = "FEES_UNUSUAL"
+
+
+class NodesDisagree(UnsafeSwap):
+    """Nodes report different states of the block that a payload was built on.
+
+    `is_outvoted` means that the state of two other nodes contradicts the payload's, or that none of them has its block:
+    then another quote on one of those nodes may be confirmed.
+    """
+
+    code = "NODES_DISAGREE"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, details: dict[str, object] | None = None, is_outvoted: bool
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.is_outvoted = is_outvoted
 
 
 class VerdictBlocks(UnsafeSwap):

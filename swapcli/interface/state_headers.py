@@ -2,6 +2,7 @@
 
 X-Swap-State: synced;block=23456789;age=12;tag=latest
 X-Swap-Warnings: PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED
+X-Swap-Witnesses: 2
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from swapcli.core.records import NamedTuple
 
 STATE_HEADER = "X-Swap-State"
 WARNINGS_HEADER = "X-Swap-Warnings"
+WITNESSES_HEADER = "X-Swap-Witnesses"
 
 MAX_CODES = 16
 

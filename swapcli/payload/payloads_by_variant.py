@@ -54,7 +54,8 @@ class FittingVariants(NamedTuple):
 class RoutePayloads(NamedTuple):
     """The payloads of a route on the state of `pools` (by key), for each variant of the network's router.
 
-    `gas_units` is the estimate for all of them.
+    `gas_units` is the estimate for all of them. `witnesses` and `unconfirmed` are as in `UnsignedTransaction`: all are
+    built on the same state.
     """
 
     result: RouteResult
@@ -63,6 +64,8 @@ class RoutePayloads(NamedTuple):
     terms: SwapTerms
     findings: RouterFindings = NO_FINDINGS
     gas_units: int | None = None
+    witnesses: int | None = None
+    unconfirmed: str = ""
 
     def replay(self, variant: RouterVariant) -> Replay:
         """Return what the router does under a variant. Raises `PoolError` if it would revert."""
@@ -73,7 +76,7 @@ class RoutePayloads(NamedTuple):
         """Return the payload for a variant. Raises `PoolError`, and `InvalidInput` for values out of range."""
         done, network = self.replay(variant), self.network._replace(router_variant=variant)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
-        return payload._replace(gas_units=self.gas_units)
+        return payload._replace(gas_units=self.gas_units, witnesses=self.witnesses, unconfirmed=self.unconfirmed)
 
     def candidates(self, first: ReadPayload) -> tuple[ReadPayload, ...]:
         """Return the different payloads of all variants: the `first`, then the others in the order of trials."""

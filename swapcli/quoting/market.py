@@ -646,7 +646,7 @@ class Market:
 
         answer, find = quote.answer, self._routers.findings
         pools = answer.pools if isinstance(answer, LocalQuote) else None
-        variants = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
+        variants = route_payloads(find, answer.network, answer.result, pools, terms, payload)
         with self._lock:
             checked = checker.check_quoted(answer, payload, variants) if checker else None
         answer, payload = in_variant(answer, variants, checked, payload)

@@ -66,7 +66,7 @@ class OfferSimulator(NamedTuple):
         terms = terms._replace(recipient=self.sender)
         payload = source.build(split, terms)
         pools = split.pools if isinstance(split, LocalQuote) else None
-        variants = route_payloads(self.routers.findings, split.network, split.result, pools, terms, payload.gas_units)
+        variants = route_payloads(self.routers.findings, split.network, split.result, pools, terms, payload)
         if variants is None:
             return (SimulatedCall.from_payload(payload),)
         candidates = variants.candidates(ReadPayload(split.network.router_variant, payload))

@@ -59,7 +59,13 @@ def swap_warnings(
     )
     on_checks = warnings_from_checks(checked, payload, with_approval=with_approval) if checked else ()
     on_variant = () if is_router_own else variant_warnings(variants, checked, payload)
-    return (*warnings, *on_variant, *on_checks)
+    return (*warnings, *witness_warnings(payload), *on_variant, *on_checks)
+
+
+def witness_warnings(payload: UnsignedTransaction) -> Iterator[QuoteWarning]:
+    """Yield a warning if no second node has confirmed the state behind a payload, though it comes from a public one."""
+    if payload.unconfirmed:
+        yield QuoteWarning(WarningCode.STATE_UNCONFIRMED, payload.unconfirmed)
 
 
 def warnings_from_checks(

@@ -12,6 +12,6 @@ PUBLIC = (
     "json_file", "markets", "mined", "names", "read_cache", "readers.sampled.sampled_discovery", "router_findings_file",
     "rpc.block_view", "rpc.call_encoding", "rpc.connect_nodes", "rpc.head_source", "rpc.http_connection",
     "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node", "rpc.node_checks", "rpc.nodes_by_kind",
-    "rpc.proxy_from_environment", "rpc.receipt", "rpc.rpc_node", "snapshot_reader", "store", "sync", "tokens",
-    "transfers", "user_folders",
+    "rpc.proxy_from_environment", "rpc.receipt", "rpc.rpc_node", "rpc.witness_node", "snapshot_reader", "store",
+    "sync", "tokens", "transfers", "user_folders",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,16 +17,58 @@ from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
+from swapcli.core.records import NamedTuple
 from swapcli.state.readers import read_known_pool, read_pool
 from swapcli.state.readers.l1_fee_params import read_l1_fee_params
 from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
 from swapcli.state.readers.uniswap.uniswap_v4 import ref_with_rule
 from swapcli.state.rpc.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import CallContext, ChainHead, Node
+from swapcli.state.rpc.node import BlockHeader, CallContext, ChainHead, ContractCall, Node, ReturnData
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
+
+
+class ReadState(NamedTuple):
+    """What was read at the block of `head`, and from what: `known` are the pools as they were before, `pools` as they
+    were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
+
+    `registered_router` is as in `BlockSnapshot`. The block has no hash if that is unknown.
+    """
+
+    network: Network
+    head: ChainHead
+    known: Mapping[str, Pool]
+    pools: Mapping[str, Pool | None]
+    sales: Mapping[str, Sequence[Sale]] = {}
+    registered_router: RegisteredRouter | None = None
+
+    @classmethod
+    def of_pools(
+        cls, market: MarketState, pools: Mapping[str, Pool], sales: Mapping[str, Sequence[Sale]] | None = None
+    ) -> ReadState:
+        """Return the state of pools of a market, which was read earlier. Its block has a number."""
+        assert market.block is not None
+        block = BlockHeader(market.block, "", "", market.timestamp or 0, 0)
+        known = {key: pool for key, pool in pools.items() if not pool.is_wrapper}
+        network = market.network
+        router = network.routers.get(network.router_dialect)
+        is_registered = router is not None and router.registry is not None and router.address == network.router
+        registered = RegisteredRouter(network.router) if is_registered else None
+        head = ChainHead(block, market.gas_price_wei, tag=market.tag)
+        return cls(market.network, head, known, known, sales or {}, registered)
+
+    def read_again(self, node: Node, head: ChainHead) -> BlockSnapshot:
+        """Return what another node reads, at `head`, from the same known pools and with the same sales quoted.
+
+        Raise `UpstreamError`.
+        """
+        again = BlockSnapshot(node, self.network, head, 0.0, self.head.tag)
+        again.read(self.known.values())
+        if self.sales:
+            again.quote_sales(self.sales)
+        return again
 
 
 @dataclass
@@ -38,6 +80,8 @@ class BlockSnapshot:
     `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
     the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
+    `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
+    `on_read` receives all calls that the node has answered.
     """
 
     node: Node
@@ -52,10 +96,14 @@ class BlockSnapshot:
     registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
     has_router_changed: bool = False
+    known: dict[str, Pool] = field(default_factory=dict)
+    sales: dict[str, list[Sale]] = field(default_factory=dict)
+    on_read: Callable[[Sequence[ContractCall]], object] | None = None
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         unread = [pool for pool in pools if pool.key not in self.pools]
+        self.known.update((pool.key, pool) for pool in unread)
         computed = (pool for pool in unread if not pool.is_sampled)
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (pool.key, read) for pool in computed if (read := read_known_pool(pool, self.network))
@@ -90,6 +138,8 @@ class BlockSnapshot:
         A pool that does not quote one of them could not be read.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = []
+        for key, of_pool in sales.items():
+            self.sales.setdefault(key, []).extend(of_pool)
         for pool in sampled_pools(pool for key in sales if (pool := self.pools.get(key))):
             quotes = read_quotes(pool, self._quoters[pool.protocol], sales[pool.key], self._call_context)
             reads.append((pool.key, quotes))
@@ -158,25 +208,43 @@ class BlockSnapshot:
         registry = network.router_registry
         if registry is None:
             return network
+        return network.with_registered_router(self.read_router(registry).address)
+
+    def read_router(self, registry: str) -> RegisteredRouter:
+        """Return the router that a registry names, which is read if it has not been. Raise `UpstreamError`."""
         if self.registered_router is None:
             (result,) = self._read([(registry, read_registered_router(registry))])
             if not isinstance(result, RegisteredRouter):
                 reason = f": {result.reason}" if isinstance(result, SkippedItem) else ""
                 raise InvalidUpstreamResponse(
-                    f"the registry {registry} of {network.name} does not name a router{reason}",
+                    f"the registry {registry} of {self.network.name} does not name a router{reason}",
                     details={"registry": registry},
                 )
             self.registered_router = result
-        return network.with_registered_router(self.registered_router.address)
+        return self.registered_router
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
-        results = run_batched(reads, reader.call)
+        results = run_batched(reads, reader.call if self.on_read is None else self._reported(reader))
         try:
             self.is_pinned = reader.verify_block() and self.is_pinned
         except RequestBudgetSpent:
             self.is_pinned = False
         return results
+
+    def _reported(self, reader: BlockReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
+        def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
+            answers = reader.call(calls)
+            if self.on_read is not None:
+                self.on_read(calls)
+            return answers
+
+        return call
+
+    @property
+    def read_state(self) -> ReadState:
+        """What was read so far, so that another node can read the same."""
+        return ReadState(self.network, self.head, self.known, self.pools, self.sales, self.registered_router)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block.

@@ -115,7 +115,8 @@ class UnsignedTransaction(NamedTuple):
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
     grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
     `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
-    None if its route trades no token that is known to keep shares.
+    None if its route trades no token that is known to keep shares. `witnesses` counts the nodes that agree on its
+    state, None if no node was read for it; `unconfirmed` says why no second public node has confirmed it.
     """
 
     call: RouterCall | EncodedCall
@@ -127,6 +128,8 @@ class UnsignedTransaction(NamedTuple):
     permitted: tuple[Approval, ...] = ()
     gas_units: int | None = None
     rounding: ShareRounding | None = None
+    witnesses: int | None = None
+    unconfirmed: str = ""
 
     @property
     def router_call(self) -> RouterCall:

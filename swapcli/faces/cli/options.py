@@ -260,6 +260,9 @@ class PayloadOptions(NamedTuple):
         bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
     ] = False
     check: Check = None
+    witness: Annotated[
+        str | None, option("--witness", "RPC URL of a node that must confirm the state of the pools.", SOURCE, "URL")
+    ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
     @property
@@ -318,6 +321,7 @@ _KEYS = {
 _SETTINGS = frozenset(_KEYS) | {
     "max_hops", "exclude_protocols", "extended_protocols", "shares", "gas_price", "slippage", "router_dialect",
     "api_version", "market", "state", "live", "api_url", "api_key_file", "max_impact", "max_slippage", "check",
+    "witness",
 }  # fmt: skip
 """The options that are settings."""
 

@@ -41,12 +41,14 @@ from swapcli.faces.service.operations_pages import build_pages
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.redis_state import ROUTE_LIFE_S, RedisState
 from swapcli.faces.service.route_events import RouteEvents
+from swapcli.faces.service.state_confirmer import StateConfirmer
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
 from swapcli.faces.service.worker_group import GroupMember, share_of
 from swapcli.faces.service.worker_thread import IsCancelled, Worker
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.state.rpc.head_source import FollowMode
 from swapcli.state.rpc.node import StateOverrideNode
+from swapcli.state.rpc.witness_node import Witnesses
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -56,6 +58,7 @@ STUCK_CHECK_S = 1.0
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})
+_NO_WITNESSES: Mapping[str, Witnesses] = MappingProxyType({})
 
 
 def create_app(
@@ -66,14 +69,15 @@ def create_app(
     log: AccessLog | None = None,
     followers: NetworkThreads | None = None,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
+    witnesses: Mapping[str, Witnesses] = _NO_WITNESSES,
     member: GroupMember | None = None,
     state: RedisState | None = None,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `followers` keep markets current, for metrics and health; `nodes` run balance checks, by network name. `member` is
-    the place of this process in a group of workers, which share the limits of clients, of the queue and of connections;
-    `state` is what this service shares with others.
+    `followers` keep markets current, for metrics and health; `nodes` run balance checks, and `witnesses` confirm the
+    state of payloads, both by network name. `member` is the place of this process in a group of workers, which share
+    the limits of clients, of the queue and of connections; `state` is what this service shares with others.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     followers = followers or NetworkThreads()
@@ -93,7 +97,7 @@ def create_app(
     events = RouteEvents(registry, worker, metrics, policy, share_of(max(1, settings.max_connections // 2), member))
     metrics.watch_streams(lambda: events.open_streams)
     proxy_watch = UnnamedProxyWatch(policy, metrics, log, member)
-    service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer, events)
+    service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), StateConfirmer(witnesses), pacer, events)
     monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(
         routes=[*_network_routes(service, monitor), *_page_routes(service, proxy_watch, settings, member)],
@@ -187,6 +191,7 @@ async def _lifespan(
         service.events.close()
         service.worker.close()
         service.checker.close()
+        service.confirmer.close()
         if state is not None:
             await state.close()
 

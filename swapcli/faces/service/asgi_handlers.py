@@ -25,6 +25,7 @@ from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.faces.service.metrics import Metrics
 from swapcli.faces.service.operations_pages import PageBuilder, render_html
 from swapcli.faces.service.order_costs import classify_order
+from swapcli.faces.service.quote_headers import with_witnesses
 from swapcli.faces.service.rate_limits import RejectionPacer
 from swapcli.faces.service.request_io import (
     get_context,
@@ -35,6 +36,7 @@ from swapcli.faces.service.request_io import (
     wait_for_disconnect,
 )
 from swapcli.faces.service.route_events import RouteEvents
+from swapcli.faces.service.state_confirmer import StateConfirmer
 from swapcli.faces.service.worker_thread import Worker, cancel_on_disconnect
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class ServiceContext(NamedTuple):
     worker: Worker
     metrics: Metrics
     checker: BalanceChecker
+    confirmer: StateConfirmer
     pacer: RejectionPacer
     events: RouteEvents
 
@@ -81,9 +84,13 @@ class EndpointHandler:
                 assert endpoint.handler is not None
                 return await self._service.events.stream(endpoint.handler, request, scope, receive, send)
             content, response = await self._run(endpoint, request, scope, receive)
+            confirmation = await self._service.confirmer.run(network.name, request.built)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)
             amended = response.amend and await self._service.checker.amend(network.name, response.amend)
+            if confirmation is not None and response.add_witnesses is not None:
+                document = response.document if amended is None else amended
+                amended = response.add_witnesses(document, confirmation.witnesses)
             if amended is not None:
                 content = _encode(amended, endpoint)
         except SwapcliError as error:
@@ -91,7 +98,10 @@ class EndpointHandler:
             if reply is None:
                 raise
             return await send_json(scope, send, reply)
-        return await send_body(send, OK, endpoint.content_type.encode(), content, response.headers)
+        headers = response.headers
+        if confirmation is not None:
+            headers = with_witnesses(headers, confirmation.witnesses, is_confirmed=not confirmation.unconfirmed)
+        return await send_body(send, OK, endpoint.content_type.encode(), content, headers)
 
     async def _run(
         self, endpoint: Endpoint, request: EndpointRequest, scope: Scope, receive: Receive
@@ -222,6 +232,7 @@ def _build_request(scope: Scope, network: Network, endpoint: Endpoint, body: byt
         path_tail=context.path.rpartition("/")[2],
         api_key=context.api_key,
         is_cancelled=_never_cancelled,
+        built=[],
     )
 
 

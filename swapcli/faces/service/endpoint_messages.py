@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qsl
 
 from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.network import Network
+from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.error_responses import Headers
 from swapcli.faces.service.key_file import ApiKey
 from swapcli.faces.service.worker_thread import IsCancelled
 from swapcli.quoting.price_policy import PriceUse
+from swapcli.quoting.sources.local_quotes import BuiltRoute
 from swapcli.state.rpc.node import StateOverrideNode
 
 MAX_QUERY_FIELDS = 1_000
@@ -27,7 +30,8 @@ class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
     `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
-    segment of the path. `api_key` is the valid API key of the request, None if it has none.
+    segment of the path. `api_key` is the valid API key of the request, None if it has none. `built` receives what the
+    payloads of the response were built from.
     """
 
     network: Network
@@ -38,6 +42,12 @@ class EndpointRequest(NamedTuple):
     path_tail: str
     api_key: ApiKey | None
     is_cancelled: IsCancelled
+    built: list[BuiltRoute]
+
+    def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
+        """Record what a payload was built from, and return the payload: it is confirmed before the response is sent."""
+        self.built.append(built)
+        return built.payload
 
     def query_pairs(self) -> list[tuple[str, str]]:
         """Decode the query. Raises `InvalidInput`."""
@@ -65,7 +75,8 @@ class EndpointRequest(NamedTuple):
 
 class EndpointResponse(NamedTuple):
     """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent. `amend`
-    returns the document with what a node adds to it.
+    returns the document with what a node adds to it, and `add_witnesses` the document with the number of nodes that
+    agree on its state, if the request is for details.
 
     The document of an endpoint with another content type than JSON is its text.
     """
@@ -74,3 +85,4 @@ class EndpointResponse(NamedTuple):
     headers: Headers = ()
     check: NodeCheck | None = None
     amend: NodeCheck | None = None
+    add_witnesses: Callable[[Any, int], object] | None = None

@@ -129,7 +129,7 @@ def _judged_response(
     if not details:
         return EndpointResponse(document, headers)
     amend = amend_with_verdict(registry, built, lambda verdict: {**document, "verdict": verdict})
-    return EndpointResponse(document, headers, amend=amend)
+    return EndpointResponse(document, headers, amend=amend, add_witnesses=_with_witnesses)
 
 
 def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> object:
@@ -226,7 +226,7 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     source = _order_source(registry, request, quote_requests)
     registry.check_recipient(source, terms.recipient)
     answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
-    document = render_batch_felts([source.build(answer, terms) for answer in answers])
+    document = render_batch_felts([source.build(each, terms, confirm=request.record_built) for each in answers])
     return EndpointResponse(document, quote_headers(registry.with_limits(terms), *answers))
 
 
@@ -290,7 +290,16 @@ def _detailed_response(
     amend = amend_with_verdict(
         registry, built, lambda verdict: {**detailed, "route": {**detailed["route"], "verdict": verdict}}
     )
-    return EndpointResponse(detailed, headers, amend=amend)
+    return EndpointResponse(detailed, headers, amend=amend, add_witnesses=_with_route_witnesses)
+
+
+def _with_witnesses(document: Any, witnesses: int) -> object:
+    """Return a document with the number of nodes that agree on its state; a list of felts has no place for it."""
+    return {**document, "witnesses": witnesses} if isinstance(document, Mapping) else document
+
+
+def _with_route_witnesses(document: Mapping[str, Any], witnesses: int) -> Mapping[str, Any]:
+    return {**document, "route": {**document["route"], "witnesses": witnesses}}
 
 
 def _with_details(
@@ -340,7 +349,7 @@ def _quote_and_build(
     source = _order_source(registry, request, [quote_request])
     registry.check_recipient(source, order.recipient)
     answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
-    payload = source.build(answer, _terms(order))
+    payload = source.build(answer, _terms(order), confirm=request.record_built)
     _record_issued(registry, answer)
     return answer, payload
 
@@ -433,7 +442,7 @@ def _build(registry: MarketRegistry, request: EndpointRequest, posted: PostedRou
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request, keys=result.pool_keys)
     registry.check_recipient(source, terms.recipient)
-    payload = source.build(result, terms, issued_ms=issued_ms)
+    payload = source.build(result, terms, issued_ms=issued_ms, confirm=request.record_built)
     built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
     return built, payload_headers(source, result, registry.with_limits(terms), payload)
 

@@ -14,6 +14,7 @@ from swapcli.core.errors import (
     InvalidRoute,
     InvalidSlippage,
     MarketUnavailable,
+    NodesDisagree,
     NoRoute,
     Overloaded,
     PoolError,
@@ -72,6 +73,7 @@ ERROR_STATUSES: tuple[tuple[type[SwapcliError], int], ...] = (
     (Overloaded, 503),
     (RateLimited, 429),
     (MarketUnavailable, 503),
+    (NodesDisagree, 503),
 )
 """Errors that have the same response on every endpoint. The first matching class applies."""
 

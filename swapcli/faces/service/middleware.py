@@ -35,7 +35,7 @@ from swapcli.faces.service.request_io import (
     send_json,
 )
 from swapcli.faces.service.unnamed_proxy import UnnamedProxyWatch
-from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, WITNESSES_HEADER
 from swapcli.state.clock import Clock
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ _CORS_RESPONSE_HEADERS = (
     REQUEST_ID_HEADER,
     STATE_HEADER,
     WARNINGS_HEADER,
+    WITNESSES_HEADER,
 )
 _BODY_TOO_LARGE = status_error(413, "the body is larger than 1 MiB", _CLOSE, hint="send a single order or route")
 _BODY_TOO_SLOW = status_error(408, "the body did not arrive in time", _CLOSE, hint="send the whole body at once")

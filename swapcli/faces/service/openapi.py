@@ -32,7 +32,7 @@ from swapcli.faces.service.rate_limits import RequestClass
 from swapcli.interface import json_types
 from swapcli.interface.errors import ErrorFormat
 from swapcli.interface.json_schemas import any_of, build_components
-from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, WITNESSES_HEADER
 
 UNHEALTHY = 503
 
@@ -86,6 +86,12 @@ _STATE_HEADERS = {
         " as a fraction. Warnings never reject a request.",
         r"^[A-Z0-9_]+(;impact=-?[0-9.]+)?(, [A-Z0-9_]+(;impact=-?[0-9.]+)?)*$",
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
+    ),
+    WITNESSES_HEADER: (
+        "The number of nodes that agree on the pool state of a transaction; absent for routes, and if the service does"
+        " not ask other nodes.",
+        r"^[0-9]+$",
+        "2",
     ),
 }
 _NO_EXAMPLES: Mapping[str, RequestExample] = MappingProxyType({})

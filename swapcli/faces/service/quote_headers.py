@@ -15,7 +15,14 @@ from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.wrap import terms_of_payload
 from swapcli.faces.service.error_responses import Headers
-from swapcli.interface.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
+from swapcli.interface.state_headers import (
+    STATE_HEADER,
+    WARNINGS_HEADER,
+    WITNESSES_HEADER,
+    ReportedState,
+    render_state,
+    render_warnings,
+)
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -61,6 +68,16 @@ def state_headers(state_source: StateSource) -> Headers:
         return ()
     state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
     return ((STATE_HEADER, render_state(state)),)
+
+
+def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> Headers:
+    """Return the headers of a transaction with the number of nodes that agree on its state, and a warning if no second
+    node has confirmed it."""
+    found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
+    if not is_confirmed:
+        others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
+        found[WARNINGS_HEADER] = ", ".join([*others, WarningCode.STATE_UNCONFIRMED])
+    return tuple(found.items())
 
 
 def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:

@@ -454,6 +454,12 @@ class Settings(NamedTuple):
         example="https://node.example/v1/key",
         on_command_line=False,
     )
+    witness: Secret | None = setting(
+        None,
+        value_types.NODE_URL,
+        "Node that must confirm the state behind each transaction; its path and credentials are never shown.",
+        example="https://node.example/v1/key",
+    )
     timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
     publish_url: Secret | None = setting(
         None,

@@ -235,6 +235,7 @@ class SourceChooser:
             route_ttl_s=route_ttl_s,
             tag=self._settings.state,
             close_node=node.close,
+            witnesses=self.nodes.witnesses(node, pool_source.network),
         )
 
     def _fall_back(self, network: Network, state: StateSource) -> None:

@@ -32,6 +32,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 if TYPE_CHECKING:
     from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.witness_node import Witnesses
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 3
@@ -145,7 +146,8 @@ class NodeOpener:
     def checking_node(self, network: Network, max_requests: int = _CHECK_REQUESTS) -> Iterator[RpcNode | None]:
         """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
 
-        A public node takes `max_requests`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
+        A public node takes `max_requests`. If there are several, it is not the one that was read for the quote. Raises
+        as `checks_swaps`, and `UpstreamError` if no public node answers.
         """
         if not self.checks_swaps(network):
             yield None
@@ -160,8 +162,8 @@ class NodeOpener:
             raise no_known_node(network)
         public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
         try:
-            public.prepare_check(max_requests)
-            yield public
+            with public.checking(max_requests):
+                yield public
         finally:
             if public is not self._public_node:
                 public.close()
@@ -194,6 +196,37 @@ class NodeOpener:
                 f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
                 " --offline reads none"
             )
+
+    def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
+        """Return the nodes that confirm what `node` has read before a payload is built on it; None without any.
+
+        They are the one of the setting `witness`, and for public nodes the others of them. Raises `ConfigError`.
+        """
+        named = self.setup.settings.witness
+        public = self._public_node if node is self._public_node else None
+        if named is None and (public is None or len(network.public_nodes) < 2):
+            return None
+        from swapcli.quoting.openers.witnesses import ChosenWitnesses
+
+        named = None if named is None else http_only([named], network)[0]
+        return ChosenWitnesses(self.connector, network, node, public, named)
+
+    def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
+        """Return the nodes that confirm what a service has read of a network, as `witnesses`.
+
+        If its nodes are public, they are those, since the service does not know which of them has returned a state.
+        """
+        named = self.setup.settings.witness
+        choice = self.rules.public_nodes(network) if is_public else None
+        if choice is None or len(choice.urls) < 2:
+            choice = None
+        if named is None and choice is None:
+            return None
+        from swapcli.quoting.openers.witnesses import ServiceWitnesses
+
+        public = None if choice is None else self.connector.connect_public(network, choice.urls)
+        named = None if named is None else http_only([named], network)[0]
+        return ServiceWitnesses(self.connector, network, public, named)
 
     def _connect_named(self, choice: NodeChoice, network: Network) -> RpcNode:
         return self.connector.connect_eth(http_only(choice.urls, network), network.chain_id, choice.headers)

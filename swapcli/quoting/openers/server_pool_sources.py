@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.market import MarketState
     from swapcli.quoting.followers.feed_follower import AnyFollowed
     from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.witness_node import Witnesses
 
 
 class ServicePools(NamedTuple):
@@ -30,7 +31,8 @@ class ServicePools(NamedTuple):
     `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block.
     A network in both is served on its opener's market until a public node has been read. `check_nodes` by network are
     for balance checks alone, since a node belongs to one thread. `modelled` are the networks whose service starts on
-    prices that are not real, and `price_request` is how the user requested those.
+    prices that are not real, and `price_request` is how the user requested those. `witnesses` by network confirm the
+    state of payloads.
     """
 
     networks: list[Network]
@@ -39,6 +41,7 @@ class ServicePools(NamedTuple):
     check_nodes: dict[str, RpcNode]
     modelled: list[str]
     price_request: PriceRequest
+    witnesses: dict[str, Witnesses]
 
 
 def choose_service_pools(
@@ -67,7 +70,7 @@ def choose_service_pools(
     if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
         raise InvalidOption(f"the market file is for {network.name} alone", hint="leave --networks out")
     modelled = [] if is_real(market.provenance) else [network.name]
-    return ServicePools([network], {network.name: lambda: market}, [], {}, modelled, nodes.rules.price_request)
+    return ServicePools([network], {network.name: lambda: market}, [], {}, modelled, nodes.rules.price_request, {})
 
 
 def _choose_feeds(
@@ -96,7 +99,7 @@ def _choose_feeds(
     ]
     check_nodes = {network.name: _check_node(nodes, network, warn_of_node) for network in networks}
     nodes_to_check = {name: node for name, node in check_nodes.items() if node is not None}
-    return ServicePools(networks, {}, feeds, nodes_to_check, [], nodes.rules.price_request)
+    return ServicePools(networks, {}, feeds, nodes_to_check, [], nodes.rules.price_request, {})
 
 
 def _check_node(nodes: NodeOpener, network: Network, warn_of_node: Callable[[str, str], object]) -> RpcNode | None:
@@ -112,13 +115,16 @@ def _choose_by_network(
 ) -> ServicePools:
     from swapcli.state.markets.embedded import embedded_names
 
-    service = ServicePools([], {}, [], {}, [], nodes.rules.price_request)
+    service = ServicePools([], {}, [], {}, [], nodes.rules.price_request, {})
     for name in names:
         network, store = _network_and_store(markets, name)
         service.networks.append(network)
         warn = partial(warn_of_node, network.name)
         lasting = service_node(nodes, network, warn)
         may_fall_back = lasting is not None and lasting.is_public and not nodes.rules.requires_node
+        witnesses = nodes.service_witnesses(network, is_public=lasting is not None and lasting.is_public)
+        if lasting is not None and witnesses is not None:
+            service.witnesses[network.name] = witnesses
         if store is not None:
             _add_store(service, network, markets, store, lasting, may_fall_back=may_fall_back)
         elif network.name in embedded_names():

@@ -239,17 +239,19 @@ def route_payloads(
     result: RouteResult,
     pools: Mapping[str, Pool] | None,
     terms: SwapTerms,
-    gas_units: int | None,
+    built: UnsignedTransaction,
 ) -> RoutePayloads | None:
     """Return the payloads of a route for each variant; None for another dialect, or if the pools are unknown.
 
-    `findings` are remembered of the router of a network.
+    `findings` are remembered of the router of a network. The payload of the assumed variant is already `built`.
     """
     if pools is None or not has_variants(network):
         return None
     from swapcli.payload.payloads_by_variant import RoutePayloads
 
-    return RoutePayloads(result, pools, network, terms, findings(network), gas_units)
+    return RoutePayloads(
+        result, pools, network, terms, findings(network), built.gas_units, built.witnesses, built.unconfirmed
+    )
 
 
 def in_variant(

@@ -19,7 +19,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, result_of
 from swapcli.quoting.resolve import find_token
-from swapcli.quoting.sources.local_quotes import LocalPayloads, quote_locally
+from swapcli.quoting.sources.local_quotes import Confirm, LocalPayloads, quote_locally
 from swapcli.quoting.sources.searchable_market import Cancelled, SearchableMarket
 from swapcli.state.clock import Clock
 
@@ -133,12 +133,21 @@ class InMemorySource:
         return answer if terms is None else answer._replace(payload=self.build(answer, terms))
 
     def build(
-        self, quoted: QuoteResult | RouteResult, terms: SwapTerms, *, issued_ms: int | None = None
+        self,
+        quoted: QuoteResult | RouteResult,
+        terms: SwapTerms,
+        *,
+        issued_ms: int | None = None,
+        confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
-        """Return the payload of a route. `issued_ms` is when this source returned a V1 route, which has no time."""
+        """Return the payload of a route. `issued_ms` is when this source returned a V1 route, which has no time.
+
+        `confirm` receives it with what it was built from, and returns it.
+        """
         if isinstance(quoted, LocalQuote):
-            return self._payloads.of_quote(quoted, terms, self.market)
-        return self._payloads.of_route(self.searchable, result_of(quoted), terms, issued_ms=issued_ms)
+            return self._payloads.of_quote(quoted, terms, self.market, confirm=confirm)
+        result = result_of(quoted)
+        return self._payloads.of_route(self.searchable, result, terms, issued_ms=issued_ms, confirm=confirm)
 
     def health(self) -> Health:
         """Return the health: quote a sample order between two main tokens."""

@@ -7,19 +7,21 @@ decides which pools to read. One more request probes how tokens transfer if that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from swapcli.core.errors import FeeOnTransfer, InvalidOption, NoRoute
+from swapcli.core.errors import FeeOnTransfer, InvalidOption, NodesDisagree, NoRoute, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.quoter import Sale
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
+from swapcli.core.routing.competing_routes import is_better
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.quoting.health import Health, check_live
 from swapcli.quoting.l1_data_fee import with_l1_fee
@@ -27,19 +29,30 @@ from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult
 from swapcli.quoting.sources.checked_amounts import settle_amounts, without_protocols
 from swapcli.quoting.sources.freshness import check_fresh, is_fresh
 from swapcli.quoting.sources.live_reading import LiveBlock, LivePoolReader
-from swapcli.quoting.sources.live_search import Limits, LiveSearch, pricing_pools
-from swapcli.quoting.sources.local_quotes import LocalPayloads, build_local_quote, quote_locally
+from swapcli.quoting.sources.live_search import TOLERANCE, Limits, LiveSearch, pricing_pools
+from swapcli.quoting.sources.local_quotes import BuiltRoute, LocalPayloads, build_local_quote, quote_locally
 from swapcli.quoting.sources.market_prices import price_pools
 from swapcli.quoting.sources.probed_transfers import ProbedTransfers
 from swapcli.quoting.sources.quote_source import KnownMarket, PoolSource
 from swapcli.quoting.sources.requote_sampled_pools import with_quoted_amounts
+from swapcli.quoting.sources.sampled_markets import without_wrong_prices
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.clock import Clock
 from swapcli.state.readers.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.state.rpc.node import BudgetedNode, Node
+from swapcli.state.snapshot_reader import ReadState
 
 if TYPE_CHECKING:
+    from swapcli.core.model.pool import Pool
+    from swapcli.core.model.quote import Step
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.routing.router import SearchResult
+    from swapcli.quoting.sources.state_confirmation import StateConfirmation
+    from swapcli.state.rpc.witness_node import Witnesses
+
+    Improves = Callable[[Mapping[str, Pool | None]], bool]
+
+T = TypeVar("T")
 
 
 class LiveSource:
@@ -48,7 +61,8 @@ class LiveSource:
     `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is wanted, it
     is used without reading; a block that is older raises `MarketUnavailable`. Without a `tag`, the node is a view of
     one past block, of which nothing is remembered elsewhere, and which has no payloads. `close` calls `close_node`.
-    Methods raise `UpstreamError` if the node fails.
+    If there are `witnesses`, they confirm the state of each payload: then `quote` with terms and `build` raise
+    `NodesDisagree`. Methods raise `UpstreamError` if the node fails.
     """
 
     def __init__(
@@ -62,10 +76,14 @@ class LiveSource:
         limits: Limits | None = None,
         tag: BlockTag | None = BlockTag.LATEST,
         close_node: Callable[[], object] | None = None,
+        witnesses: Witnesses | None = None,
     ) -> None:
         self._pool_source, self._clock, self._max_age_s, self._limits = pool_source, clock, max_age_s, limits
         self._block = LiveBlock(node, pool_source.network, clock, tag)
-        self._payloads = LocalPayloads(clock, route_ttl_s)
+        self._payloads = LocalPayloads(clock, route_ttl_s, confirm=self._confirm)
+        self._witnesses = witnesses
+        self._confirmation: StateConfirmation | None = None
+        self._improves: Improves | None = None
         self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
         self._contradictions: dict[str, Contradiction] = {}
@@ -85,8 +103,12 @@ class LiveSource:
         return self._pool_source.token(name)
 
     def quote(self, request: QuoteRequest, terms: SwapTerms | None = None) -> LocalQuote:
-        if terms is not None:
-            self._check_signable()
+        if terms is None:
+            return self._quote_and_build(request, None)
+        self._check_signable()
+        return self._confirmed(lambda: self._quote_and_build(request, terms))
+
+    def _quote_and_build(self, request: QuoteRequest, terms: SwapTerms | None) -> LocalQuote:
         searched, answer = self._quote_live(request)
         payload = None if terms is None else self._payloads.of_quote(answer, terms, self._with_router(searched.market))
         snapshot, is_live = self._block.last_snapshot, answer.state_source.provenance is Provenance.LIVE
@@ -102,13 +124,64 @@ class LiveSource:
         self._check_signable()
         if isinstance(quoted, LocalQuote):
             last = self._last or self.known().with_pools(quoted.result.pool_keys)
+            self._improves = None
             return self._payloads.of_quote(quoted, terms, self._with_router(last.market))
-        result = result_of(quoted)
+        return self._confirmed(lambda: self._build(result_of(quoted), terms))
+
+    def _build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         known = self._with_listed_pools(self.known().with_pools(result.pool_keys))
         reader = self._reader(known)
         read = with_quoted_amounts(known.with_market(reader.read(result.pool_keys)), result, reader.quote_sales)
         market = self._with_router(self._use(read).market)
         return self._payloads.of_route(read if market is read.market else read.with_market(market), result, terms)
+
+    def _confirmed(self, build: Callable[[], T]) -> T:
+        """Return what `build` builds, with witnesses that read along.
+
+        If other nodes contradict the one that was read, it is built once more on one of those.
+        """
+        if self._witnesses is None:
+            return build()
+        from swapcli.quoting.sources.state_confirmation import StateConfirmation
+
+        self._confirmation = StateConfirmation(self._witnesses)
+        self._improves = None
+        self._block.on_use, self._transfers.on_trials = self._confirmation.begin, self._confirmation.begin_trials
+        try:
+            return build()
+        except NodesDisagree as error:
+            node = self._block.node
+            if not error.is_outvoted or not node.use_spare(UpstreamError(error.message)):
+                raise
+            self._block.discard()
+            return build()
+        finally:
+            self._block.on_use = self._transfers.on_trials = None
+            self._confirmation.close()
+            self._confirmation = None
+
+    def _confirm(self, built: BuiltRoute) -> UnsignedTransaction:
+        """Return a payload with the number of nodes that agree on its state. Raises `NodesDisagree`."""
+        market, payload = built.market, built.payload
+        if self._witnesses is None:
+            return payload._replace(witnesses=1)
+        if market.tag is BlockTag.PENDING or market.block is None:
+            return payload._replace(witnesses=1, unconfirmed="other nodes cannot confirm the pending block")
+        from swapcli.quoting.sources.state_confirmation import BuiltState, StateConfirmation
+
+        pools = built.used_pools
+        snapshot = self._block.last_snapshot
+        is_read = snapshot is not None and snapshot.head.block.number == market.block
+        if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
+            read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
+        else:
+            read = snapshot.read_state
+        tokens = built.tokens
+        trials = [trial for token in tokens for trial in self._transfers.trials.get(token.address, ())]
+        state = BuiltState(read, pools, tokens, trials, self._transfers.tried, self._improves)
+        confirmation = self._confirmation or StateConfirmation(self._witnesses)
+        found = confirmation.finish(state)
+        return payload._replace(witnesses=found.witnesses, unconfirmed=found.unconfirmed)
 
     def _check_signable(self) -> None:
         if self._block.is_past:
@@ -175,9 +248,26 @@ class LiveSource:
         self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
+        self._improves = partial(self._is_improved, request, known, outcome)
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
         return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
+
+    def _is_improved(
+        self, request: QuoteRequest, known: SearchableMarket, outcome: SearchResult, others: Mapping[str, Pool | None]
+    ) -> bool:
+        """Return whether an order pays more than `outcome` if these of the pools that were read have other states."""
+        snapshot = self._block.last_snapshot
+        if snapshot is None:
+            return False
+        keys = [key for key in known.market.pools if key in snapshot.known]
+        market = snapshot.market(known.market, keys)
+        pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
+        try:
+            found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)
+        except NoRoute:
+            return False
+        return is_better(request.order, found.best, outcome.best, TOLERANCE)
 
     def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
@@ -212,6 +302,16 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _sales_of(steps: Sequence[Step], pools: Mapping[str, Pool]) -> dict[str, list[Sale]]:
+    """Return the sales of a route to its sampled pools."""
+    sales: dict[str, list[Sale]] = {}
+    for step in steps:
+        pool = pools.get(step.pool)
+        if pool is not None and pool.is_sampled:
+            sales.setdefault(step.pool, []).append(Sale(step.token_in == pool.tokens[0], step.amount_in))
+    return sales
 
 
 def _requests_left(node: BudgetedNode) -> int:

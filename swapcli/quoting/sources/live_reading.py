@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from swapcli.core.errors import (
     BlockMismatch,
@@ -42,6 +42,8 @@ class LiveBlock:
         self._snapshot: BlockSnapshot | None = None
         self._router_has_deadlines: bool | None = None
         self._is_pinned = False
+        self.on_use: Callable[[BlockSnapshot], object] | None = None
+        """Receives each snapshot before it is used."""
 
     @property
     def is_past(self) -> bool:
@@ -58,6 +60,12 @@ class LiveBlock:
 
         While it is pinned, all orders share it.
         """
+        snapshot = self._find_snapshot()
+        if self.on_use is not None:
+            self.on_use(snapshot)
+        return snapshot
+
+    def _find_snapshot(self) -> BlockSnapshot:
         now_s, block_time_s = self._clock.monotonic_s(), self._network.block_time_s or _DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self.tag is BlockTag.PENDING else block_time_s
         is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s

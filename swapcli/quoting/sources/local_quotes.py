@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import NoRoute
@@ -10,12 +10,14 @@ from swapcli.core.model.execution import RouterGas
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import OWN
 from swapcli.core.model.pool import Pool
-from swapcli.core.model.quote import Quote
+from swapcli.core.model.quote import Quote, Step
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult, build_result
 from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, SwapTerms
 from swapcli.core.model.swap_type import SwapType
+from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import Replay
 from swapcli.core.wrap import UNWRAP_GAS_UNITS, WRAP_GAS_UNITS, check_wrapper_allowed, wrap_quote
@@ -154,23 +156,61 @@ def _amounts_by_protocol(
     return tuple(map(amount_of, names))
 
 
+class BuiltRoute(NamedTuple):
+    """A payload with what it was built from: the `steps` of a replay on `pools` (by key), and the market."""
+
+    payload: UnsignedTransaction
+    steps: Sequence[Step]
+    pools: Mapping[str, Pool]
+    market: MarketState
+
+    @property
+    def used_pools(self) -> dict[str, Pool]:
+        """The pools of the steps, by key."""
+        return {step.pool: self.pools[step.pool] for step in self.steps}
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens of the steps that the market describes."""
+        addresses = dict.fromkeys(token for step in self.steps for token in (step.token_in, step.token_out))
+        return [token for address in addresses if (token := self.market.tokens.get(address))]
+
+
+Confirm = Callable[[BuiltRoute], "UnsignedTransaction"]
+"""Returns the payload with the nodes that agree on its state. Raises `NodesDisagree`."""
+
+
 class LocalPayloads:
-    """Builds payloads of routes that are valid for `route_ttl_s`."""
+    """Builds payloads of routes that are valid for `route_ttl_s`.
 
-    def __init__(self, clock: Clock, route_ttl_s: int) -> None:
-        self._clock, self._route_ttl_s = clock, route_ttl_s
+    Every payload of this process comes from here. `confirm` returns it with the nodes that agree on its state, or
+    raises `NodesDisagree`; a method that is given another `confirm` calls that instead.
+    """
 
-    def of_quote(self, answer: LocalQuote, terms: SwapTerms, market: MarketState) -> UnsignedTransaction:
+    def __init__(self, clock: Clock, route_ttl_s: int, confirm: Confirm | None = None) -> None:
+        self._clock, self._route_ttl_s, self._confirm = clock, route_ttl_s, confirm
+
+    def of_quote(
+        self, answer: LocalQuote, terms: SwapTerms, market: MarketState, *, confirm: Confirm | None = None
+    ) -> UnsignedTransaction:
         """Return the payload of a quote on its own state; `market` has the router and the time of the newest block."""
         timed = self._with_deadline(terms, market)
         payload = build_transaction(
             answer.result, answer.quote.steps, answer.quote.amount_out, answer.pools, market.network, timed
         )
         gas_units = payload.gas_units or answer.quote.gas_units
-        return payload._replace(gas_units=gas_units, rounding=rounding_of(answer))
+        payload = payload._replace(gas_units=gas_units, rounding=rounding_of(answer))
+        built = BuiltRoute(payload, answer.quote.steps, answer.pools, _at_block(market, answer.state_source))
+        return self._confirmed(built, confirm)
 
     def of_route(
-        self, searchable: SearchableMarket, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None
+        self,
+        searchable: SearchableMarket,
+        result: RouteResult,
+        terms: SwapTerms,
+        *,
+        issued_ms: int | None = None,
+        confirm: Confirm | None = None,
     ) -> UnsignedTransaction:
         """Return the payload of an earlier route. Raises as `QuoteSource.build`.
 
@@ -188,7 +228,12 @@ class LocalPayloads:
         check_block_limit(gas_units, network)
         transfers = transfers_of_steps(done.steps, market)
         rounding = rounding_of_steps(done.steps, transfers, market.tokens)
-        return payload._replace(gas_units=payload.gas_units or gas_units, rounding=rounding)
+        payload = payload._replace(gas_units=payload.gas_units or gas_units, rounding=rounding)
+        return self._confirmed(BuiltRoute(payload, done.steps, pools, market), confirm)
+
+    def _confirmed(self, built: BuiltRoute, confirm: Confirm | None) -> UnsignedTransaction:
+        confirm = confirm or self._confirm
+        return built.payload if confirm is None else confirm(built)
 
     def _with_deadline(self, terms: SwapTerms, market: MarketState) -> SwapTerms:
         """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
@@ -202,6 +247,11 @@ class LocalPayloads:
         now_s = self._clock.now_s()
         from_s = chain_time_s(StateSource.of(market, now_s)) or int(market.network_time_s(now_s))
         return terms._replace(deadline_s=from_s + (terms.deadline_in_s or ttl_s))
+
+
+def _at_block(market: MarketState, state: StateSource) -> MarketState:
+    """Return the market with the block of the state of a quote."""
+    return market._replace(block=state.block, timestamp=state.timestamp, tag=state.tag)
 
 
 def _transaction_gas(result: RouteResult, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:

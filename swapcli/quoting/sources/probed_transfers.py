@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.quoting.sources.quote_source import KnownMarket
 from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.state.rpc.node import BlockHeader, Node
+from swapcli.state.transfers.transfer_probe import TransferTrial
 from swapcli.state.transfers.transfer_trials import plan_trials, run_transfer_trials
 
 
@@ -16,6 +19,12 @@ class ProbedTransfers:
     def __init__(self, known: KnownMarket, *, records: bool = True) -> None:
         self._known, self._records = known, records
         self._probed: dict[str, TransferBehaviour] = {}
+        self.trials: dict[str, list[TransferTrial]] = {}
+        """The trials that the node has run, by the address of the token."""
+        self.tried: dict[str, TransferBehaviour] = {}
+        """What they have shown, by the address of the token."""
+        self.on_trials: Callable[[Sequence[TransferTrial], Mapping[str, TransferBehaviour]], object] | None = None
+        """Receives trials that the node has just run, and what they have shown."""
 
     def applied_to(self, part: SearchableMarket) -> SearchableMarket:
         """Return `part` with the transfers that were probed since; itself unless they change what is routable."""
@@ -31,7 +40,14 @@ class ProbedTransfers:
         known = self._probed.keys() | market.transfers.keys() | market.network.transfers.keys()
         new = [token for token in tokens if token not in known]
         if new:
-            report = run_transfer_trials(node, block, plan_trials(new, market.pools.values(), market.network))
+            trials = plan_trials(new, market.pools.values(), market.network)
+            report = run_transfer_trials(node, block, trials)
+            if not report.failure:
+                for trial in trials:
+                    self.trials.setdefault(trial.token, []).append(trial)
+                self.tried |= report.behaviours
+                if self.on_trials is not None:
+                    self.on_trials(trials, report.behaviours)
             self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
             if self._records and not report.failure and not block.is_pending:
                 self._known.record_transfers(report.behaviours, block.number)

@@ -31,6 +31,8 @@ class FailoverClient:
         self._current = 0
         self._of_chain = {0}
         self._not_served: set[tuple[int, str]] = set()
+        self.answered: set[int] = set()
+        """The indexes of the nodes that have answered a request since the owner cleared it."""
 
     @property
     def redacted_url(self) -> str:
@@ -55,6 +57,10 @@ class FailoverClient:
     def use(self, index: int) -> None:
         """Use this node from now on. The caller has checked its chain id."""
         self._of_chain.add(index)
+        self._current = index
+
+    def prefer(self, index: int) -> None:
+        """Use this node from now on if it is of the chain and answers, else the next."""
         self._current = index
 
     def close(self) -> None:
@@ -87,6 +93,7 @@ class FailoverClient:
                     if treatment.is_repeated and not treatment.is_repeated_before_next:
                         nodes.append(index)  # it was left at once, as there were others
             else:
+                self.answered.add(index)
                 self._use(index, failure)
                 return results
         assert failure

@@ -168,6 +168,15 @@ class HashPinnedNode(Node, Protocol):
     pins_by_hash: ClassVar[bool]
 
 
+@runtime_checkable
+class WitnessableNode(Node, Protocol):
+    """A node that can confirm the state of another one's block."""
+
+    def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
+        """Return the block of that number with the present gas price and the code of a contract, after checking the
+        chain id; None if the node does not have it."""
+
+
 class HistoryNode(Node, Protocol):
     """A node that also finds blocks of any age. Whether it has their state is another question."""
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlsplit
 
 from swapcli.core.errors import LiveUnavailable, StaleNode, UpstreamError
@@ -32,6 +33,9 @@ from swapcli.state.rpc.request_budget import UNLIMITED, BudgetedConnection, Rene
 from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode, look_at
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 
+if TYPE_CHECKING:
+    from swapcli.state.rpc.witness_node import WitnessNode
+
 _MAX_HEDGE_DELAY_S: Final = 0.5
 _STARTERS: Final = 2
 _RESOLUTION_S: Final = 0.2
@@ -40,6 +44,8 @@ them is enough."""
 _BUDGET_WINDOW_S: Final = 3.0
 """Five requests in three seconds are the 100 requests a minute that HyperEVM's node is reported to take."""
 _REASON_CHARACTERS: Final = 200
+_WITNESS_ATTEMPTS: Final = 2
+"""Another node may take the place of a witness that fails, so that more attempts would only cost time."""
 _IDENTITY: Final = f"0x{4:040x}"
 """The contract at address 4, on EVM chains the precompile that returns its input: the cheapest call there is."""
 
@@ -185,11 +191,67 @@ class _PublicNode(FailoverNode):
         """The requests that may still be sent for the present block."""
         return self.budget.left
 
-    def prepare_check(self, max_requests: int) -> None:
-        """Allow so many requests from now on, to the node that is read; find one first if none was."""
+    @property
+    def sole_reader(self) -> str:
+        """The host of the node that alone has returned what was read since `read_head`; empty if several have."""
+        answered = self._failover.answered
+        return self._endpoints[next(iter(answered))].host if len(answered) == 1 else ""
+
+    def open_witnesses(self, multicall: str | None) -> Iterator[WitnessNode]:
+        """Yield each node alone, those first that have not returned what was read since `read_head`.
+
+        A node that has read everything alone is left out, since it would confirm itself. Each has its own connection
+        and budget. The caller closes them.
+        """
+        from swapcli.state.rpc.witness_node import WitnessNode
+
+        answered, hosts = self._failover.answered, [each.host for each in self._endpoints]
+        if self._winner is None:
+            self._records.load(hosts)
+        order = self._records.in_order(hosts)
+        repeated = [index for index in order if index in answered] if len(answered) > 1 else []
+        for index in (*(index for index in order if index not in answered), *repeated):
+            endpoint = self._endpoints[index]
+            http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
+            budget = RequestBudget(endpoint.node.quote_requests or UNLIMITED, _BUDGET_WINDOW_S)
+            connection = BudgetedConnection(http, budget)
+            client = JsonRpcClient(
+                connection,
+                self._live_timeout_s,
+                _WITNESS_ATTEMPTS,
+                time.sleep,
+                self._limits[endpoint.node.url],
+            )
+            yield WitnessNode(
+                self._contestant_class(client, self._chain_id, has_next=False),
+                endpoint.host,
+                multicall,
+                block_time_s=self._network_time.block_time_s,
+                close_node=client.close,
+                abort=connection.abandon,
+            )
+
+    @contextmanager
+    def checking(self, max_requests: int) -> Iterator[None]:
+        """Use another node than the one that was read, and allow so many requests, as long as the context lasts.
+
+        If the others fail, the first one is used after all. If none was read, one is found first.
+        """
         if self._winner is None:
             self.read_head()
-        self.budget.allow(max_requests)
+        first, answered = self._failover.current, self._failover.answered
+        order = self._records.in_order([each.host for each in self._endpoints])
+        others = [index for index in order if index not in answered]
+        self.budget.allow(max_requests + bool(others))
+        if others:
+            self._failover.prefer(others[0])
+            self._winner = others[0]
+        try:
+            yield
+        finally:
+            self._note_failover()
+            self._failover.use(first)
+            self._winner = first
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
@@ -218,6 +280,7 @@ class _PublicNode(FailoverNode):
             raise self._failure(result)
         self._winner = result.winner
         self._failover.use(result.winner)
+        self._failover.answered = {result.winner}
         self._follow(result.proof)
         offset_s = self._network_time.offset_s
         return result.proof.head._replace(clock_offset_s=offset_s) if offset_s else result.proof.head

@@ -287,6 +287,27 @@ class SingleRpcNode(JsonRpcNode):
             self._fail(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
+    def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
+        """As `WitnessableNode.read_head_at`."""
+        requests = [RpcRequest("eth_chainId", ()), _block_request(number), RpcRequest(_GAS_PRICE, ())]
+        if code_of is not None:
+            requests.append(RpcRequest("eth_getCode", (code_of, hex(number))))
+        chain, found, price, *code = self.send_optional(requests)
+        self._check_chain(self._number(chain, "eth_chainId"))
+        if found is None or isinstance(found, RpcError):
+            return None
+        block = self._block(found)
+        if block.number != number:
+            self._fail(_BLOCK, f"block {block.number} instead of {number}")
+        gas_price: int | UpstreamError
+        try:
+            gas_price = self._number(price, _GAS_PRICE)
+        except InvalidUpstreamResponse as error:
+            gas_price = error
+        return ChainHead(
+            block, gas_price, tag=None, code=_read_hex(code[0]) if code and isinstance(code[0], str) else None
+        )
+
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]

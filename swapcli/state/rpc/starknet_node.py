@@ -183,6 +183,21 @@ class SingleStarknetNode(JsonRpcNode):
             self._fail(_BLOCK, f"block {block.number} instead of {number}")
         return block if isinstance(found, dict) and found.get("status") == _STATUS_L1_ACCEPTED else None
 
+    def read_head_at(self, number: int, *, code_of: str | None = None) -> ChainHead | None:
+        """As `WitnessableNode.read_head_at`. The gas price and the code are not read."""
+        del code_of
+        requests = [RpcRequest(_CHAIN_ID, ()), RpcRequest(_BLOCK, ({"block_number": number},), is_optional=True)]
+        chain, found = self._send(requests)
+        self._check_chain(self._number(chain, _CHAIN_ID))
+        if isinstance(found, RpcError):
+            if found.code == _BLOCK_NOT_FOUND:
+                return None
+            raise UpstreamRejected(f"{self.redacted_url} rejected {_BLOCK}: {found.message}")
+        block = self._block(found)
+        if block.number != number:
+            self._fail(_BLOCK, f"block {block.number} instead of {number}")
+        return ChainHead(block, self._gas_price(found), tag=None)
+
     def read_block(self, number: int) -> BlockHeader | None:
         """As `Node.read_block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
         is_new = self._newest is None or number > self._newest.number

@@ -52,6 +52,7 @@ VALUES: dict[str, dict[str, object]] = {
     "api_url": {"https://a.example/": "https://a.example", "http://localhost:8000": "http://localhost:8000"},
     "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
     "names_rpc_url": {"http://a.example": Secret("http://a.example"), "/ipc": Secret("/ipc")},
+    "witness": {"http://a.example": Secret("http://a.example"), "https://b.example": Secret("https://b.example")},
     "api_key": {"one": Secret("one"), "two": Secret("two")},
     "timeout_s": {"0.5": 0.5, "30": 30.0},
     "publish_url": {"redis://a.example": Secret("redis://a.example"), "unix:///r.sock": Secret("unix:///r.sock")},

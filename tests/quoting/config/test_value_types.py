@@ -56,6 +56,7 @@ WRONG: dict[str, list[object]] = {
     ],
     "api_key_file": [5, {}],
     "names_rpc_url": ["ftp://a.example", "a.example", 5, True, ["a"]],
+    "witness": ["ftp://a.example", "a.example", 5, True, ["a"]],
     "api_key": [0.5, True, ["a"], "a b", "ключ"],
     "solve_time_s": [-1, 86_401, "soon", True],
     "service.solve_time_s": [-0.1, "long", []],

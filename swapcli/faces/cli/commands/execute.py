@@ -125,9 +125,7 @@ def execute(
     impact = payload_impact(quote_source, route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
     pools = route_pools(quote_source, route.result)
-    variants = route_payloads(
-        session.routers.findings, quote_source.network, route.result, pools, terms, transaction.gas_units
-    )
+    variants = route_payloads(session.routers.findings, quote_source.network, route.result, pools, terms, transaction)
     checked = checker.check_built(quote_source, route.result, transaction, variants) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)

@@ -33,7 +33,7 @@ def calldata_document(
     """
     result, network = answer.result, answer.network
     found: dict[str, Any] = render(result, network, unknown_price=None)
-    fields = swap.signed_fields | {"dialect": network.router_dialect}
+    fields = swap.signed_fields | {"dialect": network.router_dialect, "witnesses": payload.witnesses}
     if isinstance(payload.call, EncodedCall):
         document = {"quote": found, **encoded_call_fields(payload.call, network)}
         return document | fields | quote_fields(figures, network)
@@ -82,7 +82,8 @@ def execute_document(
         document = {**render_execute(payload, network)}
     if not isinstance(payload.call, EncodedCall):
         document |= _deadline_field(payload)
-    return document | swap.signed_fields | {"dialect": network.router_dialect} | quote_fields(figures, network)
+    fields = swap.signed_fields | {"dialect": network.router_dialect, "witnesses": payload.witnesses}
+    return document | fields | quote_fields(figures, network)
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:

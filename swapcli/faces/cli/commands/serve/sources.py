@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.config.settings import ServiceSettings
     from swapcli.quoting.followers.feed_follower import AnyFollowed
     from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.witness_node import Witnesses
 
 
 METRICS_PORT = "service.metrics_port"
@@ -40,7 +41,7 @@ class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network.
 
     `modelled` are the networks whose prices are not real at the start, and `price_request` is how the user requested
-    those.
+    those. `witnesses` by network confirm the state of payloads.
     """
 
     registry: MarketRegistry
@@ -48,6 +49,7 @@ class ServiceSources(NamedTuple):
     nodes: dict[str, RpcNode]
     modelled: tuple[str, ...]
     price_request: PriceRequest
+    witnesses: dict[str, Witnesses]
 
     def describe(self, url: str) -> Iterator[str]:
         """Yield the lines that a terminal shows about the service at `url`."""
@@ -95,7 +97,9 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         allowed_recipients=settings.service.allowed_recipients,
         reuse_searches=settings.service.reuse_searches,
     )
-    return ServiceSources(registry, pools.followed, pools.check_nodes, tuple(pools.modelled), pools.price_request)
+    return ServiceSources(
+        registry, pools.followed, pools.check_nodes, tuple(pools.modelled), pools.price_request, pools.witnesses
+    )
 
 
 def read_policy(session: Session) -> ServicePolicy:
@@ -125,6 +129,7 @@ def open_app(
         log=log,
         followers=followers,
         nodes=sources.nodes,
+        witnesses=sources.witnesses,
         member=member,
         state=open_shared_state(session, log),
     )

@@ -1,0 +1,245 @@
+"""Confirm the state behind a payload with other nodes, so that no single public node decides what is signed.
+
+A second node reads the pools of the route again, at the same block, and must return the same states to the unit. If it
+does not, a third one decides; if none can, there is no payload (`NodesDisagree`). Other pools that the first node has
+read count if the order would pay more with the second node's states of them: otherwise one node could make a bad route
+look like the best one by hiding the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from swapcli.core.errors import ChainReorganized, NodesDisagree, UpstreamError
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
+from swapcli.core.records import NamedTuple
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
+from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
+from swapcli.state.transfers.transfer_trials import run_transfer_trials
+
+if TYPE_CHECKING:
+    from swapcli.state.rpc.witness_node import Pending
+    from swapcli.state.transfers.transfer_probe import TransferTrial
+    from swapcli.state.transfers.transfer_trials import TransferReport
+
+_HINT: Final = "try again, or name a node that you trust with --rpc-url, or another witness with --witness"
+
+
+class Confirmation(NamedTuple):
+    """How many nodes agree on a state, including the one that it was read from.
+
+    `unconfirmed` says why there is no other one where there should be.
+    """
+
+    witnesses: int
+    unconfirmed: str = ""
+
+
+class BuiltState(NamedTuple):
+    """What a payload was built from: `pools` are those of its route, by key, as they were `read`.
+
+    The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
+    order would pay more with other states of pools, by key, None for one that cannot be read; it is None if the route
+    was given.
+    """
+
+    read: ReadState
+    pools: Mapping[str, Pool]
+    tokens: Sequence[Token]
+    trials: Sequence[TransferTrial] = ()
+    transfers: Mapping[str, TransferBehaviour] = {}
+    improves: Callable[[Mapping[str, Pool | None]], bool] | None = None
+
+
+class _Difference(Exception):
+    """A witness contradicts the first node: `str` says what differs."""
+
+
+class StateConfirmation:
+    """Has states confirmed by `witnesses`. The first of them reads while the first node is still being read.
+
+    Example: `confirmation.begin(snapshot)`, read the pools, then `confirmation.finish(state)`.
+    """
+
+    def __init__(self, witnesses: Witnesses) -> None:
+        self._witnesses = witnesses
+        self._mirror: WitnessNode | None = None
+        self._mirrored: BlockSnapshot | None = None
+        self._trials: dict[TransferTrial, None] = {}
+        self._transfers: dict[str, TransferBehaviour] = {}
+        self._mirrored_trials: Pending[TransferReport] | None = None
+
+    def begin(self, snapshot: BlockSnapshot) -> None:
+        """Have a witness read the block of a snapshot, and what is read into it from now on."""
+        if self._mirrored is snapshot:
+            return
+        self._discard()
+        mirror = next(self._witnesses.candidates(), None)
+        if mirror is None:
+            return
+        self._start(mirror, snapshot.read_state)
+        self._mirror, self._mirrored = mirror, snapshot
+        snapshot.on_read = mirror.prefetch
+
+    def begin_trials(self, trials: Sequence[TransferTrial], behaviours: Mapping[str, TransferBehaviour]) -> None:
+        """Have the witness run trials of transfers that the first node has run, with what they have shown."""
+        self._trials.update(dict.fromkeys(trials))
+        self._transfers |= behaviours
+        mirror, all_trials = self._mirror, [*self._trials]
+        if mirror is not None:
+            self._mirrored_trials = mirror.do(
+                lambda: run_transfer_trials(mirror.simulating, mirror.head().block, all_trials)
+            )
+
+    def finish(self, state: BuiltState) -> Confirmation:
+        """Return how many nodes agree on a state. Raises `NodesDisagree`, and `UpstreamError` of a witness that the
+        user has named."""
+        try:
+            return self._confirm(state)
+        finally:
+            self._discard()
+
+    def close(self) -> None:
+        """End the witness that reads along."""
+        self._discard()
+
+    def _confirm(self, state: BuiltState) -> Confirmation:
+        first = self._witnesses.first_host
+        agreeing = {first} if first else set()
+        unable: list[str] = []
+        differing: dict[str, str] = {}
+        is_missing = False
+        block, required = state.read.head.block, self._witnesses.required
+        candidates = self._candidates(state.read)
+        for witness in candidates:
+            if witness.host == first:
+                continue
+            try:
+                self._compare(witness, state)
+                agreeing.add(witness.host)
+            except _Difference as difference:
+                differing[witness.host] = str(difference)
+            except BlockMissing as error:
+                is_missing = True
+                differing[witness.host] = error.message
+            except UpstreamError as error:
+                if witness.is_named:
+                    raise
+                unable.append(f"{witness.host}: {error.message}")
+            if len(agreeing) >= required or len(differing) > 1 or (witness.is_named and differing):
+                break
+        candidates.close()
+        if len(agreeing) >= required and not (differing and len(agreeing) < 2):
+            return Confirmation(len(agreeing))
+        if differing:
+            read_from = first or self._witnesses.description
+            found = "; ".join(f"{host} {what}" for host, what in differing.items())
+            raise NodesDisagree(
+                f"nodes report different states of block {block.number:,}, on which the transaction would be built:"
+                f" it was read from {read_from}, but {found}",
+                hint=_HINT,
+                details={"block": block.number, "readFrom": read_from, "nodes": list(differing)},
+                is_outvoted=len(differing) > 1 or is_missing,
+            )
+        why = f" ({'; '.join(unable)})" if unable else ""
+        return Confirmation(max(len(agreeing), 1), f"no second node has confirmed the state of the pools{why}")
+
+    def _candidates(self, read: ReadState) -> Generator[WitnessNode, None, None]:
+        """Yield the witness that reads already, then the others."""
+        tried = set()
+        if self._mirror is not None and self._mirrored is not None and self._mirrored.head is read.head:
+            tried.add(self._mirror.host)
+            yield self._mirror
+        for witness in self._witnesses.candidates():
+            if witness.host in tried:
+                witness.close()
+                continue
+            tried.add(witness.host)
+            self._start(witness, read)
+            try:
+                yield witness
+            finally:
+                witness.close()
+
+    def _start(self, witness: WitnessNode, read: ReadState) -> None:
+        code_of = None if read.head.code is None else read.network.router
+        witness.start(read.head.block.number, code_of)
+
+    def _discard(self) -> None:
+        if self._mirrored is not None:
+            self._mirrored.on_read = None
+        if self._mirror is not None:
+            self._mirror.close()
+        self._mirror = self._mirrored = self._mirrored_trials = None
+
+    def _compare(self, witness: WitnessNode, state: BuiltState) -> None:
+        """Raise `_Difference` unless a witness reads the same state, and `UpstreamError` if it cannot be read."""
+        first, head = state.read, witness.head()
+        block = first.head.block
+        if block.hash and head.block != block:
+            what = "the hash" if head.block.hash != block.hash else "the time"
+            raise _Difference(f"has another block {block.number:,}: {what} differs")
+        if block.timestamp not in (0, head.block.timestamp):
+            raise _Difference(f"has another block {block.number:,}: the time differs")
+        if first.head.code is not None and head.code is not None and head.code != first.head.code:
+            raise _Difference(f"has other code of the router {first.network.router}")
+        with suppress(UpstreamError):  # what has failed is read again, and raises then
+            witness.finish()
+        try:
+            again = first.read_again(witness, head._replace(gas_price=first.head.gas_price))
+            self._check_pools(again, state)
+            self._check_router(again, first)
+            self._check_tokens(witness, again, state)
+        except ChainReorganized as error:
+            raise _Difference(f"has another block {block.number:,}") from error
+
+    def _check_pools(self, again: BlockSnapshot, state: BuiltState) -> None:
+        first = state.read
+        for key, pool in state.pools.items():
+            if key in again.pools and again.pools[key] != pool:
+                reason = f": {again.reasons[key]}" if key in again.reasons else ""
+                raise _Difference(f"reports another state of the pool {key}{reason}")
+        others = {
+            key: pool
+            for key, pool in again.pools.items()
+            if key not in state.pools and pool != first.pools.get(key, pool)
+        }
+        if others and state.improves is not None and state.improves(others):
+            raise _Difference(f"reports another state of the pool {next(iter(others))}, with which the order pays more")
+
+    def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
+        registered, registry = first.registered_router, first.network.dialect_router.registry
+        if registered is not None and registry is not None and again.read_router(registry) != registered:
+            raise _Difference(f"names another router in the registry {registry}")
+
+    def _check_tokens(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
+        """Compare the decimals of the tokens, and how they transfer."""
+        from swapcli.state.tokens import load_tokens
+
+        tokens = {each.address: each for each in state.tokens}
+        reader = BlockReader(witness, again.head.block, again.network.multicall)
+        for found in load_tokens(reader, list(tokens)):
+            if isinstance(found, Token) and found.decimals != tokens[found.address].decimals:
+                raise _Difference(f"reports {found.decimals} decimals of the token {found.address}")
+        self._check_transfers(witness, again, state)
+
+    def _check_transfers(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
+        """Compare how tokens transfer: those of the route, and those that limited the choice of routes."""
+        trials = {**dict.fromkeys(state.trials), **self._trials}
+        if not trials:
+            return
+        if witness is self._mirror and self._mirrored_trials is not None and trials == self._trials:
+            report = self._mirrored_trials.result()
+        else:
+            report = run_transfer_trials(witness.simulating, again.head.block, [*trials])
+        used = {each.address for each in state.tokens}
+        for token, behaviour in {**state.transfers, **self._transfers}.items() if not report.failure else ():
+            other = report.behaviours.get(token, behaviour)
+            is_known = token in used or UNKNOWN not in (behaviour, other)
+            if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
+                raise _Difference(f"reports other transfers of the token {token}")

@@ -1,0 +1,209 @@
+"""Other nodes that read again what a first one has read, so that no single node decides what is signed.
+
+A `WitnessNode` is one node alone. It reads in a thread of its own, while the first node is still being read: the block,
+then each batch of calls that the first node has answered. What it has read, it remembers, so that the pools can be
+built from its answers without another request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.state.rpc.delegating_node import DelegatingNode
+from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, MAX_BLOCKS_OLD
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    ChainHead,
+    ContractCall,
+    ReturnData,
+    WitnessableNode,
+)
+
+T = TypeVar("T")
+
+_MIN_WAIT_S: Final = 1.0
+"""Nodes of one network differ by a second or two, whatever the time between blocks."""
+_MAX_WAIT_S: Final = 12.0
+_WAIT_STEPS: Final = 4
+_MAX_JOB_S: Final = 30.0
+
+
+class BlockMissing(UpstreamError):
+    """The node is up to date, but does not have the block."""
+
+    code = "BLOCK_MISSING"
+
+
+class Witnesses(Protocol):
+    """The nodes that can confirm the state of a block that others have read."""
+
+    @property
+    def first_host(self) -> str:
+        """The host of the node that has read the state alone; empty if that were several nodes, or an unknown one."""
+
+    @property
+    def description(self) -> str:
+        """What has been read, for messages, if there is no `first_host`."""
+
+    @property
+    def required(self) -> int:
+        """How many nodes must agree on a state, including the one that has read it, if there are that many."""
+
+    def candidates(self) -> Iterator[WitnessNode]:
+        """Yield the nodes that may confirm the state, in the order to try them. The caller closes them."""
+
+
+class Pending(Generic[T]):
+    """The result of a job of another thread, which takes `timeout_s` at most."""
+
+    def __init__(self, job: Callable[[], T], timeout_s: float) -> None:
+        self._job, self._timeout_s, self._done = job, timeout_s, Event()
+        self._results: list[T] = []
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Do the job."""
+        try:
+            self._results.append(self._job())
+        except Exception as error:  # raised in the thread that waits
+            self._error = error
+        self._done.set()
+
+    def result(self) -> T:
+        """Return the result, or raise the error, once there is one. Raises `UpstreamTimeout`."""
+        if not self._done.wait(self._timeout_s):
+            raise UpstreamTimeout("it did not answer in time")
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+
+class WitnessNode(DelegatingNode[WitnessableNode]):
+    """A `RememberingNode` over one node alone, whose `host` is for messages.
+
+    `start` and `prefetch` return at once. `head` and `finish` wait for them, and raise their errors. `close_node` ends
+    its connections, and `abort` an exchange that is under way.
+    """
+
+    def __init__(
+        self,
+        node: WitnessableNode,
+        host: str,
+        multicall: str | None,
+        *,
+        block_time_s: float | None,
+        close_node: Callable[[], object],
+        abort: Callable[[], object] = bool,
+        is_named: bool = False,
+        timeout_s: float = _MAX_JOB_S,
+        now_s: Callable[[], float] = time.time,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        super().__init__(node)
+        self.host, self.is_named = host, is_named
+        self._multicall, self._block_time_s = multicall, block_time_s or DEFAULT_BLOCK_TIME_S
+        self._close_node, self._abort = close_node, abort
+        self._timeout_s, self._now_s, self._pause = timeout_s, now_s, pause
+        self._known: dict[ContractCall, ReturnData] = {}
+        self._jobs: SimpleQueue[Pending[Any] | None] = SimpleQueue()
+        self._started: Pending[ChainHead] | None = None
+        self._last: Pending[None] | None = None
+        self._prefetched: SimpleQueue[Sequence[ContractCall]] = SimpleQueue()
+        self._is_closed = False
+
+    @property
+    def simulating(self) -> WitnessableNode:
+        """The node itself, which may simulate calls on hypothetical state."""
+        return self._node
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it has begun to read a block."""
+        return self._started is not None
+
+    def start(self, number: int, code_of: str | None = None) -> None:
+        """Begin to read a block. Until it is there, wait for one block time."""
+        Thread(target=self._work, daemon=True).start()
+        self._started = self.do(lambda: self._find_block(number, code_of))
+
+    def head(self) -> ChainHead:
+        """Return the block, with the present gas price and the code of the contract. Raises `BlockMissing` if the node
+        is up to date and does not have it, and `UpstreamError`."""
+        assert self._started is not None
+        return self._started.result()
+
+    def prefetch(self, calls: Sequence[ContractCall]) -> None:
+        """Begin to make calls on the state of the block. Batches that wait are sent together."""
+        self._prefetched.put(calls)
+        self._last = self.do(self._call_prefetched)
+
+    def do(self, job: Callable[[], T]) -> Pending[T]:
+        """Begin to run a job on this node, after those before it."""
+        pending = Pending(job, self._timeout_s)
+        self._jobs.put(pending)
+        return pending
+
+    def finish(self) -> None:
+        """Wait for what was begun. Raises its error."""
+        self.head()
+        if self._last is not None:
+            self._last.result()
+
+    def recall(self, calls: Sequence[ContractCall], at: BlockHeader) -> Mapping[int, ReturnData]:
+        """As `RememberingNode.recall`."""
+        del at
+        return {place: self._known[call] for place, call in enumerate(calls) if call in self._known}
+
+    def remember(self, answers: Sequence[tuple[ContractCall, ReturnData]], at: BlockHeader) -> None:
+        """As `RememberingNode.remember`."""
+        del at
+        self._known.update(answers)
+
+    def close(self) -> None:
+        """End its thread and its connections."""
+        self._is_closed = True
+        self._abort()
+        if self._started is None:
+            self._close_node()
+        else:
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        try:
+            while (job := self._jobs.get()) is not None and not self._is_closed:
+                job.run()
+        finally:
+            self._close_node()  # by this thread, which may still have been sending
+
+    def _find_block(self, number: int, code_of: str | None) -> ChainHead:
+        wait_s = min(max(self._block_time_s, _MIN_WAIT_S), _MAX_WAIT_S)
+        for step in range(_WAIT_STEPS + 1):
+            head = self._node.read_head_at(number, code_of=code_of)
+            if head is not None:
+                return head
+            if step < _WAIT_STEPS and not self._is_closed:
+                self._pause(wait_s / _WAIT_STEPS)
+        newest = self._node.read_head().block
+        if self._now_s() - newest.timestamp > MAX_BLOCKS_OLD * self._block_time_s + _MIN_WAIT_S:
+            raise UpstreamError(f"its newest block, {newest.number:,}, is old")
+        raise BlockMissing(f"does not have it: its newest is block {newest.number:,}")
+
+    def _call_prefetched(self) -> None:
+        """Make the calls of all batches that wait. Raises `UpstreamError`, also if the block could not be found."""
+        calls: dict[ContractCall, None] = {}
+        while True:
+            try:
+                calls.update(dict.fromkeys(self._prefetched.get_nowait()))
+            except Empty:
+                break
+        unknown = [call for call in calls if call not in self._known]
+        if unknown:
+            reader = BlockReader(self, self.head().block, self._multicall)
+            reader.call(unknown)
+            reader.verify_block()
