@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> tuple[PayloadReview, int | None]:
     """Return the review with the warnings of a simulation and of contracts without code, and the usual price of gas.
 
-    The price is in wei a unit. Only a node that the user has named is read, and its fees only if the payload has any. Raises `UpstreamError`.
+    The price is in wei a unit. Only a node that the user has named is read, and its fees only if the payload has any.
+    Raises `UpstreamError`.
     """
     network = review.network
     if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
