@@ -177,6 +177,7 @@ async def _lifespan(
     member: GroupMember | None,
 ) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
+    freezes = gc.get_freeze_count() == 0
     opening = loop.create_task(_open_markets(service))
     watching = loop.create_task(_replace_stuck_searches(service, log, member))
     if state is not None:
@@ -186,7 +187,8 @@ async def _lifespan(
     finally:
         opening.cancel()
         watching.cancel()
-        gc.unfreeze()
+        if freezes:  # what the process around the service has frozen stays so
+            gc.unfreeze()
         monitor.close()
         service.events.close()
         service.worker.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import socket
@@ -18,7 +19,7 @@ from swapcli.core.errors import InvalidOption
 from swapcli.faces.service.request_io import MAX_BODY_BYTES
 from swapcli.faces.service.server import base_url, bind
 from tests.examples import few
-from tests.support.service import build_order_query, build_swap_terms
+from tests.support.service import build_app, build_order_query, build_swap_terms, open_registry, serve_app
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 
 QUERY = "&".join(f"{key}={value}" for key, value in build_order_query("testnet").items())
@@ -339,3 +340,11 @@ def peak_bytes(service: ServiceProcess) -> int:
     """The peak memory of the process."""
     status = Path(f"/proc/{service.process.pid}/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
+
+
+def test_objects_that_a_program_has_frozen_stay_frozen() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with serve_app(build_app(open_registry(["base"]))):
+        pass
+    assert gc.get_freeze_count() >= frozen
