@@ -226,6 +226,7 @@ class _Document:
         if nested is not None:
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
             own = parse_transaction(entry, place)
+            self._oddities += own.oddities
             sender = [each if each.sender else each._replace(sender=own.sender) for each in found.listed]
             return sender, chains | find_chains(entry, place)
         return [parse_transaction(entry, place, is_sent=True)], find_chains(entry, place)
@@ -246,6 +247,7 @@ class _Document:
                 raise InvalidInput("the JSON has no calldata or data", hint=HINT)
             return PayloadInput(own, network, document=document), chains
         name, entries = listed
+        self._oddities += own.oddities
         found, more = self._read_list(entries, (*opened.path, name), name)
         found = found._replace(network=network, document=document)
         if own.has_content:

@@ -202,5 +202,5 @@ def test_text_within_the_grammar_that_is_not_whole_is_an_error(text: str) -> Non
 
 def test_many_places_are_counted() -> None:
     given = parse_payload(CAST.replace("--value 5", "--value 5 " + "$" * 30))
-    assert given.oddities[-1] == "there are 25 more such places"
+    assert given.oddities[-1] == "25 more places are unusual"
     assert len(given.oddities) == 6
