@@ -48,6 +48,25 @@ def test_every_honest_form_of_starknet_is_read_whole(name: str) -> None:
     assert set(given.chain_ids) <= {int.from_bytes(b"SN_MAIN")}
 
 
+@pytest.mark.parametrize("name", ["eth_sendTransaction", "wallet_sendCalls", "LI.FI", "node, alone", "Safe, kit"])
+def test_a_list_of_one_is_that_one(name: str) -> None:
+    given = parse_payload(json.dumps([FORMS[name]]))
+    assert (given.payload.to, given.payload.calldata, given.payload.value) == (ROUTER, DATA, VALUE)
+    assert given.oddities == ()
+    twice = parse_payload(json.dumps([FORMS[name]] * 2))
+    assert (len(twice.listed), twice.oddities) == (2, ())
+    lines = parse_payload("\n".join(map(json.dumps, [FORMS[name]] * 2)))
+    assert lines.listed == twice.listed
+
+
+@pytest.mark.parametrize("name", ["get-starknet", "version 3", "Cairo 0", "node"])
+def test_a_list_of_one_of_starknet_is_that_one(name: str) -> None:
+    for form in ([STARKNET_FORMS[name]], {"jsonrpc": "2.0", "id": 1, "result": [STARKNET_FORMS[name]]}):
+        given = parse_payload(json.dumps(form))
+        assert [each.entrypoint for each in given.listed] == ["approve", "swap"]
+        assert given.oddities == ()
+
+
 # --- what is left out
 
 
@@ -210,9 +229,13 @@ def test_harmless_content_is_not_named(added: str) -> None:
         {"params": {"request": {"method": "eth_sendTransaction", "params": [CALL]}, "then": EVIL}},
         {"issues": {"allowance": {"spender": STRANGER}}, "transaction": CALL},
         {"route": {"fills": [{**EVIL, "source": "x"}]}, "transaction": CALL},
+        {"transactions": [{**EVIL, "calls": [CALL]}]},
+        {"result": {**CALL, "rawTransaction": "0x02" + "ab" * 100}},
+        {"calls": [CALL], "operation": 1},
+        [{"calls": [CALL], **EVIL}, CALL],
     ],
 )
-def test_two_transactions_are_never_read_as_one(form: Json) -> None:
+def test_two_transactions_are_never_read_as_one(form: Any) -> None:
     assert parse_payload(json.dumps(form)).oddities
 
 
