@@ -307,9 +307,18 @@ def _is_access_list(text: str) -> bool:
         entries = parse_json(text.encode(errors="replace"), "the access list")
     except InvalidInput:
         return False
-    return isinstance(entries, list) and all(
-        isinstance(entry, Mapping) and entry.keys() == {"address", "storageKeys"} for entry in entries
-    )
+    return isinstance(entries, list) and all(map(_is_access_entry, entries))
+
+
+def _is_access_entry(entry: object) -> bool:
+    if not isinstance(entry, Mapping) or entry.keys() != {"address", "storageKeys"}:
+        return False
+    slots = entry["storageKeys"]
+    return _is_hex(entry["address"]) and isinstance(slots, list) and all(map(_is_hex, slots))
+
+
+def _is_hex(value: object) -> bool:
+    return isinstance(value, str) and _HEX.fullmatch(value) is not None
 
 
 def _parse_decimal(text: str, name: str) -> int:

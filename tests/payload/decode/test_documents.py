@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
+from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.documents import parse_payload
-from tests.payload.decode.forms import ME, STRANGER, Json, account_felts, evm_forms, starknet_forms
+from tests.examples import examples, generator
+from tests.payload.decode.forms import HASH, ME, STRANGER, Json, account_felts, evm_forms, starknet_forms
 
 ROUTER, DATA, VALUE = "0x" + "55" * 20, "0x8619b04e" + "07" * 320, 10**18
 FORMS = evm_forms(ROUTER, DATA, VALUE)
@@ -265,3 +269,33 @@ def test_more_calls_of_an_account_are_listed() -> None:
     assert [each.entrypoint for each in given.listed] == ["approve", "approve", "swap"]
     deployed = parse_payload(json.dumps({**invoke, "account_deployment_data": ["0x1"]}))
     assert "also deploys the account" in deployed.listed[0].oddities[0]
+
+
+# --- what is of another type
+
+VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 10**70, "", "0x", "x", HASH, [], {}, [1], ["0x1"], [[]], [{}], {"a": 1}, {"to": "x"},
+    {"id": None}, {"address": None}, {"method": 1}, CALL,
+)  # fmt: skip
+KEYS = (
+    "to", "data", "calldata", "method", "params", "result", "calls", "transactions", "chain", "chainId", "network",
+    "type", "operation", "raw", "tx", "account", "jsonrpc", "request", "value", "from", "authorizationList",
+)  # fmt: skip
+
+
+def test_fields_of_any_type_are_read_or_an_error() -> None:
+    rng = generator("fields of any type")
+    forms = [each for each in (*FORMS.values(), *STARKNET_FORMS.values()) if isinstance(each, dict)]
+    for _ in range(examples(400, full=4_000)):
+        changed = rng.choice(at_each_place(rng.choice(forms), None))
+        place = rng.choice(list(objects_in(changed)))
+        place[rng.choice((*place, *KEYS))] = rng.choice(VALUES)
+        with suppress(InvalidInput):
+            parse_payload(json.dumps(changed))
+
+
+def objects_in(value: Any) -> Iterator[Json]:
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects_in(each)
