@@ -140,10 +140,13 @@ def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
     from swapcli.payload.decode.typed_permits import find_typed_data, parse_permit
 
     found = parse_object(document, "the document")
-    if (typed := find_typed_data(found)) is not None:
+    opened = open_envelopes(found)
+    inner = opened.content if isinstance(opened.content, Mapping) else found
+    if (typed := find_typed_data(inner)) is not None:
         permit = parse_permit(typed)
         rest = {name: value for name, value in found.items() if name not in _TYPED_DATA_KEYS and typed is found}
-        return PayloadInput(permit, chain_ids=_chain_ids(permit), oddities=find_foreign(rest, (), {}, permit.to))
+        chain_ids = tuple(dict.fromkeys((*_chain_ids(permit), *opened.chains.ids)))
+        return PayloadInput(permit, chain_ids=chain_ids, oddities=find_foreign(rest, (), {}, permit.to))
     return _Document(found).read(found)
 
 

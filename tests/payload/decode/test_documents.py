@@ -12,6 +12,7 @@ import pytest
 
 from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.documents import parse_payload
+from swapcli.payload.evm.permit import PermitTerms, permit2_message
 from tests.examples import examples, generator
 from tests.payload.decode.forms import HASH, ME, STRANGER, Json, account_felts, evm_forms, starknet_forms
 
@@ -299,3 +300,19 @@ def objects_in(value: Any) -> Iterator[Json]:
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from objects_in(each)
+
+
+# --- messages in envelopes
+
+
+def test_a_message_is_read_in_the_envelopes_of_transactions() -> None:
+    terms = PermitTerms(STRANGER, ME, ROUTER, 30_000_000, 4_000_000_000)
+    message = permit2_message(terms, 0, 8453).document()
+    request = {"method": "eth_signTypedData_v4", "params": [ME, json.dumps(message)]}
+    for form in (message, request, {"params": {"request": request, "chainId": "eip155:8453"}}):
+        given = parse_payload(json.dumps(form))
+        assert given.payload.permit is not None
+        assert (given.payload.permit.spender, given.chain_ids, given.oddities) == (ROUTER, (8453,), ())
+    wrapped = parse_payload(json.dumps({"params": {"request": request, "chainId": "eip155:1"}}))
+    assert wrapped.chain_ids == (8453, 1)
+    assert parse_payload(json.dumps({**message, "more": EVIL})).oddities
