@@ -137,7 +137,9 @@ def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
             raise InvalidInput("this is not a list of felts or transactions", hint=HINT)
         return PayloadInput(GivenTransaction(felts=felts))
     found = parse_object(document, "the document")
-    if (message := _parse_message(found)) is not None:
+    inner = open_envelopes(found).content
+    message = _parse_message(found) or (_parse_message(inner) if isinstance(inner, Mapping) else None)
+    if message is not None:
         return PayloadInput(message, chain_ids=_chain_ids(message))
     return _Document(found).read(found)
 
@@ -181,12 +183,16 @@ class _Document:
         self._oddities: list[str] = []
 
     def read_all(self, entries: Sequence[object]) -> PayloadInput:
-        """Read a list of transactions and messages, or of objects that have one each."""
+        """Read a list of transactions and messages, or of objects that have one each. A list of one is that one."""
+        if len(entries) == 1 and _parse_message(entry := parse_object(entries[0], "[0]")) is None:
+            return self.read(entry, (0,))
         return self._finish(*self._read_list(entries, (), None))
 
-    def read(self, document: Mapping[str, object]) -> PayloadInput:
-        """Read a document with one transaction, or with a list of them."""
-        opened = self._open(document, ())
+    def read(self, document: Mapping[str, object], path: JsonPath = ()) -> PayloadInput:
+        """Read a document with one transaction, or with a list of them; `path` leads to it."""
+        opened = self._open(document, path)
+        if path:  # a list has whole transactions
+            opened = opened._replace(is_sent=True)
         if isinstance(opened.content, str):
             found = _from_hex("".join(opened.content.split()))
             self._compare_raw(found.payload, opened)
@@ -235,13 +241,12 @@ class _Document:
             return [_from_hex("".join(content.split())).payload], Chains()
         entry = parse_object(content, place.removesuffix(".") or "the transaction")
         nested = _find_list(entry)
-        self._read.add(opened.path)
-        if nested is not None:
+        if nested is not None:  # what else the entry has is not read, and so is named if it could be signed
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
-            own = parse_transaction(entry, place)
-            sender = [each if each.sender else each._replace(sender=own.sender) for each in found.listed]
-            return sender, chains | find_chains(entry, place)
-        return [parse_transaction(entry, place, is_sent=True)], find_chains(entry, place)
+            return found.listed, chains | find_chains(entry, place)
+        self._read.add(opened.path)
+        own = parse_transaction(entry, place, is_sent=True)
+        return self._account_calls(own, entry), find_chains(entry, place)
 
     def _read_object(self, opened: Opened) -> tuple[PayloadInput, Chains]:
         content = parse_object(opened.content, "the document")
@@ -253,12 +258,14 @@ class _Document:
         network, chains = _network(document), find_chains(document, "")
         own = parse_transaction(document, "", is_sent=opened.is_sent and listed is None)
         if listed is None:
-            if own.felts is not None and _is_account_transaction(document):
-                return self._read_account(own, document, network), chains
+            calls = self._account_calls(own, document)
+            if calls != [own]:
+                return _from_list(calls, network)._replace(document=document), chains
             if not own.has_content and own.to is None:
                 raise InvalidInput("the JSON has no calldata or data", hint=HINT)
             return PayloadInput(own, network, document=document), chains
         name, entries = listed
+        self._oddities += own.oddities
         found, more = self._read_list(entries, (*opened.path, name), name)
         found = found._replace(network=network, document=document)
         if own.has_content:
@@ -270,23 +277,21 @@ class _Document:
         sender = found.payload.sender or own.sender or _safe_address(document)
         return found._replace(payload=found.payload._replace(sender=sender)), chains | more
 
-    def _read_account(self, own: GivenTransaction, document: Mapping[str, object], network: str | None) -> PayloadInput:
-        """Read the calls inside a transaction of an account on Starknet.
+    def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
+        """Return the calls inside a transaction of an account on Starknet; any other transaction alone.
 
         The account may be a relayer's, so its address does not say who shall receive the output.
         """
-        own = own._replace(sender=None)
+        if own.felts is None or not _is_account_transaction(document):
+            return [own]
+        own = own._replace(sender=None, nonce=None)
         try:
             calls = parse_account_calls(own.felts or ())
         except InvalidInput as error:
             self._oddities.append(error.message)
-            return PayloadInput(own._replace(entrypoint=_EXECUTE), network, document=document)
-        listed = [
-            own._replace(to=call.to, felts=call.felts, entrypoint=call.entrypoint, nonce=None, oddities=())
-            for call in calls
-        ]
-        listed[0] = listed[0]._replace(oddities=own.oddities)
-        return _from_list(listed, network)._replace(document=document)
+            return [own._replace(entrypoint=_EXECUTE)]
+        first, *others = [own._replace(to=each.to, felts=each.felts, entrypoint=each.entrypoint) for each in calls]
+        return [first, *(each._replace(oddities=()) for each in others)]
 
     def _compare_raw(self, raw: GivenTransaction, opened: Opened) -> None:
         """Compare the bytes of a signed transaction with its fields, which nodes and libraries give beside them."""

@@ -100,7 +100,8 @@ def _find(document: Mapping[str, object]) -> tuple[JsonPath, _Envelope] | None:
 
 def _request(document: Mapping[str, object]) -> JsonPath:
     """Find the only parameter of a request to a wallet or node."""
-    if not any(document.get(name) in _REQUESTS for name in _REQUEST_NAMES) or "params" not in document:
+    methods = [document.get(name) for name in _REQUEST_NAMES]
+    if "params" not in document or not any(isinstance(each, str) and each in _REQUESTS for each in methods):
         return ()
     params = document["params"]
     if isinstance(params, Mapping):

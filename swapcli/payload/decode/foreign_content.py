@@ -8,7 +8,8 @@ from typing import Final
 
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.networks.permit2 import PERMIT2
-from swapcli.payload.decode.envelopes import JsonPath
+from swapcli.payload.decode.envelopes import RAW_NAMES, JsonPath
+from swapcli.payload.decode.given_transaction import shorten_places
 from swapcli.payload.decode.transaction_fields import (
     AUTHORIZATION_NAMES,
     CALLDATA_NAMES,
@@ -19,11 +20,15 @@ from swapcli.payload.decode.transaction_fields import (
     runs_foreign_code,
 )
 
+_MORE_CALLDATA_NAMES: Final = ("txdata", "calldatas")
+_MORE_TO_NAMES: Final = ("txto", "txtarget")
+"""Names of services whose transactions decode does not read."""
 _CONTENT: Final = re.compile(r"\s*(?:0[xX][0-9a-fA-F]|[0-9])")
 """How calldata or a felt begins; other text is for people."""
+_BYTES: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{80,}")
+"""The bytes of a transaction, which are more than those of any hash."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
 """Of a step of an aggregator's route, in which `to` is a token."""
-_MAX_PLACES: Final = 5
 _SHOWN_CHARACTERS: Final = 60
 
 
@@ -40,9 +45,7 @@ def find_foreign(
     that leads on. `messages` are the paths of messages, which are judged whole. `contract` is what the payload calls:
     it may be the spender of an approval, as may Permit2.
     """
-    found = list(dict.fromkeys(_walk(document, (), read, openings, contract, messages)))
-    left = len(found) - _MAX_PLACES
-    return tuple(found[:_MAX_PLACES]) + ((f"there are {left} more such places",) if left > 0 else ())
+    return shorten_places(list(dict.fromkeys(_walk(document, (), read, openings, contract, messages))))
 
 
 def _walk(
@@ -58,27 +61,30 @@ def _walk(
             yield from _walk(each, (*path, number), read, openings, contract, messages)
     if not isinstance(value, Mapping) or path in messages:
         return
+    followed = openings.get(path)
     if path not in read:
-        followed = openings.get(path)
         rest = {name: each for name, each in value.items() if name != followed}
         names = list(_signable(rest, contract))
         if names and not (len(path) > 1 and "fills" in path and rest.keys() <= _FILL_KEYS):
             yield f"{_shown(path)} has {' and '.join(names)}, which decode does not read"
         yield from _dangers(rest, path)
+    for name, each in named(value, RAW_NAMES):
+        if name != followed and isinstance(each, str) and _BYTES.fullmatch(each.strip()):
+            yield f"{_shown((*path, name))} is another transaction, which decode does not read"
     for name, each in value.items():
         yield from _walk(each, (*path, name), read, openings, contract, messages)
 
 
 def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str]:
     """Yield the names of the fields that a transaction or an approval has."""
-    for name, value in named(entry, CALLDATA_NAMES):
+    for name, value in named(entry, (*CALLDATA_NAMES, *_MORE_CALLDATA_NAMES)):
         contents = value if isinstance(value, list) else [value]
         if contents and all(
             (isinstance(each, str) and _CONTENT.match(each)) or (isinstance(each, int) and each is not True)
             for each in contents
         ):
             yield name
-    for name, value in named(entry, TO_NAMES):
+    for name, value in named(entry, (*TO_NAMES, *_MORE_TO_NAMES)):
         if isinstance(value, str) and value.strip():
             yield name
     own = {PERMIT2, (contract or "").lower()}

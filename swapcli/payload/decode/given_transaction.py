@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.encoding.text import truncate
@@ -17,6 +18,7 @@ MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
 HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or what swapcli calldata prints"
 
+_MAX_PLACES: Final = 5
 _SHOWN_CHARACTERS: Final = 40
 _SELECTOR_CHARACTERS: Final = 10
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
@@ -60,6 +62,13 @@ class GivenTransaction(NamedTuple):
             return self.entrypoint == SWAP
         selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
         return selector in DECODERS and selector not in _APPROVALS
+
+
+def shorten_places(sentences: Sequence[str]) -> tuple[str, ...]:
+    """Return the first sentences about places in a text, and how many there are beyond them."""
+    left = len(sentences) - _MAX_PLACES
+    more = () if left <= 0 else (f"{left} more {'place is' if left == 1 else 'places are'} unusual",)
+    return (*sentences[:_MAX_PLACES], *more)
 
 
 def parse_calldata(text: str) -> str:

@@ -107,6 +107,8 @@ def _transaction(signed: _Signed) -> GivenTransaction:
         sender = _recover(signed.content, *signed.signature)
         if sender is None:
             oddities.append("the signature of the transaction is not valid")
+        if signed.chain_id is None:
+            oddities.append("the signed transaction names no chain: it is valid on every one")
     return GivenTransaction(
         f"0x{data.hex()}",
         to=f"0x{to.hex()}" if to else None,

@@ -16,7 +16,7 @@ from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode import shell_grammar as grammar
-from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
+from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata, shorten_places
 from swapcli.payload.decode.quantities import parse_quantity
 
 _CAST: Final = re.compile(r"\bcast\s+send\b")
@@ -30,7 +30,6 @@ _TOKEN: Final = re.compile(
 )
 """A part of a shell text. Nothing but the first four is in the grammar; a quote that is never closed is another."""
 _COMMAND_ENDS: Final = frozenset(";|&")
-_MAX_PLACES: Final = 5
 _SHOWN_CHARACTERS: Final = 40
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
 _ADDRESS_CHARACTERS: Final = 42
@@ -106,9 +105,13 @@ class _Reader:
     def _form(
         self, transactions: Sequence[GivenTransaction], network: str | None, document: Mapping[str, object]
     ) -> ShellForm:
-        left = len(self._oddities) - _MAX_PLACES
-        oddities = self._oddities[:_MAX_PLACES] + ([f"there are {left} more such places"] if left > 0 else [])
-        return ShellForm(tuple(transactions), network, document, tuple(dict.fromkeys(oddities)))
+        oddities = tuple(dict.fromkeys(self._oddities))
+        if oddities:  # what a shell would change is no address
+            transactions = [
+                each._replace(to=_address_or_none(each.to), sender=_address_or_none(each.sender))
+                for each in transactions
+            ]
+        return ShellForm(tuple(transactions), network, document, shorten_places(oddities))
 
     # --- words
 
@@ -285,6 +288,10 @@ def _variable(variables: Mapping[str, str], name: str) -> str:
     return variables[name]
 
 
+def _address_or_none(text: str | None) -> str | None:
+    return text if text and _HEX.fullmatch(text) and len(text) == _ADDRESS_CHARACTERS else None
+
+
 def _find_transaction(words: Sequence[_Word]) -> GivenTransaction:
     """Return what can be read of a command that is outside the grammar: an address, and calldata."""
     found = [match[0] for word in words if (match := _HEX.match(word.text.rpartition("=")[2]))]
@@ -300,9 +307,18 @@ def _is_access_list(text: str) -> bool:
         entries = parse_json(text.encode(errors="replace"), "the access list")
     except InvalidInput:
         return False
-    return isinstance(entries, list) and all(
-        isinstance(entry, Mapping) and entry.keys() == {"address", "storageKeys"} for entry in entries
-    )
+    return isinstance(entries, list) and all(map(_is_access_entry, entries))
+
+
+def _is_access_entry(entry: object) -> bool:
+    if not isinstance(entry, Mapping) or entry.keys() != {"address", "storageKeys"}:
+        return False
+    slots = entry["storageKeys"]
+    return _is_hex(entry["address"]) and isinstance(slots, list) and all(map(_is_hex, slots))
+
+
+def _is_hex(value: object) -> bool:
+    return isinstance(value, str) and _HEX.fullmatch(value) is not None
 
 
 def _parse_decimal(text: str, name: str) -> int:

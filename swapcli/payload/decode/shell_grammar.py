@@ -60,7 +60,7 @@ _VALUES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         CALLDATA: _HEX,
         MIN_RECEIVED: _DECIMAL,
         EXPIRES_AT: _DECIMAL,
-        WARNINGS: re.compile(r"(?:[A-Za-z0-9_.:-]+(?: [A-Za-z0-9_.:-]+)*)?"),
+        WARNINGS: re.compile(r"(?:[A-Z][A-Z0-9_]*(?: [A-Z][A-Z0-9_]*)*)?"),
         APPROVALS: _DECIMAL,
     }
 )

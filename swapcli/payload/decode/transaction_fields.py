@@ -17,7 +17,7 @@ from swapcli.payload.starknet.decode_felts import parse_felts
 CALLDATA_NAMES: Final = ("calldata", "data", "input")
 TO_NAMES: Final = ("to", "contractaddress")
 """The second one is that of calls on Starknet."""
-SPENDER_NAMES: Final = ("spender",)
+SPENDER_NAMES: Final = ("spender", "spenders")
 OPERATION_NAMES: Final = ("operation",)
 AUTHORIZATION_NAMES: Final = ("authorizationlist", "authorizations", "authorization")
 
@@ -30,10 +30,11 @@ _GAS_NAMES: Final = ("gas", "gaslimit")
 _PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
 """A node gives the price that was paid as `gasPrice` beside the maximum."""
 _SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
-_SIGNED_NAMES: Final = (
-    *_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist", "type", *_CHAIN_ID_NAMES,
-)  # fmt: skip
-"""Fields that only a transaction has: an object with one of them and with `data` is one."""
+_SENT_NAMES: Final = (*_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist")
+"""Fields that only a whole transaction has."""
+_SIGNED_NAMES: Final = (*_SENT_NAMES, "type", *_CHAIN_ID_NAMES)
+"""Fields that make an object with `data` or `input` a whole transaction."""
+_USER_OPERATION_NAMES: Final = ("initcode", "callgaslimit", "verificationgaslimit", "paymasteranddata", "factorydata")
 _DELEGATE_CALL: Final = 1
 """The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
 _AUTHORIZING_TYPES: Final = ("4", "0x4", "0x04", "eip7702")
@@ -71,7 +72,8 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
         )
     prices = [parse_quantity(value, f"{path}{name}") for name, value in named(entry, _PRICE_NAMES)]
     to = _value(entry, TO_NAMES, path, _parse_contract) or None
-    names = _SIGNED_NAMES if found and normalized(found[0]) != "calldata" else _SENDER_NAMES
+    # Chains, and what kind it is, are also said of calldata, but not under the name that wallets give it.
+    names = _SENT_NAMES if found is None or normalized(found[0]) == "calldata" else _SIGNED_NAMES
     is_whole = is_sent or to is not None or any(True for _ in named(entry, names))
     value = _value(entry, ("value",), path, parse_quantity)
     return GivenTransaction(
@@ -119,11 +121,11 @@ def _chain_of(value: object) -> object:
 
 
 def normalized(name: str) -> str:
-    """Return the name of a field without case and underscores.
+    """Return the letters and digits of a field's name, in lower case.
 
-    Some libraries write `chain_id`, and others read `ChainID` as `chainId`.
+    Some libraries write `chain_id`, and others read `ChainID` as `chainId`. Hidden characters make no other name.
     """
-    return name.replace("_", "").lower()
+    return "".join(character for character in name.lower() if character.isascii() and character.isalnum())
 
 
 def named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
@@ -221,5 +223,7 @@ def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
         True for _ in named(entry, _SAFE_REFUND_NAMES)
     ):
         yield "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
+    if any(True for _ in named(entry, _USER_OPERATION_NAMES)):
+        yield "this is an operation of a smart account (ERC-4337), whose other fields decode does not read"
     if any(value for _, value in named(entry, ("accountdeploymentdata",))):
         yield "the transaction also deploys the account (account_deployment_data)"

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
-from swapcli.core.model.network import Network
+from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.model.warning import QuoteWarning, WarningCode
@@ -18,6 +18,8 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTrans
 
 _MAINNET = "-mainnet"
 """What some services add to the name of a network."""
+_KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
+"""Names of all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
 _SHOWN_CHARACTERS = 40
 
@@ -55,7 +57,7 @@ def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarnin
 
 def _is_named(name: str, network: Network) -> bool:
     words = name.lower().replace("_", "-").replace(" ", "-").removesuffix(_MAINNET)
-    return words in (network.name.lower(), str(network.chain_id))
+    return words in (network.name.lower(), str(network.chain_id), *_KINDS.get(network.kind, ()))
 
 
 def list_warnings(

@@ -2,7 +2,8 @@
 
 Accounts in Cairo 1 take `Array<Call>`: the number of calls, then for each its contract, its selector, the number of its
 felts and the felts. Accounts in Cairo 0 take a table of calls (contract, selector, offset, number), then the felts of
-all calls after their number; old ones add the nonce.
+all calls after their number. The nonce that followed them in transactions of version 0 is not read: the network takes
+no more of those.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _parse_table(felts: Sequence[int]) -> tuple[Transaction, ...] | None:
     if not felts or not 0 < felts[0] <= _MAX_CALLS:
         return None
     end = 1 + felts[0] * _TABLE_FELTS
-    if end >= len(felts) or len(felts) - end - 1 - felts[end] not in (0, 1):
+    if end >= len(felts) or len(felts) - end - 1 != felts[end]:
         return None
     content = felts[end + 1 : end + 1 + felts[end]]
     calls, expected = [], 0

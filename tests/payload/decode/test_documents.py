@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
+from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.documents import parse_payload
-from tests.payload.decode.forms import ME, STRANGER, Json, account_felts, evm_forms, starknet_forms
+from swapcli.payload.evm.permit import PermitTerms, permit2_message
+from tests.examples import examples, generator
+from tests.payload.decode.forms import HASH, ME, STRANGER, Json, account_felts, evm_forms, starknet_forms
 
 ROUTER, DATA, VALUE = "0x" + "55" * 20, "0x8619b04e" + "07" * 320, 10**18
 FORMS = evm_forms(ROUTER, DATA, VALUE)
@@ -46,6 +51,25 @@ def test_every_honest_form_of_starknet_is_read_whole(name: str) -> None:
         assert (int(each.to or "", 16), each.felts) == (int(call["to"], 16), tuple(map(int, call["calldata"])))
     assert given.position == 1
     assert set(given.chain_ids) <= {int.from_bytes(b"SN_MAIN")}
+
+
+@pytest.mark.parametrize("name", ["eth_sendTransaction", "wallet_sendCalls", "LI.FI", "node, alone", "Safe, kit"])
+def test_a_list_of_one_is_that_one(name: str) -> None:
+    given = parse_payload(json.dumps([FORMS[name]]))
+    assert (given.payload.to, given.payload.calldata, given.payload.value) == (ROUTER, DATA, VALUE)
+    assert given.oddities == ()
+    twice = parse_payload(json.dumps([FORMS[name]] * 2))
+    assert (len(twice.listed), twice.oddities) == (2, ())
+    lines = parse_payload("\n".join(map(json.dumps, [FORMS[name]] * 2)))
+    assert lines.listed == twice.listed
+
+
+@pytest.mark.parametrize("name", ["get-starknet", "version 3", "Cairo 0", "node"])
+def test_a_list_of_one_of_starknet_is_that_one(name: str) -> None:
+    for form in ([STARKNET_FORMS[name]], {"jsonrpc": "2.0", "id": 1, "result": [STARKNET_FORMS[name]]}):
+        given = parse_payload(json.dumps(form))
+        assert [each.entrypoint for each in given.listed] == ["approve", "swap"]
+        assert given.oddities == ()
 
 
 # --- what is left out
@@ -210,9 +234,13 @@ def test_harmless_content_is_not_named(added: str) -> None:
         {"params": {"request": {"method": "eth_sendTransaction", "params": [CALL]}, "then": EVIL}},
         {"issues": {"allowance": {"spender": STRANGER}}, "transaction": CALL},
         {"route": {"fills": [{**EVIL, "source": "x"}]}, "transaction": CALL},
+        {"transactions": [{**EVIL, "calls": [CALL]}]},
+        {"result": {**CALL, "rawTransaction": "0x02" + "ab" * 100}},
+        {"calls": [CALL], "operation": 1},
+        [{"calls": [CALL], **EVIL}, CALL],
     ],
 )
-def test_two_transactions_are_never_read_as_one(form: Json) -> None:
+def test_two_transactions_are_never_read_as_one(form: Any) -> None:
     assert parse_payload(json.dumps(form)).oddities
 
 
@@ -242,3 +270,54 @@ def test_more_calls_of_an_account_are_listed() -> None:
     assert [each.entrypoint for each in given.listed] == ["approve", "approve", "swap"]
     deployed = parse_payload(json.dumps({**invoke, "account_deployment_data": ["0x1"]}))
     assert "also deploys the account" in deployed.listed[0].oddities[0]
+
+
+# --- what is of another type
+
+VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 10**70, "", "0x", "x", HASH, [], {}, [1], ["0x1"], [[]], [{}], {"a": 1}, {"to": "x"},
+    {"id": None}, {"address": None}, {"method": 1}, CALL,
+)  # fmt: skip
+KEYS = (
+    "to", "data", "calldata", "method", "params", "result", "calls", "transactions", "chain", "chainId", "network",
+    "type", "operation", "raw", "tx", "account", "jsonrpc", "request", "value", "from", "authorizationList",
+)  # fmt: skip
+
+
+def test_fields_of_any_type_are_read_or_an_error() -> None:
+    rng = generator("fields of any type")
+    forms = [each for each in (*FORMS.values(), *STARKNET_FORMS.values()) if isinstance(each, dict)]
+    for _ in range(examples(400, full=4_000)):
+        changed = rng.choice(at_each_place(rng.choice(forms), None))
+        place = rng.choice(list(objects_in(changed)))
+        place[rng.choice((*place, *KEYS))] = rng.choice(VALUES)
+        with suppress(InvalidInput):
+            parse_payload(json.dumps(changed))
+
+
+def objects_in(value: Any) -> Iterator[Json]:
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects_in(each)
+
+
+# --- messages in envelopes
+
+
+def test_a_message_is_read_in_the_envelopes_of_transactions() -> None:
+    terms = PermitTerms(STRANGER, ME, ROUTER, 30_000_000, 4_000_000_000)
+    message = permit2_message(terms, 0, 8453).document()
+    request = {"method": "eth_signTypedData_v4", "params": [ME, json.dumps(message)]}
+    for form in (message, request, {"params": {"request": request, "chainId": "eip155:8453"}}):
+        given = parse_payload(json.dumps(form))
+        found = given.payload.message
+        assert found is not None
+        assert ([each.spender for each in found.approvals], given.chain_ids) == ([ROUTER], (8453,))
+        assert (found.problems, given.oddities) == ((), ())
+    wrapped = parse_payload(json.dumps({"params": {"request": request, "chainId": "eip155:1"}}))
+    assert wrapped.payload.message is not None
+    assert wrapped.payload.message.problems == ("the request is for the chain 1, and the message for 8453",)
+    more = parse_payload(json.dumps({**message, "more": EVIL})).payload.message
+    assert more is not None
+    assert more.problems == ("the document has more than the message: more",)

@@ -9,6 +9,7 @@ import pytest
 
 from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
+from tests.examples import examples, generator
 
 ROUTER, TOKEN, ME = "0x" + "55" * 20, "0x" + "77" * 20, "0x" + "1" * 40
 APPROVAL, SWAP = "0x095ea7b3" + "00" * 64, "0x8619b04e" + "00" * 64
@@ -202,5 +203,32 @@ def test_text_within_the_grammar_that_is_not_whole_is_an_error(text: str) -> Non
 
 def test_many_places_are_counted() -> None:
     given = parse_payload(CAST.replace("--value 5", "--value 5 " + "$" * 30))
-    assert given.oddities[-1] == "there are 25 more such places"
+    assert given.oddities[-1] == "25 more places are unusual"
     assert len(given.oddities) == 6
+
+
+PIECES = (
+    *";|&<>()$`\\!*?[]{}~#^%@\"'\n\t\r \0\x1b\u200b\u00e9", "$(id)", "`id`", "&& id", " --rpc-url http://x", " PATH=/x",
+    "\ncurl x\n", " id ", "\nA=b\n", " -x ", "${X}", "'\n'", '"$X"', "\\\n",
+)  # fmt: skip
+
+
+def words_of(text: str) -> list[list[str]] | None:
+    """Return the words of each line as a shell reads them; None for text that it cannot read."""
+    try:
+        return [shlex.split(each) for each in text.replace("\r\n", "\n").split("\n") if each.strip()]
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("honest", [CAST, SHELL])
+def test_whatever_is_inserted_is_named_or_changes_no_word(honest: str) -> None:
+    rng = generator("inserted into shell text")
+    for _ in range(examples(300, full=3_000)):
+        at, piece = rng.randrange(len(honest) + 1), rng.choice(PIECES)
+        changed = honest[:at] + piece + honest[at:]
+        try:
+            given = parse_payload(changed)
+        except InvalidInput:
+            continue
+        assert given.oddities or words_of(changed) == words_of(honest) or not piece.strip(" \n\t"), changed

@@ -324,7 +324,6 @@ def test_the_chain_id_names_the_network() -> None:
         '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}}',
         '{"method": "eth_sendTransaction", "params": []}',
         '{"transactions": [{"to": "0x1", "data": null, "contractMethod": {"name": "approve"}}]}',
-        "cast send --unknown 0x1 0xdeadbeef",
         "cast send 0x" + "1" * 40 + " 'approve(address,uint256)' 0x1 2",
         "cast send --value 1ether 0x" + "1" * 40 + " 0xdeadbeef",
         "SWAP_TO=0x" + "1" * 40,
