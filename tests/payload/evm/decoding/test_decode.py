@@ -258,3 +258,13 @@ LEFT = "some of {} stays in the router, where anybody can take it"
 def test_what_stays_in_settler_is_named(actions: list[str], left: list[str]) -> None:
     oddities = settler_call(*actions).oddities
     assert [each for each in oddities if "stays" in each] == [LEFT.format(each) for each in left]
+
+
+def test_a_quote_below_the_minimum_is_unusual() -> None:
+    case = next(random_cases(FIBROUS, 1))
+    for amount_out, oddities in (
+        (case.route.min_received, ()),
+        (case.route.min_received - 1, ("the quoted output is lower than the minimum",)),
+    ):
+        case.route = case.route._replace(amount_out=amount_out)
+        assert decode_calldata(case.build().calldata, WRAPPED).oddities == oddities
