@@ -11,7 +11,7 @@ SENDER = "0x0000000000000000000000000000000000000001"
 WHOLE_E18 = 10**18
 """All of something, in parts of 10^18: the finest unit in which routers have shares."""
 
-UNLIMITED = 1 << 128
+_UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
 
 
@@ -66,7 +66,7 @@ class DecodedApproval(NamedTuple):
     @property
     def is_unlimited(self) -> bool:
         """Whether it is one of all tokens, now and later."""
-        return self.amount >= UNLIMITED
+        return self.amount >= _UNLIMITED
 
 
 class DecodedFee(NamedTuple):

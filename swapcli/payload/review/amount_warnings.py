@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from swapcli.core.errors import PoolError, SwapcliError
-from swapcli.core.model.decoded_call import UNLIMITED, WHOLE_E18, DecodedOrder
+from swapcli.core.model.decoded_call import WHOLE_E18, DecodedOrder
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.swap_terms import min_received
 from swapcli.core.model.units import BPS, PPM
@@ -21,6 +21,8 @@ _MAX_ROUTE_GAP_PPM: Final = 10_000
 
 _ABSURD_FACTOR: Final = 100
 """No market moves so far between a quote and its review: such a promise only looks good."""
+_MAX_AMOUNT: Final = 1 << 112
+"""More base units than any token has: Uniswap V2 keeps reserves in 112 bits, and the largest supplies are near 2^110."""
 
 
 def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
@@ -48,7 +50,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteW
         ("the minimum", order.promised_received or order.min_received, order.token_out),
         ("the quoted output", order.amount_out or 0, order.token_out),
     ):
-        if amount >= UNLIMITED:
+        if amount >= _MAX_AMOUNT:
             yield QuoteWarning(WarningCode.RATE_ABSURD, f"{name} is more than any token has: {amount} base units")
         elif fresh and token == order.token_out and amount >= _ABSURD_FACTOR * fresh:
             times = f"{amount // fresh:,} times a fresh quote, {review.amount(fresh, token)}"

@@ -99,6 +99,7 @@ def test_random_calls_say_what_they_were_built_from(dialect: str) -> None:
         assert order is not None
         assert (order.token_in, order.token_out, order.amount_in) == (route.token_in, route.token_out, route.amount_in)
         assert (order.min_received, order.recipient) == (payload.call.route.min_received, RECIPIENT)
+        assert (order.promised_received, order.max_amount_in) == (None, None)
         assert order.is_native_in == (case.swap_type is SwapType.NATIVE_TO_TOKEN)
         assert order.is_native_out == (case.swap_type is SwapType.TOKEN_TO_NATIVE)
         if dialect != FIBROUS or case.permit:

@@ -37,6 +37,7 @@ def check(case: dict[str, Any], call: DecodedCall) -> None:
     tolerance = int(case["tolerance"])
     assert int(case["amountIn"]) - tolerance <= order.amount_in <= int(case["amountIn"])
     assert abs(order.min_received - int(case["minimum"])) <= tolerance
+    assert (order.promised_received, order.max_amount_in) == (None, None)
     assert order.recipient == (case["recipient"] or SENDER)
     assert (order.deadline_s, order.is_exact_out) == (case["deadline"], case["exactOut"])
     assert len(call.swaps) == sum(case["hops"])
