@@ -45,7 +45,7 @@ def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) ->
     tally = search.run(target, HOSTILE, generator(f"programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] >= LEAST_PASSING * count
-    assert tally.counts["executed"] >= tally.counts["passed"] / 3
+    assert tally.counts["executed"] >= tally.counts["passed"] / 6
 
 
 @pytest.mark.fuzz
