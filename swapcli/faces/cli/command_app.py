@@ -82,11 +82,15 @@ class CommandParameter(NamedTuple):
 
 
 class RegisteredCommand(NamedTuple):
-    """A command: its name (by default that of its function), its function, and the values of its `--format`."""
+    """A command: its name (by default that of its function), its function, and the values of its `--format`.
+
+    `on_defect` replaces the function after an unexpected error, which it takes first; None reports the error.
+    """
 
     name: str | None
     function: Callable[..., Any]
     formats: Sequence[str] = ()
+    on_defect: Callable[..., Any] | None = None
 
     def groups(self) -> dict[str, Any]:
         """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
@@ -125,13 +129,23 @@ class RegisteredCommand(NamedTuple):
         filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
         has_succeeded = False
         try:
-            result = self.function(**filled, **values)
+            result = self._run(filled | values)
             has_succeeded = True
         finally:
             output_file = sys.modules.get("swapcli.faces.cli.output_file")  # imported with --output only
             if output_file:
                 output_file.end_output_file(has_succeeded=has_succeeded)
         return result
+
+    def _run(self, values: dict[str, Any]) -> Any:
+        try:
+            return self.function(**values)
+        except Exception as error:
+            from swapcli.core.errors import SwapcliError
+
+            if self.on_defect is None or isinstance(error, SwapcliError | UsageError | OSError):
+                raise
+            return self.on_defect(error, **values)
 
 
 class CommandApp:
@@ -141,14 +155,16 @@ class CommandApp:
         self.summary = summary
         self.commands: list[RegisteredCommand] = []
 
-    def command(self, name: str | None = None, *, formats: Sequence[str] = ()) -> Callable[[_F], _F]:
+    def command(
+        self, name: str | None = None, *, formats: Sequence[str] = (), on_defect: Callable[..., Any] | None = None
+    ) -> Callable[[_F], _F]:
         """Return a decorator that registers a function as a command, which prints `formats`, or only the common ones.
 
-        Its parameters have annotations of `swapcli.faces.cli.options`.
+        Its parameters have annotations of `swapcli.faces.cli.options`. `on_defect` is that of `RegisteredCommand`.
         """
 
         def register(function: _F) -> _F:
-            self.commands.append(RegisteredCommand(name, function, formats))
+            self.commands.append(RegisteredCommand(name, function, formats, on_defect))
             return function
 
         return register

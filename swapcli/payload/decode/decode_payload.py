@@ -21,23 +21,8 @@ _SHOWN_CHARACTERS = 40
 def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     """Decode a transaction; `wrapped` is the wrapped native token of its network.
 
-    An unknown function, or none, gives a call without a name; so does a defect in the decoder, with an oddity.
-    Raises `InvalidInput`.
+    An unknown function, or none, gives a call without a name. Raises `InvalidInput`.
     """
-    try:
-        return _decode(given, wrapped)
-    except SwapcliError:
-        raise
-    except Exception as error:  # of content that nobody foresaw: it is not to be signed
-        return DecodedCall("", given.entrypoint or given.calldata[:10], oddities=(describe_defect(error),))
-
-
-def describe_defect(error: Exception) -> str:
-    """Return a sentence for a payload that a defect keeps from being read."""
-    return f"the payload could not be read whole (internal error {type(error).__name__})"
-
-
-def _decode(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     if not given.has_content:
         return DecodedCall("")
     if given.permit is not None:

@@ -22,7 +22,7 @@ _MAX_ROUTE_GAP_PPM: Final = 10_000
 _ABSURD_FACTOR: Final = 100
 """No market moves so far between a quote and its review: such a promise only looks good."""
 _MAX_AMOUNT: Final = 1 << 112
-"""More base units than any token has: Uniswap V2 keeps reserves in 112 bits, and the largest supplies are near 2^110."""
+"""More base units than any token has: Uniswap V2 keeps reserves in 112 bits. The largest supplies are near 2^110."""
 
 
 def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:

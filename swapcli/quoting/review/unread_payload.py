@@ -1,31 +1,27 @@
-"""Turn a defect of ours while a payload is reviewed into a danger: what cannot be read whole is not to be signed."""
+"""The review of a payload that a defect of swapcli keeps from being read whole: nobody knows what it does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import MappingProxyType
 
-from swapcli.core.errors import SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.payload.decode.decode_payload import describe_defect
-from swapcli.payload.review.reviewed_payload import PayloadReview
+from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
 
 
-def or_danger(review: PayloadReview, judge: Callable[[PayloadReview], PayloadReview]) -> PayloadReview:
-    """Return what `judge` makes of a review; if it fails unexpectedly, the review with the danger PAYLOAD_UNREAD.
+def unread_review(error: Exception) -> PayloadReview:
+    """Return a review that knows nothing but an unexpected error.
 
-    Raises `SwapcliError` as `judge` does, and `OSError` of a closed output.
+    Example: `unread_review(KeyError("0xabc")).dangers` is `("PAYLOAD_UNREAD",)`.
     """
-    try:
-        return judge(review)
-    except (SwapcliError, OSError):
-        raise
-    except Exception as error:
-        warning = QuoteWarning(WarningCode.PAYLOAD_UNREAD, describe_defect(error))
-        return review._replace(warnings=(*review.warnings, warning))
-
-
-def without_details(review: PayloadReview) -> PayloadReview:
-    """Return the warnings of a review without the details of the call, which cannot be shown."""
-    call = DecodedCall("", review.call.selector)
-    return PayloadReview(call, review.network, review.signing, {}, (), None, None, review.warnings)
+    message = f"the payload could not be read whole (internal error {type(error).__name__})"
+    return PayloadReview(
+        call=DecodedCall(""),
+        network=None,
+        signing=Signing(),
+        tokens=MappingProxyType({}),
+        swaps=(),
+        fresh_amount_out=None,
+        state=None,
+        warnings=(QuoteWarning(WarningCode.PAYLOAD_UNREAD, message),),
+    )

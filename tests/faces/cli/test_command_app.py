@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from typer import TyperException
 from typer.main import get_command
 
-from swapcli.faces.cli.command_app import CommandApp, OptionText, RegisteredCommand, load_app, parse_plain
+from swapcli.core.errors import InvalidInput
+from swapcli.faces.cli.command_app import CommandApp, OptionText, RegisteredCommand, UsageError, load_app, parse_plain
 from swapcli.faces.cli.lazy_group import build_typer
 from swapcli.faces.cli.overview import command_module, command_names
 from tests.support.command import run_swapcli
@@ -129,3 +130,24 @@ def test_behind_two_dashes_an_option_is_an_argument() -> None:
         "--live",
         "never",
     ]
+
+
+@pytest.mark.parametrize("error", [KeyError("0xabc"), RecursionError()])
+def test_a_defect_ends_as_the_command_says(error: Exception) -> None:
+    def broken() -> None:
+        raise error
+
+    found: list[Exception] = []
+    assert RegisteredCommand("broken", broken, on_defect=lambda raised: found.append(raised) or 7).call({}) == 7
+    assert found == [error]
+    with pytest.raises(type(error)):
+        RegisteredCommand("broken", broken).call({})
+
+
+@pytest.mark.parametrize("error", [InvalidInput("not whole"), UsageError("no calldata"), BrokenPipeError()])
+def test_errors_with_a_meaning_are_no_defects(error: Exception) -> None:
+    def refused() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        RegisteredCommand("refused", refused, on_defect=lambda _: 7).call({})

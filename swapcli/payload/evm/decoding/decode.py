@@ -94,6 +94,8 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
         for number, swap in enumerate(call.swaps)
         if swap.swap_type is not route.swap_type
     ]
+    if route.amount_out < route.min_received:  # above which an integrator takes a share of the surplus
+        oddities.append("the quoted output is lower than the minimum")
     shares = decode_integrator_data(call.integrator_data)
     allowed = None
     if permit:

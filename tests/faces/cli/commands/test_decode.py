@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.faces.cli import exit_codes
+from swapcli.faces.cli.command_app import load_app
+from swapcli.faces.cli.options import OutputOptions
+from swapcli.faces.cli.overview import command_module
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from tests.examples import examples, generator
 from tests.payload.evm.hostile_router import NATIVE, Command, execute, settle, take_all, v4, v4_swap
@@ -303,3 +306,14 @@ def test_the_minimum_is_what_the_router_enforces(commands: list[Command], minimu
     assert ran.json["order"]["minReceived"] == minimum
     assert dangers <= set(ran.json["dangers"])
     assert ran.exit_code == (exit_codes.UNSAFE if dangers else exit_codes.OK)
+
+
+def test_a_defect_is_a_danger_in_each_format(capsys: pytest.CaptureFixture[str]) -> None:
+    command = load_app(command_module("decode")).only_command
+    assert command is not None
+    assert command.on_defect is not None
+    for options in (OutputOptions(json=True), OutputOptions(plain=True)):
+        assert command.on_defect(KeyError("0xabc"), output=options, calldata="0x") == exit_codes.UNSAFE
+        printed = capsys.readouterr()
+        assert "internal error KeyError" in printed.out + printed.err
+        assert "PAYLOAD_UNREAD" in printed.out + printed.err

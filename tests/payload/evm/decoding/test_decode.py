@@ -20,8 +20,6 @@ from swapcli.core.model.swap_terms import Integrator, SignedPermit
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, RouterRouteParam, UnsignedTransaction
 from swapcli.core.routing.replay import replay
-from swapcli.payload.decode.decode_payload import decode_payload
-from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.decoding.decode import DECODERS, decode_calldata
 from swapcli.payload.evm.permit2_allowance import build_permit2_approval
@@ -36,7 +34,6 @@ from swapcli.payload.evm.transactions import build_approval
 from tests.chain.random_routes import random_route
 from tests.examples import examples, generator
 from tests.payload.evm import test_settler
-from tests.payload.evm.hostile_router import execute, wrap
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.universal_router import test_plan
 
@@ -200,17 +197,6 @@ def test_wrapping_without_a_router_is_read() -> None:
         decode_calldata("0x2e1a7d4d00", wrapped)
 
 
-def test_a_defect_in_the_decoder_gives_a_call_of_nothing() -> None:
-    """Here a value is of a wrong type, which no defect that is known gives."""
-    calldata = f"0xd0e30db0{'00' * 32}"
-    value: Any = [7]
-    call = decode_payload(GivenTransaction(calldata, value=value), "0x" + "11" * 20)
-    assert call.function == "deposit"
-    unread = decode_payload(GivenTransaction(execute([wrap(SENDER, 1 << 255)]), value=value), "0x" + "11" * 20)
-    assert (unread.function, unread.selector, unread.order) == ("", "0x3593564c", None)
-    assert unread.oddities == ("the payload could not be read whole (internal error TypeError)",)
-
-
 WRAPPED, COIN = "0x" + "11" * 20, "0x" + "c1" * 20
 
 
@@ -258,3 +244,13 @@ LEFT = "some of {} stays in the router, where anybody can take it"
 def test_what_stays_in_settler_is_named(actions: list[str], left: list[str]) -> None:
     oddities = settler_call(*actions).oddities
     assert [each for each in oddities if "stays" in each] == [LEFT.format(each) for each in left]
+
+
+def test_a_quote_below_the_minimum_is_unusual() -> None:
+    case = next(random_cases(FIBROUS, 1))
+    for amount_out, oddities in (
+        (case.route.min_received, ()),
+        (case.route.min_received - 1, ("the quoted output is lower than the minimum",)),
+    ):
+        case.route = case.route._replace(amount_out=amount_out)
+        assert decode_calldata(case.build().calldata, WRAPPED).oddities == oddities

@@ -26,7 +26,7 @@ from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.document_review import review_document
 from swapcli.quoting.review.payload_review import review_payload
-from swapcli.quoting.review.unread_payload import or_danger, without_details
+from swapcli.quoting.review.unread_payload import unread_review
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.markets.embedded import embedded_names
 
@@ -38,7 +38,22 @@ PUBLIC = ()
 app = CommandApp()
 
 
-@app.command()
+def _refuse_unread(error: Exception, *, output: OutputOptions, **_: object) -> int:
+    """Print the danger that a defect keeps the payload from being read whole, and return the exit status."""
+    session, review = open_session(output), unread_review(error)
+    if session.output.format is OutputFormat.JSON:
+        from swapcli.faces.cli.commands.decode.document import render_review
+
+        session.output.print_document(render_review(review))
+    else:
+        from swapcli.faces.cli.commands.decode.view import build_decode_view
+
+        session.output.warn(review.warnings)
+        session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+    return _finish(session, review)
+
+
+@app.command(on_defect=_refuse_unread)
 def decode(
     calldata: Annotated[
         str,
@@ -102,34 +117,19 @@ def decode(
     fresh_source = market.source if market else None
     now_s = SYSTEM_CLOCK.now_s()
     limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
-    price_request = session.nodes.rules.price_request
-    review = or_danger(
-        PayloadReview(call, found, signing, {}, (), None, None, ()),
-        lambda _: review_payload(call, fresh_source, signing, now_s, limits, price_request=price_request),
-    )
-    review = or_danger(
-        review, lambda known: review_document(_check_codes(session, known), given, fresh_source, now_s, limits)
-    )
-    network_s = fresh_source.state_source.network_time_s(now_s) if fresh_source else now_s
-    shown = or_danger(review, lambda known: _print(session, known, network_s))
-    if shown is not review:
-        _print(session, without_details(shown), network_s)
-    return _finish(session, shown)
-
-
-def _print(session: Session, review: PayloadReview, network_s: float) -> PayloadReview:
-    """Print a review and return it."""
+    review = review_payload(call, fresh_source, signing, now_s, limits, price_request=session.nodes.rules.price_request)
+    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review
 
         session.output.print_document(render_review(review))
-        return review
+        return _finish(session, review)
     from swapcli.faces.cli.commands.decode.view import build_decode_view
 
-    view = build_decode_view(review, network_s)
     session.output.warn(review.warnings)
-    session.output.print_details(view)
-    return review
+    network_s = fresh_source.state_source.network_time_s(now_s) if fresh_source else now_s
+    session.output.print_details(build_decode_view(review, network_s))
+    return _finish(session, review)
 
 
 def _finish(session: Session, review: PayloadReview) -> int:
