@@ -220,12 +220,14 @@ class _ActionReader:
         """Account for a share of a balance that leaves; less than all of it leaves some there."""
         if bps == ALL:
             self._held.pop(_currency(token), None)
+        elif bps:
+            self._held[_currency(token)] = None
 
     def _convert(self, bps: int, *, wraps: bool) -> None:
         self._native.convert(bps, wraps=wraps)
         wrapped = self._wrapped or ""
         source, other = (ZERO_ADDRESS, wrapped) if wraps else (wrapped, ZERO_ADDRESS)
-        if source in self._held:  # otherwise none of it may be there
+        if source in self._held or bps < ALL:  # otherwise none of it may be there
             self._held[other] = None
         self._spend(source, bps)
 

@@ -238,6 +238,16 @@ LEFT = "some of {} stays in the router, where anybody can take it"
             ],
             [],
         ),
+        (
+            [
+                encode_transfer_from(SETTLER_ADDRESS, OTHER_COIN, 7, None),
+                encode_uniswap_v2(SETTLER_ADDRESS, OTHER_COIN, 10_000, "0x" + "99" * 20, 30, True),
+                encode_basic(WRAPPED, 9_999, WRAPPED, 4, f"2e1a7d4d{0:064x}"),
+                encode_basic(NATIVE, 10_000, WRAPPED),
+                encode_uniswap_v3(SETTLER_ADDRESS, WRAPPED, COIN, 5_000, 0, 500),
+            ],
+            [WRAPPED],
+        ),
         ([TAKEN, encode_basic(WRAPPED, 9_999, WRAPPED, 4, f"2e1a7d4d{0:064x}"), BUY], ["the native currency"]),
     ],
 )
