@@ -28,6 +28,7 @@ from swapcli.payload.evm.settler_actions import (
     encode_basic,
     encode_execute,
     encode_transfer_from,
+    encode_uniswap_v2,
     encode_uniswap_v3,
 )
 from swapcli.payload.evm.transactions import build_approval
