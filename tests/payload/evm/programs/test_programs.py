@@ -23,7 +23,7 @@ from tests.payload.evm.programs.universal_plans import (
 from tests.payload.evm.programs.universal_programs import UniversalPlan, UniversalPrograms, promised_by_sum
 from tests.payload.evm.programs.world import TARGETS, UNIVERSAL_2_0, ProgramWorld, open_program_world
 
-LEAST_PASSING = 0.04
+LEAST_PASSING = 0.1
 """Of hostile programs: if fewer pass, the search no longer looks for what it should find."""
 
 
@@ -41,11 +41,11 @@ def search(world: ProgramWorld) -> Search:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_program_that_passes_keeps_its_promise(search: Search, target: str) -> None:
-    count = examples(150, full=1_000, fuzz=4_000)
+    count = examples(60, full=1_000, fuzz=4_000)
     tally = search.run(target, HOSTILE, generator(f"programs {target}").getrandbits(32), count)
     assert [message(search, each) for each in tally.findings] == []
     assert tally.counts["passed"] >= LEAST_PASSING * count
-    assert tally.counts["executed"] >= tally.counts["passed"] / 3
+    assert tally.counts["executed"] >= tally.counts["passed"] / 6
 
 
 @pytest.mark.fuzz

@@ -58,9 +58,9 @@ class Venues:
         ]
 
     def random_amount(self, rng: Random, currency: str) -> int:
-        """A dollar to a hundred thousand."""
+        """A dollar to a hundred thousand, in eleven sizes, so that quotes are remembered."""
         symbol = self._symbols.get(currency, WETH)
-        return int(10 ** rng.uniform(2, 7) * 10 ** DECIMALS[symbol] / CENTS[symbol])
+        return int(10 ** (rng.randint(4, 14) / 2) * 10 ** DECIMALS[symbol] / CENTS[symbol])
 
 
 class Trial:
