@@ -42,6 +42,8 @@ def _effects(review: PayloadReview) -> Iterator[str]:
     elif approval is not None:
         yield _describe_approval(review, approval)
         yield from _until(approval.expiration_s or approval.deadline_s)
+        if len(review.transactions) > 1:
+            yield f"and {len(review.transactions) - 1} more below"
 
 
 def _describe_swap(review: PayloadReview, order: DecodedOrder) -> str:
