@@ -10,7 +10,7 @@ from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedOrde
 from swapcli.core.model.number_format import format_short_amount, format_time
 from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.dangers import ReviewStatus, dangers_of, doubts_of, status_of
+from swapcli.payload.checks.dangers import ReviewStatus, by_gravity, dangers_of, doubts_of, status_of
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
@@ -25,7 +25,7 @@ def verdict_of(review: PayloadReview) -> ReviewVerdict:
     """Return the verdict on a payload."""
     status = status_of(review.warnings)
     if status is ReviewStatus.DANGER:
-        message = f"DANGER, do not sign: {dangers_of(review.warnings)[0].message}"
+        message = f"DANGER, do not sign: {dangers_of(by_gravity(review.warnings))[0].message}"
     elif status is ReviewStatus.UNKNOWN:
         message = f"Unknown: {'; '.join(each.message for each in doubts_of(review.warnings))}"
     else:
@@ -42,6 +42,8 @@ def _effects(review: PayloadReview) -> Iterator[str]:
     elif approval is not None:
         yield _describe_approval(review, approval)
         yield from _until(approval.expiration_s or approval.deadline_s)
+        if len(review.transactions) > 1:
+            yield f"and {len(review.transactions) - 1} more below"
 
 
 def _describe_swap(review: PayloadReview, order: DecodedOrder) -> str:

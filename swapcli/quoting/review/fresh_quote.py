@@ -28,7 +28,7 @@ _NO_POOLS: Final[Mapping[str, Pool]] = MappingProxyType({})
 class FreshQuote(NamedTuple):
     """What an order pays now before any fee, on `state`; or the `problem` because of which there is no quote.
 
-    `pools` are those of the payload in the same state, by key, as far as they could be read.
+    `pools` are in the same state, by key: those that were searched, and those of the payload that could be read.
     """
 
     amount_out: int | None
@@ -60,8 +60,8 @@ def quote_order(
 
 
 def _read_pools(keys: Collection[str], answer: LocalQuote, source: QuoteSource) -> Mapping[str, Pool]:
-    """Return those of the pools that are known in the state of a quote; what it has not read is read now."""
-    found = {key: answer.pools[key] for key in keys if key in answer.pools}
+    """Return the pools of a quote, and those of `keys` that it has not read, in the same state."""
+    found = answer.pools
     unread = [key for key in keys if key not in found]
     if not unread or not isinstance(source, PoolAccess):
         return found
@@ -72,7 +72,7 @@ def _read_pools(keys: Collection[str], answer: LocalQuote, source: QuoteSource) 
     if _moment(part.state_source) != _moment(answer.state_source):
         return found
     pools = {**part.market.pools, **part.executable.pools}
-    return found | {key: pools[key] for key in unread if key in pools}
+    return {**found, **{key: pools[key] for key in unread if key in pools}}
 
 
 def _moment(state: StateSource) -> tuple[object, ...]:

@@ -66,7 +66,8 @@ def review_payload(
         fresh = quote_order(order, _pool_keys(known), source, price_request)
         if fresh.amount_out is not None:
             amount_out = _after_fee(call, signing, fresh.amount_out)
-            known = known._replace(fresh_amount_out=amount_out, state=fresh.state)
+            swaps = tuple(_complete(known, each, fresh.pools) for each in known.swaps)
+            known = known._replace(fresh_amount_out=amount_out, state=fresh.state, swaps=swaps)
     warnings: list[QuoteWarning] = []
     if source is not None:
         now_s = source.state_source.network_time_s(now_s)
@@ -166,6 +167,16 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
     known = known_market(source)
     pools = known.trading(tokens) if known else {}
     return next((pool for pool in pools.values() if is_pool(swap.pool, pool, network, review.call.dialect)), None)
+
+
+def _complete(review: PayloadReview, reviewed: ReviewedSwap, searched: Mapping[str, Pool]) -> ReviewedSwap:
+    """Return a swap with its pool if only the fresh quote knows it: a source may add pools to each search."""
+    if reviewed.pool is not None or reviewed.token_out is None or review.network is None:
+        return reviewed
+    hint, network, dialect = reviewed.swap.pool, review.network, review.call.dialect
+    tokens = {reviewed.token_in, reviewed.token_out}
+    trading = (pool for pool in searched.values() if tokens.issubset(pool.tokens))
+    return reviewed._replace(pool=next((pool for pool in trading if is_pool(hint, pool, network, dialect)), None))
 
 
 def _after_fee(call: DecodedCall, signing: Signing, amount_out: int) -> int:

@@ -8,12 +8,20 @@ import pytest
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedPayment
+from swapcli.core.model.pool import Pool
 from swapcli.payload.dialects import execution_of
-from swapcli.payload.review.amount_warnings import enforcement_warnings, minimum_warnings, rate_warnings
+from swapcli.payload.review.amount_warnings import (
+    enforcement_warnings,
+    minimum_warnings,
+    output_warnings,
+    promise_warnings,
+    rate_warnings,
+)
 from swapcli.payload.review.decoded_replay import replay_decoded
-from swapcli.payload.review.reviewed_payload import SlippageLimits
+from swapcli.payload.review.reviewed_payload import PayloadReview, SlippageLimits
 from tests.payload.evm.router_model import embedded
-from tests.payload.review.reviews import CALL, ME, ORDER, REVIEW, USDC
+from tests.payload.review.reviews import CALL, ME, ORDER, REVIEW, SWAP, USDC, WETH
+from tests.support.pools import build_constant_product
 
 LIMITS = SlippageLimits(slippage_ppm=10_000, max_slippage_ppm=200_000)
 
@@ -104,3 +112,55 @@ def test_what_nothing_has_brought_in_is_not_replayed() -> None:
     execution = execution_of(market.network)
     assert replay_decoded(swaps[:1], first.token_in, USDC.address, 10**18, execution)
     assert replay_decoded(swaps, first.token_in, USDC.address, 10**18, execution) is None
+
+
+@pytest.mark.parametrize(
+    ("minimum", "fresh", "expected"),
+    [
+        (1, None, ["MINIMUM_TOO_LOW"]),
+        (1_900_000_000, None, ["MINIMUM_LOW"]),
+        (2_000_000_000, None, []),
+        (1, 2_010_000_000, ["MINIMUM_TOO_LOW"]),
+        (1_900_000_000, 1_910_000_000, []),  # the price has fallen since
+    ],
+)
+def test_the_minimum_is_compared_with_the_promise(minimum: int, fresh: int | None, expected: list[str]) -> None:
+    review, order = REVIEW._replace(fresh_amount_out=fresh), ORDER._replace(min_received=minimum)
+    assert [each.code for each in promise_warnings(review, order, 2_010_000_000, LIMITS)] == expected
+
+
+POOL = build_constant_product(1, WETH, USDC, 1_000 * 10**18, 2_500_000 * 10**6, 3_000)
+PAID = 2_490_017_452
+"""What a constant product pool pays for 1 WETH: 2,500,000 * 0.997 / 1,000.997."""
+
+
+def trading(*shares_in: tuple[bool, int]) -> PayloadReview:
+    """Return a payload whose swaps sell shares of WETH, or of the USDC that it has bought."""
+    (first,) = REVIEW.swaps
+    swaps = []
+    for sells_weth, share_ppm in shares_in:
+        ends = (WETH.address, USDC.address) if sells_weth else (USDC.address, WETH.address)
+        swap = SWAP._replace(token_in=ends[0], token_out=ends[1], share_ppm=share_ppm)
+        swaps.append(first._replace(swap=swap, token_in=ends[0], token_out=ends[1], pool=POOL, share_ppm=share_ppm))
+    return REVIEW._replace(swaps=tuple(swaps))
+
+
+def codes(review: PayloadReview, gross: int, *pools: Pool) -> list[str]:
+    return [each.code for each in output_warnings(review, ORDER, gross, {pool.key: pool for pool in pools})]
+
+
+@pytest.mark.parametrize(
+    ("gross", "expected"), [(PAID, []), (PAID * 10_020 // 10_000, []), (PAID * 10_030 // 10_000, ["ROUTE_WORSE"])]
+)
+def test_the_output_is_compared_on_the_pools_of_the_quote(gross: int, expected: list[str]) -> None:
+    whole = trading((True, 1_000_000))
+    assert codes(whole, gross, POOL) == expected
+    assert codes(whole, gross) == ["ROUTE_UNCHECKED"]
+
+
+def test_unknown_swaps_are_not_compared() -> None:
+    assert codes(REVIEW, PAID, POOL) == ["ROUTE_UNCHECKED"]
+
+
+def test_what_is_sold_again_is_not_received() -> None:
+    assert codes(trading((True, 1_000_000), (False, 500_000)), PAID, POOL) == ["ROUTE_WORSE"]

@@ -7,8 +7,9 @@ import pytest
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedCall
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
+from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.review_verdict import verdict_of
-from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
+from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction, Signing
 from tests.payload.review.reviews import BASE, CALL, ME, OTHER, REVIEW, USDC, with_order
 
 NOON_S = 1_800_014_400
@@ -47,6 +48,12 @@ def approving(approval: DecodedApproval) -> PayloadReview:
 )
 def test_what_is_not_dangerous_says_its_effect(review: PayloadReview, effect: str) -> None:
     assert verdict_of(review) == ("no_danger_found", f"No danger found: {effect}")
+
+
+def test_other_approvals_are_counted() -> None:
+    other = ReviewedTransaction(GivenTransaction(to=USDC.address), DecodedCall("approve", approval=APPROVED))
+    message = verdict_of(approving(APPROVED)._replace(transactions=(other, other, other))).message
+    assert message == f"No danger found: {OTHER} may take 5 USDC, and 2 more below"
 
 
 def test_missing_facts_are_listed() -> None:

@@ -1,0 +1,1 @@
+"""Tests of reviews beside fresh quotes."""

@@ -131,7 +131,9 @@ def test_a_payload_is_passed_by_its_uri() -> None:
     assert (link.type, link.uri) == ("resource_link", document(built)["payload"])
     payload = json.loads(read.contents[0].text)
     assert payload["transactions"][0]["data"].startswith("0x8619b04e")
-    assert (decoded["network"], decoded["dangers"]) == ("base", [])
+    assert list(decoded)[:3] == ["warnings", "verdict", "dangers"]
+    assert (decoded["network"], decoded["verdict"]["status"], decoded["dangers"]) == ("base", "unknown", [])
+    assert decoded["verdict"]["message"].startswith(f"Unknown: the output goes to {WALLET}, ")
     assert (decoded["order"]["amountIn"], decoded["order"]["recipient"]) == ("50 ETH", WALLET)
     assert decoded["order"]["minReceived"] == document(built)["minReceived"]
     assert (

@@ -17,7 +17,7 @@ from swapcli.core.model.market import Provenance
 from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.payload.evm import decode_call, encode_call
 from swapcli.payload.evm.decoding.arguments import Arguments
-from swapcli.payload.evm.universal_router.commands import encode_execute
+from swapcli.payload.evm.universal_router.commands import Command, encode_execute
 from swapcli.state.markets.format import render_market
 from tests.faces.cli.commands import test_decode_hostile as hostile
 from tests.faces.cli.commands.test_decode_hostile import Built, Payload, replaced
@@ -131,7 +131,7 @@ def with_trailing_bytes(found: Built) -> Payload:
 def with_deadline(deadline_s: int) -> Change:
     def change(found: Built) -> Payload:
         words = Arguments(bytes.fromhex(found.payload["calldata"][10:]))
-        commands = list(map(hostile.Command, words.content(0, "commands"), (e.hex() for e in words.contents(1, "i"))))
+        commands = list(map(Command, words.content(0, "commands"), (e.hex() for e in words.contents(1, "i"))))
         return found.payload | {"calldata": encode_execute(commands, deadline_s)}
 
     return change
