@@ -156,8 +156,9 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
 
 def find_pool_key(use: PoolUse) -> bytes:
     """Return the key by which a pool manager finds a pool, in each form; empty for pools that are contracts."""
-    family = BY_FAMILY.get(use.pool.family)
-    data = family.extra_data(use) if family else b""
+    if "hooks" not in use.pool.api_extra_data():  # which every key has
+        return b""
+    data = BY_FAMILY[use.pool.family].extra_data(use)
     return data.encoded if isinstance(data, _PoolKey) else b""
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedPayment
+from swapcli.payload.dialects import execution_of
 from swapcli.payload.review.amount_warnings import enforcement_warnings, minimum_warnings, rate_warnings
+from swapcli.payload.review.decoded_replay import replay_decoded
 from swapcli.payload.review.reviewed_payload import SlippageLimits
+from tests.payload.evm.router_model import embedded
 from tests.payload.review.reviews import CALL, ME, ORDER, REVIEW, USDC
 
 LIMITS = SlippageLimits(slippage_ppm=10_000, max_slippage_ppm=200_000)
@@ -88,3 +91,16 @@ def test_payments_cannot_be_more_than_there_is() -> None:
     ):
         review = REVIEW._replace(call=CALL._replace(payments=(payment,)))
         assert len(list(rate_warnings(review, ORDER))) == count
+
+
+def test_what_nothing_has_brought_in_is_not_replayed() -> None:
+    market = embedded("base")
+    (first,), wrapped = REVIEW.swaps, market.network.wrapped_native_address
+    pools = [pool for pool in market.pools.values() if USDC.address in pool.tokens and not pool.is_wrapper]
+    known = next(pool for pool in pools if wrapped in pool.tokens)
+    other = next(pool for pool in pools if wrapped not in pool.tokens)
+    sold = next(token for token in other.tokens if token != USDC.address)
+    swaps = (first._replace(pool=known), first._replace(pool=other, token_in=sold))
+    execution = execution_of(market.network)
+    assert replay_decoded(swaps[:1], first.token_in, USDC.address, 10**18, execution)
+    assert replay_decoded(swaps, first.token_in, USDC.address, 10**18, execution) is None

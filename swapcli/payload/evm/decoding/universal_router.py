@@ -414,7 +414,7 @@ class _CommandReader:
         arguments.uint(2, "minimum")
 
     def _plan(self, arguments: Arguments) -> None:
-        """Read a plan within the plan, by which no swap is made that the plan itself could not make."""
+        """Read a plan within the plan: its commands run in its place."""
         self.oddities.append("the plan contains another plan")
         codes, inputs = arguments.content(0, "commands"), list(arguments.contents(1, "inputs"))
         if len(codes) != len(inputs):

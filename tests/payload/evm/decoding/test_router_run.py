@@ -252,7 +252,7 @@ def test_a_plan_that_pays_nobody_is_unusual() -> None:
 @pytest.mark.fuzz
 def test_random_programs_between_hostile_pools_pay_the_minimum() -> None:
     rng, executed = generator("router run"), 0
-    for number in range(examples(150, full=1_500, fuzz=5_000)):
+    for number in range(examples(80, full=1_500, fuzz=5_000)):
         calldata = execute(random_program(rng))
         order = decode_calldata(calldata, WETH, VALUE).order
         router = HostileRouter(rng, {A: 150, B: 30} if number % 3 == 0 else {})
