@@ -495,7 +495,26 @@ def altered_safe(shown: Json) -> Iterator[tuple[str, Json]]:
     yield "a name", {**shown, "domain": {**shown["domain"], "name": "Safe"}}
 
 
-# --- what people read
+# --- the JSON, and what people read
+
+
+def test_the_json_has_the_message() -> None:
+    ran = decode(request(permit_batch()))
+    message = ran.json["message"]
+    assert (message["title"], message["type"]) == ("a permit of Permit2 for several tokens", "PermitBatch")
+    assert (message["owner"], message["account"], message["deadline"]) == (None, ME, None)
+    assert [each["token"]["symbol"] for each in message["approvals"]] == ["USDC", "WETH"]
+    assert {each["spender"] for each in message["approvals"]} == {UNIVERSAL_ROUTER}
+    primary_type, name, values = ORDERS["CoW"]
+    domain = {"name": name, "chainId": 8453, "verifyingContract": OTHER}
+    order = decode(typed(primary_type, guessed_types(primary_type, values), domain, values)).json["message"]
+    assert (order["sells"], order["recipients"]) == (
+        [{"token": {"address": USDC, "symbol": "USDC", "decimals": 6}, "amount": "1000000"}],
+        [OTHER],
+    )
+    assert [(each["token"]["symbol"], each["amount"]) for each in order["buys"]] == [("WETH", "1")]
+    unknown = decode({"method": "personal_sign", "params": ["hello", ME]}).json
+    assert (unknown["message"]["title"], unknown["message"]["type"]) == (None, "personal_sign")
 
 
 def test_the_view_names_the_message() -> None:
