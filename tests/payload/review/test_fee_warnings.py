@@ -111,8 +111,3 @@ def test_a_node_has_the_usual_price() -> None:
 def test_starknet_has_fees_of_its_own() -> None:
     transaction = GivenTransaction("0x", felts=(1,), max_fee_wei=10**18)
     assert price_messages(find_network("starknet"), transaction) == []
-
-
-def test_a_swap_without_a_gas_limit_has_a_usual_one() -> None:
-    (dear,) = messages(PayloadInput(SWAP._replace(gas=None, max_fee_wei=49 * GWEI)), usd=5_000.0)
-    assert dear == "the transaction may cost 0.0147 ETH of gas, worth $73.50"
