@@ -212,7 +212,7 @@ def _domain_problems(domain: Values, declared: Fields | None, *, is_request: boo
     if domain.get(_CHAIN) is None:
         yield "the domain names no chain: the signature is good on every one"
     else:
-        yield from _problem_of(parse_chain_id, domain[_CHAIN], "domain.chainId")
+        yield from _problem_of(parse_quantity, domain[_CHAIN], "domain.chainId")
     if domain.get(_CONTRACT) is None:
         yield "the domain names no contract"
     elif not isinstance(domain[_CONTRACT], str):
