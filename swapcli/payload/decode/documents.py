@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -39,7 +39,8 @@ class PayloadInput(NamedTuple):
 
     `payload` is the transaction to decode, `network` the name or chain id of its network. `listed` are all transactions
     of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
-    object that has the payload itself, `chain_ids` are all that it names.
+    object that has the payload itself, `chain_ids` are all that it names. `messages` are those to
+    sign that the document has beside its transactions.
     """
 
     payload: GivenTransaction
@@ -48,6 +49,7 @@ class PayloadInput(NamedTuple):
     position: int | None = None
     document: Mapping[str, object] = MappingProxyType({})
     chain_ids: tuple[int, ...] = ()
+    messages: tuple[GivenTransaction, ...] = ()
 
 
 def parse_payload(text: str) -> PayloadInput:
@@ -109,7 +111,24 @@ def _parse_json(text: str) -> PayloadInput:
     found = _object(document, "the document")
     if (message := _parse_message(found)) is not None:
         return PayloadInput(message, chain_ids=_chain_ids(message))
-    return _from_object(found)
+    return _with_messages(_from_object(found), _nested_messages(found))
+
+
+def _with_messages(parsed: PayloadInput, messages: Iterable[GivenTransaction]) -> PayloadInput:
+    messages = tuple(messages)
+    chain_ids = (*parsed.chain_ids, *(chain_id for each in messages for chain_id in _chain_ids(each)))
+    return parsed._replace(messages=messages, chain_ids=tuple(dict.fromkeys(chain_ids)))
+
+
+def _nested_messages(document: object) -> Iterator[GivenTransaction]:
+    """Yield the messages to sign inside a document, as aggregators have them beside their transaction."""
+    values = document.values() if isinstance(document, Mapping) else document if isinstance(document, list) else ()
+    for value in values:
+        message = _parse_message(value) if isinstance(value, Mapping) else None
+        if message is not None:
+            yield message
+        else:
+            yield from _nested_messages(value)
 
 
 def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
@@ -143,9 +162,13 @@ def _load_one(text: str) -> object:
 def _from_objects(entries: Sequence[object]) -> PayloadInput:
     """Parse a list of transactions and messages, or of the answers of a node that have one transaction each."""
     objects = [_object(entry, f"[{number}]") for number, entry in enumerate(entries)]
-    return _from_list(
-        [_parse_message(each) or _parse_transaction(_unwrap(each), f"[{k}]") for k, each in enumerate(objects)]
-    )
+    listed: list[GivenTransaction] = []
+    nested: list[GivenTransaction] = []
+    for number, each in enumerate(objects):
+        message = _parse_message(each)
+        listed.append(message or _parse_transaction(_unwrap(each), f"[{number}]"))
+        nested += () if message else _nested_messages(each)
+    return _with_messages(_from_list(listed), nested)
 
 
 def _from_object(document: Mapping[str, object]) -> PayloadInput:

@@ -60,6 +60,8 @@ def review_document(
         warnings += list_warnings(review, given, reviewed, find_token)
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
+    messages = [ReviewedTransaction(each, _decode(each, wrapped)) for each in given.messages]
+    warnings += _of_each(review, None, messages, review_other, "a message beside the transaction")
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)
@@ -101,14 +103,15 @@ def _of_each(
     position: int | None,
     reviewed: Sequence[ReviewedTransaction],
     review_other: Callable[[DecodedCall, Signing], PayloadReview],
+    name: str = "",
 ) -> Iterator[QuoteWarning]:
-    """Review transactions that belong to no swap, each by itself."""
+    """Review transactions or messages that belong to no swap, each by itself; by default they are numbered."""
     for number, (given, call) in enumerate(reviewed, start=1):
         if number - 1 == position:
             continue
         for code, message in review_other(call, Signing(given.to, given.value, review.signing.sender)).warnings:
             if not code.startswith("STATE_"):
-                yield QuoteWarning(code, f"transaction {number}: {message}")
+                yield QuoteWarning(code, f"{name or f'transaction {number}'}: {message}")
 
 
 def _native_usd(source: QuoteSource | None) -> float | None:

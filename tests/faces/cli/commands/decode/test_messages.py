@@ -453,13 +453,38 @@ def test_messages_of_starknet_are_dangerous() -> None:
             assert "MESSAGE_UNKNOWN" in codes(ran), ran.stderr
 
 
-# --- transactions of a Safe
+# --- messages beside a transaction
 
 
 @pytest.fixture(scope="module")
 def swap() -> Json:
     ran = run_swapcli("calldata", "base", "USDC", "ETH", "100", "--offline", "--json", "--destination", ME)
     return dict(ran.json)
+
+
+def test_messages_inside_a_document_are_judged_too(swap: Json) -> None:
+    def beside(document: Json) -> tuple[object, ...]:
+        return (
+            {**swap, "permit2": {"type": "Permit2", "hash": "0x12", "eip712": document}},
+            {**swap, "permitData": document},
+            {**swap, "signatures": [{"request": request(document)}]},
+            [{key: swap[key] for key in ("to", "value", "calldata")} | {"permit2": {"eip712": document}}],
+        )
+
+    for form in beside(permit(owner=ME)):
+        assert codes(decode(form, "--from", ME)) == set()
+    for code, document in (
+        ("SPENDER_UNKNOWN", permit(spender=OTHER)),
+        ("SPENDER_UNKNOWN", permit_batch(OTHER)),
+        ("MESSAGE_UNKNOWN", permit(owner=OTHER)),
+        ("MESSAGE_UNKNOWN", {**permit(), "primaryType": "Mail"}),
+        ("CHAIN_DIFFERS", {**permit(), "domain": {**permit()["domain"], "chainId": 1}}),
+    ):
+        for form in beside(document):
+            assert code in codes(decode(form, "--from", ME))
+
+
+# --- transactions of a Safe
 
 
 def test_a_swap_of_a_safe_is_judged_as_the_swap(swap: Json) -> None:
