@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from copy import deepcopy
@@ -548,4 +549,5 @@ def test_the_view_names_the_message() -> None:
 
     assert "A message to sign: permit on base\n" in shown(permit_batch())
     assert shown(permit_batch()).count("Spender") == 2
+    assert re.search("Deadline +never", shown(dai_permit(expiry=0)))
     assert "A message to sign: personal_sign" in shown({"method": "personal_sign", "params": ["hello", ME]})
