@@ -198,17 +198,21 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_permit_for_a_known_router_passes_in_every_form(kind: Kind) -> None:
     shown = kind.honest
-    without_domain = {**shown, "types": {name: each for name, each in shown["types"].items() if name != "EIP712Domain"}}
-    for document in (
+    without_domain: Json = {
+        **shown,
+        "types": {name: each for name, each in shown["types"].items() if name != "EIP712Domain"},
+    }
+    forms: list[Any] = [
         shown,
         *(request(shown, method) for method in ("eth_signTypedData", "eth_signTypedData_v3", "eth_signTypedData_v4")),
         {"method": "eth_signTypedData_v4", "params": [ME, shown]},
         without_domain,
-        {**{key: without_domain[key] for key in ("domain", "types")}, "values": shown["message"]},
+        {"domain": shown["domain"], "types": without_domain["types"], "values": shown["message"]},
         {**without_domain, "account": ME},
         {"params": {"chainId": "eip155:8453", "request": {"method": "eth_signTypedData_v4", "params": [ME, shown]}}},
         [shown, request(shown)],
-    ):
+    ]
+    for document in forms:
         ran = decode(document, "--from", ME)
         assert codes(ran) <= kind.harmless, (document, ran.stderr)
         assert (ran.json["network"], ran.json["function"]) == ("base", "permit")
