@@ -569,6 +569,31 @@ class DecodedApprovalJson(TypedDict):
     deadline: int | None
 
 
+class DecodedAmountJson(TypedDict):
+    """An amount of a token in base units."""
+
+    token: DecodedTokenJson
+    amount: str
+
+
+class DecodedMessageJson(TypedDict):
+    """A message to sign, `title` null if its kind is unknown; `deadline` in Unix seconds.
+
+    `owner` is the account that it is about, `account` the one that is to sign. An order gives what it `sells` for what
+    it `buys`, to its `recipients`.
+    """
+
+    title: str | None
+    type: str
+    owner: str | None
+    account: str | None
+    approvals: list[DecodedApprovalJson]
+    sells: list[DecodedAmountJson]
+    buys: list[DecodedAmountJson]
+    recipients: list[str]
+    deadline: int | None
+
+
 class DecodedTransactionJson(TypedDict):
     """One transaction of a decoded document, with the function that it calls; null where unknown or absent."""
 
@@ -607,6 +632,7 @@ class DecodedDocumentJson(TypedDict):
     payments: list[DecodedPaymentJson]
     permit: DecodedApprovalJson | None
     approval: DecodedApprovalJson | None
+    message: DecodedMessageJson | None
     trailingBytes: int
     freshAmountOut: str | None
     minimumBelowFresh: float | None

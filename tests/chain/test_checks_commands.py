@@ -476,7 +476,7 @@ def test_decode_names_contracts_at_which_there_is_no_code(client: Client) -> Non
     honest = decode()
     assert (honest.exit_code, honest.json["dangers"]) == (0, []), honest.json["warnings"]
     elsewhere = decode(to="0x" + "ab" * 20)
-    assert elsewhere.json["dangers"] == ["ROUTER_UNKNOWN", "CODE_MISSING"]
+    assert elsewhere.json["dangers"] == ["CODE_MISSING", "ROUTER_UNKNOWN"]
     approval = f"0x095ea7b3{int(BOB, 16):064x}{5:064x}"
     ran = decode(calldata=approval, to=POOR, value="0")
     texts = [warning["message"] for warning in ran.json["warnings"] if warning["code"] == "CODE_MISSING"]

@@ -277,3 +277,29 @@ def test_a_token_without_permit_is_refused(client: Client, sold: str) -> None:
         assert ran.json["primaryType"] == "PermitSingle"
     else:
         assert "has no permit of EIP-2612" in ran.stderr
+
+
+def test_decode_compares_the_domain_with_the_contract(client: Client) -> None:
+    """An honest message passes; one that its contract would not accept does not, whatever it shows."""
+    route = client.route("USDC", "DAI", "2000")
+    printed = client.execute(route, "--permit", "--deadline", str(int(time()) + 1_200), to=USER)
+    env = {"SWAPCLI_CONFIG": str(client.settings)}
+
+    def decode(document: object) -> CommandResult:
+        request = {"method": "eth_signTypedData_v4", "params": [USER, json.dumps(document)]}
+        return run_swapcli("decode", "-", "--json", stdin=json.dumps(request).encode(), env=env)
+
+    honest = decode(printed.json)
+    assert (honest.exit_code, honest.json["dangers"]) == (0, []), honest.stdout
+    domain_type = printed.json["types"]["EIP712Domain"]
+    with_version = {
+        **printed.json,
+        "types": {**printed.json["types"], "EIP712Domain": [domain_type[0], VERSION, *domain_type[-2:]]},
+        "domain": printed.json["domain"] | {"version": "9"},
+    }
+    changed = decode(with_version)
+    assert changed.exit_code == 7
+    assert changed.json["dangers"] == ["MESSAGE_UNKNOWN"]
+
+
+VERSION = {"name": "version", "type": "string"}

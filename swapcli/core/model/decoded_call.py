@@ -77,7 +77,8 @@ class DecodedMessage(NamedTuple):
     that it does; other messages are dangerous, whatever they say. `contract_name` is the name that the domain gives its
     contract. `owner` is the account that the message is about, `account` the one that a wallet is to sign as. An order
     by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
-    `problems` are sentences that make it dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
+    `domain_hash` is that of its domain, which its contract must have, empty if it is unknown. `problems` are sentences
+    that make it dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
     """
 
     title: str
@@ -92,6 +93,7 @@ class DecodedMessage(NamedTuple):
     deadline_s: int | None = None
     is_permit2: bool = False
     is_judged: bool = False
+    domain_hash: bytes = b""
     problems: tuple[str, ...] = ()
 
 

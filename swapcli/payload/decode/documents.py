@@ -7,7 +7,7 @@ others are compared with what that payload needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -42,7 +42,8 @@ class PayloadInput(NamedTuple):
     `payload` is the transaction to decode, `network` the name or chain id of its network. `listed` are all transactions
     of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
     object that has the payload itself, `chain_ids` and `chain_names` are all that the whole document names. `oddities`
-    are sentences about content outside the grammar of its form.
+    are sentences about content outside the grammar of its form. `messages` are those to sign that the document has
+    beside its transactions.
     """
 
     payload: GivenTransaction
@@ -53,6 +54,7 @@ class PayloadInput(NamedTuple):
     chain_ids: tuple[int, ...] = ()
     chain_names: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
+    messages: tuple[GivenTransaction, ...] = ()
 
 
 def parse_payload(text: str) -> PayloadInput:
@@ -144,6 +146,19 @@ def _parse_json(documents: Sequence[object], text: str) -> PayloadInput:
     return _Document(found).read(found)
 
 
+def _nested_messages(document: object, path: JsonPath = ()) -> Iterator[tuple[JsonPath, GivenTransaction]]:
+    """Yield the messages to sign inside a document, as aggregators have them beside their transaction, with paths."""
+    entries = (
+        document.items() if isinstance(document, Mapping) else enumerate(document if isinstance(document, list) else ())
+    )
+    for name, value in entries:
+        message = _parse_message(value) if isinstance(value, Mapping) else None
+        if message is not None:
+            yield (*path, name), message
+        else:
+            yield from _nested_messages(value, (*path, name))
+
+
 def _parse_message(document: Mapping[str, object]) -> GivenTransaction | None:
     """Return the message to sign that a document has; None if it has none."""
     from swapcli.payload.decode.message_requests import find_message
@@ -208,11 +223,15 @@ class _Document:
         return opened
 
     def _finish(self, found: PayloadInput, chains: Chains) -> PayloadInput:
-        foreign = find_foreign(self._root, self._read, self._openings, found.payload.to, self._messages)
+        messages = dict(_nested_messages(self._root))
+        foreign = find_foreign(self._root, self._read, self._openings, found.payload.to, messages)
+        beside = tuple(each for path, each in messages.items() if path not in self._messages)
+        more = (chain_id for each in beside for chain_id in _chain_ids(each))
         return found._replace(
-            chain_ids=tuple(dict.fromkeys((*found.chain_ids, *chains.ids))),
+            chain_ids=tuple(dict.fromkeys((*found.chain_ids, *chains.ids, *more))),
             chain_names=chains.names,
             oddities=(*self._oddities, *foreign),
+            messages=beside,
         )
 
     def _read_list(self, entries: Sequence[object], path: JsonPath, name: str | None) -> tuple[PayloadInput, Chains]:

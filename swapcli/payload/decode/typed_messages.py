@@ -31,6 +31,7 @@ from swapcli.payload.decode.message_standards import (
 )
 from swapcli.payload.decode.quantities import parse_chain_id, parse_quantity
 from swapcli.payload.decode.signed_orders import describe_unjudged
+from swapcli.payload.evm.typed_data import domain_separator
 
 _MAX_ENTRIES: Final = 64
 _SHOWN_CHARACTERS: Final = 40
@@ -109,9 +110,16 @@ def _parse_typed(request: MessageRequest, typed: Values, primary_type: str) -> G
         approvals=permission.approvals,
         is_permit2=standard.is_permit2,
         is_judged=True,
+        domain_hash=b"" if problems else _hash_domain(domain, given),
         problems=tuple(problems),
     )
     return given._replace(message=message)
+
+
+def _hash_domain(domain: Values, given: GivenTransaction) -> bytes:
+    """Return the hash of a domain without problems."""
+    texts = {name: domain[name] for name in ("name", "version") if domain.get(name) is not None}
+    return domain_separator({**texts, _CHAIN: given.chain_id, _CONTRACT: given.to})
 
 
 def _parse_safe_transaction(
@@ -198,10 +206,13 @@ def _domain_problems(domain: Values, declared: Fields | None, *, is_request: boo
         yield f"the types have no {DOMAIN_TYPE}, so that a wallet signs for no domain"
     if declared is not None and declared != expected:
         yield f"the fields of {DOMAIN_TYPE} are not those of the domain, so that a wallet signs for another one"
+    for name in ("name", "version"):
+        if not isinstance(domain.get(name, ""), str):
+            yield f"domain.{name}: expected a text, not {describe(domain[name])}"
     if domain.get(_CHAIN) is None:
         yield "the domain names no chain: the signature is good on every one"
     else:
-        yield from _problem_of(parse_chain_id, domain[_CHAIN], "domain.chainId")
+        yield from _problem_of(parse_quantity, domain[_CHAIN], "domain.chainId")
     if domain.get(_CONTRACT) is None:
         yield "the domain names no contract"
     elif not isinstance(domain[_CONTRACT], str):

@@ -1,4 +1,4 @@
-"""Contracts of a payload at which a node finds no code: calls of them succeed, do nothing, and keep what they get."""
+"""What a node says of a payload's contracts: those without code keep what they get, and permits need their domain."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import RpcNode
 
 _NO_CODE = ("0x", "0x0")
+_DOMAIN_SEPARATOR = "0x3644e515"
+"""The selector of `DOMAIN_SEPARATOR()` (EIP-2612)."""
+_WORD_CHARACTERS = 66
 
 
 def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
@@ -38,6 +41,23 @@ def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
         if found[address] in _NO_CODE
     ]
     return review._replace(warnings=(*review.warnings, *warnings))
+
+
+def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
+    """Return the review with a warning if the contract of a permit to sign has another domain than the permit.
+
+    Contracts that do not tell theirs (`DOMAIN_SEPARATOR`) are no reason to warn. Raises `UpstreamError`.
+    """
+    from swapcli.state.rpc.json_rpc_client import RpcRequest
+
+    message, to = review.call.message, review.signing.to
+    if message is None or not message.domain_hash or to is None:
+        return review
+    (found,) = node.send_optional([RpcRequest("eth_call", ({"to": to, "data": _DOMAIN_SEPARATOR}, "latest"))])
+    if not isinstance(found, str) or len(found) != _WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
+        return review
+    sentence = f"the domain of the message is not that of {review.shown(to)}, which would not accept its signature"
+    return review._replace(warnings=(*review.warnings, QuoteWarning(WarningCode.MESSAGE_UNKNOWN, sentence)))
 
 
 def _contracts(review: PayloadReview) -> Iterator[tuple[str, str]]:

@@ -24,8 +24,6 @@ _MAX_GAS = 60_000_000
 """More than any known swap needs, where nothing else says how much it may be."""
 
 
-_SWAP_GAS = 300_000
-"""What a swap through a few pools uses, where the wallet is to find the gas limit itself."""
 _MAX_PRICE_WEI = 1_000 * 10**9
 """More than a unit of gas costs on a network without a limit of its own; Ethereum had such prices for minutes."""
 _MAX_CATALOGUE_FACTOR = 100
@@ -85,10 +83,8 @@ def _problems(
         yield f"the gas limit is {gas:,}, and {limit:,} is more than enough"
     if max_fee is not None and priority is not None and priority > max_fee:
         yield "the priority fee is above the maximum fee: no node accepts the transaction"
-    if max_fee is None:
+    if gas is None or max_fee is None:
         return
-    if gas is None:
-        gas = _SWAP_GAS if is_swap else _MAX_APPROVAL_GAS // 8
     usd = native_usd()
     fees_usd = None if usd is None else gas * max_fee / 1e18 * usd
     if fees_usd is not None and fees_usd > DEFAULT_MAX_FEE_USD:

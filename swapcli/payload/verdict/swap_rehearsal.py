@@ -45,6 +45,7 @@ from swapcli.payload.verdict.verdict import (
     Verdict,
     VerdictFacts,
     VerdictStatus,
+    worst_first,
 )
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 from swapcli.state.transfers.transfer_trials import pool_holder
@@ -154,7 +155,7 @@ def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, gu
     done = found.run.status is SimulationStatus.DONE
     sales = tuple(_tried_sale(sale, run) for sale, run in zip(plan.sales, found.trials, strict=False))
     facts = VerdictFacts(block_number(at), sender, found.run.received if done else None, sales, powers, references)
-    return Verdict(reasons, facts)
+    return Verdict(worst_first(reasons), facts)
 
 
 def _tag(origin: StateSource) -> BlockTag:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -48,6 +49,11 @@ class Reason(NamedTuple):
     status: VerdictStatus
     message: str
     hint: str
+
+
+def worst_first(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Return the reasons with those that block a swap first; those of one status keep their order."""
+    return tuple(sorted(reasons, key=lambda reason: -_ORDER.index(reason.status)))
 
 
 class TriedSale(NamedTuple):

@@ -65,6 +65,8 @@ def review_document(
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
     warnings += _promise_warnings(review, given, limits)
+    messages = [ReviewedTransaction(each, _decode(each, wrapped)) for each in given.messages]
+    warnings += _of_each(review, None, messages, review_other, "a message beside the transaction")
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:
         known = known_market(source)
@@ -116,14 +118,15 @@ def _of_each(
     position: int | None,
     reviewed: Sequence[ReviewedTransaction],
     review_other: Callable[[DecodedCall, Signing], PayloadReview],
+    name: str = "",
 ) -> Iterator[QuoteWarning]:
-    """Review transactions that belong to no swap, each by itself."""
+    """Review transactions or messages that belong to no swap, each by itself; by default they are numbered."""
     for number, (given, call) in enumerate(reviewed, start=1):
         if number - 1 == position:
             continue
         for code, message in review_other(call, Signing(given.to, given.value, review.signing.sender)).warnings:
             if not code.startswith("STATE_"):
-                yield QuoteWarning(code, f"transaction {number}: {message}")
+                yield QuoteWarning(code, f"{name or f'transaction {number}'}: {message}")
 
 
 def _native_usd(source: QuoteSource | None) -> float | None:

@@ -21,7 +21,7 @@ def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> 
     network = review.network
     if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:
         return review, None
-    from swapcli.payload.review.contract_codes import warn_of_codeless
+    from swapcli.payload.review.contract_codes import warn_of_codeless, warn_of_domain
     from swapcli.payload.signing.signing_values import read_fee_history
     from swapcli.quoting.review.payload_rehearsal import rehearse_decoded
 
@@ -29,7 +29,7 @@ def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> 
     if node is None:
         return review, None
     with closing(node):
-        review = rehearse_decoded(warn_of_codeless(review, node), given.payload.calldata, node)
+        review = rehearse_decoded(warn_of_domain(warn_of_codeless(review, node), node), given.payload.calldata, node)
         has_fees = any(each.max_fee_wei is not None for each in (given.payload, *given.listed))
         history = read_fee_history(node) if has_fees else None
     return review, history.usual_price_wei if history else None

@@ -75,12 +75,12 @@ def test_honest_requests_without_a_gas_limit_raise_no_alarm(name: str) -> None:
     for _ in range(100):
         base_fee_wei = int(GWEI * quiet * (busy / quiet) ** rng.random())
         priority_wei = rng.choice((0, 1, base_fee_wei // 10, base_fee_wei, int(quiet * GWEI)))
-        fees = {"max_fee_wei": 2 * base_fee_wei + priority_wei, "max_priority_fee_wei": priority_wei}
+        max_fee_wei = 2 * base_fee_wei + priority_wei
+        transaction = GivenTransaction("0x12", max_fee_wei=max_fee_wei, max_priority_fee_wei=priority_wei)
         if rng.random() < 0.3:
-            fees = {"max_fee_wei": base_fee_wei * rng.randint(1, 3)}
-        transaction = GivenTransaction("0x12", **fees)
+            transaction = GivenTransaction("0x12", max_fee_wei=base_fee_wei * rng.randint(1, 3))
         for usual_price_wei in (None, base_fee_wei, base_fee_wei + base_fee_wei // 10):
-            assert price_messages(network, transaction, usual_price_wei) == [], (fees, usual_price_wei)
+            assert price_messages(network, transaction, usual_price_wei) == [], (transaction, usual_price_wei)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -111,8 +111,3 @@ def test_a_node_has_the_usual_price() -> None:
 def test_starknet_has_fees_of_its_own() -> None:
     transaction = GivenTransaction("0x", felts=(1,), max_fee_wei=10**18)
     assert price_messages(find_network("starknet"), transaction) == []
-
-
-def test_a_swap_without_a_gas_limit_has_a_usual_one() -> None:
-    (dear,) = messages(PayloadInput(SWAP._replace(gas=None, max_fee_wei=49 * GWEI)), usd=5_000.0)
-    assert dear == "the transaction may cost 0.0147 ETH of gas, worth $73.50"

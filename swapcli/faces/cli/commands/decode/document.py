@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedPayment
+from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedMessage, DecodedPayment
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
@@ -16,8 +16,10 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTrans
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import (
+        DecodedAmountJson,
         DecodedApprovalJson,
         DecodedDocumentJson,
+        DecodedMessageJson,
         DecodedOrderJson,
         DecodedPaymentJson,
         DecodedSwapJson,
@@ -59,6 +61,7 @@ class _Renderer:
             "payments": [self._payment(payment) for payment in call.payments],
             "permit": self._approval(call.permit, review.signing.to),
             "approval": self._approval(call.approval, review.signing.to),
+            "message": self._message(call.message),
             "trailingBytes": max(call.trailing_bytes, 0),
             "freshAmountOut": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
             "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
@@ -128,6 +131,25 @@ class _Renderer:
             "selector": call.selector or None,
             "approval": self._approval(call.approval, given.to),
         }
+
+    def _message(self, message: DecodedMessage | None) -> DecodedMessageJson | None:
+        if message is None:
+            return None
+        approvals = (self._approval(each, self._review.signing.to) for each in message.approvals)
+        return {
+            "title": message.title or None,
+            "type": message.primary_type,
+            "owner": self._address(message.owner),
+            "account": self._address(message.account),
+            "approvals": [each for each in approvals if each is not None],
+            "sells": [self._token_amount(*each) for each in message.sells],
+            "buys": [self._token_amount(*each) for each in message.buys],
+            "recipients": [self._required(each) for each in message.recipients],
+            "deadline": message.deadline_s,
+        }
+
+    def _token_amount(self, token: str, amount: int) -> DecodedAmountJson:
+        return {"token": self._token(token), "amount": str(amount)}
 
     def _token(self, address: str, *, is_native: bool = False) -> DecodedTokenJson:
         network = self._review.network

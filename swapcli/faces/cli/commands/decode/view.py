@@ -23,6 +23,8 @@ from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
+_ENDLESS_S = 1 << 35
+"""A thousand years: 2^48 - 1 and 2^256 - 1, which contracts take for no end, are later."""
 COLUMNS = (
     Column("swap"),
     Column("share", is_whole=True, drop_order=2),
@@ -209,6 +211,8 @@ def _time(end_s: int | None, now_s: float) -> tuple[str, str]:
     if end_s is None:
         return "none", ""
     left_s = end_s - int(now_s)
+    if left_s > _ENDLESS_S:
+        return "never", ""
     if left_s < 0:
         return format_time(end_s), "it has passed"
     return format_time(end_s), f"in {left_s:,} s" if left_s < 1 << 31 else ""
