@@ -184,7 +184,7 @@ def simulate_beside(
 
 
 class BlockSwap(NamedTuple):
-    """A swap by a sender with these allowances, on the state with `grants`; `has_code` lists accounts with code."""
+    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts with code."""
 
     swap: SimulatedCall
     sender: str

@@ -39,7 +39,7 @@ def test_a_swap_with_value_is_followed_by_no_sale(trader: Trader) -> None:
     assert PlainSwap.of(swap, USER, (sale,)).made == ()
 
 
-def test_each_allowance_is_searched_once_and_that_of_permit2_is_known(trader: Trader) -> None:
+def test_allowances_are_searched_once_and_that_of_permit2_never(trader: Trader) -> None:
     swap = swap_of(trader, "DAI")
     (approval,) = swap.approvals
     twice = swap._replace(approvals=(approval, approval, approval._replace(expiration_s=2_000_000_000)))
