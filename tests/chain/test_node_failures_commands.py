@@ -11,17 +11,18 @@ from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Timer
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import FAST_MODES, HTML, REPEATED, check_secrets_hidden
-from tests.chain.node.server import SECRET, Failure, hangs_up, says
+from tests.chain.node.server import SECRET, Failure, RpcAnswer, RpcRequest, hangs_up, says
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import write_settings
 from tests.chain.small_chain import SmallTestChain
-from tests.examples import examples, few_rows
+from tests.examples import examples, few, few_rows
 from tests.support.chain import restored
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
@@ -280,3 +281,27 @@ def watching(user: CommandLineUser) -> Iterator[Iterator[dict[str, Any]]]:
         finally:
             watchdog.cancel()
             child.kill()
+
+
+def lacks_named_blocks(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+    """Answer as a node behind a balancer of which one part never catches up: it names blocks that the other lacks."""
+    answers = []
+    for request in requests:
+        if request["method"] == "eth_getBlockByNumber" and request["params"][0] != "latest":
+            answers.append({"jsonrpc": "2.0", "id": request["id"], "result": None})
+        else:
+            answers += proxy.answer([request])
+    return answers
+
+
+@pytest.mark.parametrize(
+    "command", few(["route TKN USDC 2", "price TKN", "sync", "depth TKN USDC", "health", "pools"], 3)
+)
+def test_a_node_that_answers_from_old_blocks_ends_in_time(user: CommandLineUser, command: str) -> None:
+    name, *words = command.split()
+    user.proxy.always = failures.rewrites(lacks_named_blocks)
+    started_s = monotonic()
+    ran = run_swapcli(name, user.name, *words, "--json", env=user.env | {"SWAPCLI_TIMEOUT_S": "2"})
+    assert monotonic() - started_s < 2.0
+    assert ran.exit_code == (8 if name == "health" else UPSTREAM_STATUS)
+    assert "the chain was reorganized" in str(ran.error["message"])

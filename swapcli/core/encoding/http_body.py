@@ -18,7 +18,7 @@ class InvalidBody(Exception):
     """What is wrong with a body, to follow the name of who sent it."""
 
 
-class BodyTooLarge(InvalidBody):
+class OversizedBody(InvalidBody):
     """The body is longer than its bound."""
 
     def __init__(self, max_bytes: int) -> None:
@@ -36,7 +36,7 @@ def read_body(chunks: Iterable[bytes], encoding: str = "", *, max_bytes: int = M
     for part in _decoded(_bounded(chunks, max_bytes), encoding.strip().lower()):
         body += part
         if len(body) > max_bytes:
-            raise BodyTooLarge(max_bytes)
+            raise OversizedBody(max_bytes)
     return bytes(body)
 
 
@@ -46,7 +46,7 @@ def _bounded(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
     for chunk in chunks:
         left -= len(chunk)
         if left < 0:
-            raise BodyTooLarge(most_bytes)
+            raise OversizedBody(most_bytes)
         yield chunk
 
 

@@ -43,7 +43,8 @@ _SCOPE_CODE: Final = bytes.fromhex(
     "42600052" "48602052" "41604052" "44606052" "45608052" "3a60a052" "60003531" "60c052" "60203531" "60e052" "6040353b"
     "610100526101206000f3"
 )  # fmt: skip
-"""Returns the words of `_Scope`; the calldata has two accounts, and the contract with the size of its code."""
+"""Returns the block's time, base fee, recipient of fees, randomness and gas limit, the gas price, two balances and a
+size of code; the calldata has two accounts, and the contract with the size of its code."""
 _SCOPE_WORDS: Final = 9
 _PRICE: Final = 5
 """The word with the gas price."""
@@ -183,7 +184,7 @@ def simulate_beside(
 
 
 class BlockSwap(NamedTuple):
-    """A swap by a sender with these allowances, on the state with `grants`; `has_code` lists accounts with code."""
+    """A swap by a sender with these allowances, on the state with `grants`; `with_code` are accounts with code."""
 
     swap: SimulatedCall
     sender: str

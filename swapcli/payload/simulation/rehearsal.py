@@ -1,9 +1,9 @@
 """Rehearse a swap on a node after a block: approvals, the swap, and then trials with what was bought.
 
-Like `simulation`, but mostly in two round trips, and for any recipient: the contract of
+A node with `eth_simulateV1` simulates the transactions themselves (`block_simulation`). On other nodes, the contract of
 `swapcli.payload.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that nobody owns, so
-that each of them can act after the swap. The sender is always granted enough native currency. The same round trips read
-the code of the traded tokens, and what their standard slots and functions say.
+that each of them can act after the swap; a second call has a sender without code (`plain_sender`). The same round trips
+read the code of the traded tokens, and what their standard slots and functions say.
 """
 
 from __future__ import annotations

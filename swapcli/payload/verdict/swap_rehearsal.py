@@ -2,7 +2,7 @@
 
 The sale goes through the payload's router and the pools that have paid the output, one at a time. Beside it, some of
 what was bought is sent to such a pool and to a wallet, so that a tax or a refusal can be told from the router's own.
-Tokens and routers that treat senders with code differently can deceive a rehearsal, and so can an owner who acts later.
+An owner who acts later can still deceive a rehearsal.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.witness_node import Witnesses
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
-_CHECK_REQUESTS = 3
+_CHECK_REQUESTS = 4
 """Requests of a check to a public node: what it prepares, the rehearsal, and one more for tokens that keep balances
 unusually."""
 

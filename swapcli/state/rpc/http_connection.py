@@ -18,7 +18,7 @@ from threading import Timer
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
-from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, BodyTooLarge, InvalidBody, read_body
+from swapcli.core.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, OversizedBody, read_body
 from swapcli.core.encoding.retry_after import parse_retry_after
 from swapcli.core.encoding.url import origin_of, split_url
 from swapcli.core.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
@@ -120,7 +120,7 @@ class HttpConnection:
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
                 if (response.length or 0) > MAX_RESPONSE_BYTES:
-                    raise BodyTooLarge(MAX_RESPONSE_BYTES)
+                    raise OversizedBody(MAX_RESPONSE_BYTES)
                 encoding = response.getheader("Content-Encoding", "")
                 content = read_body(self._chunks(response), encoding, max_bytes=MAX_RESPONSE_BYTES)
         except (OSError, HTTPException) as error:
@@ -129,7 +129,7 @@ class HttpConnection:
         except InvalidBody as error:
             self.close()
             failure = InvalidUpstreamResponse(f"{self.redacted_url} {error}")
-            if isinstance(error, BodyTooLarge):
+            if isinstance(error, OversizedBody):
                 failure.refusal = Refusal.TOO_LARGE.value
             raise failure from None
         except BaseException:

@@ -39,6 +39,8 @@ _ADAPTING_REQUESTS: Final = 8
 """Requests of an exchange: if this many are too many, the next exchange has half of them, which is progress."""
 _DIVISIBLE_ATTEMPTS: Final = 2
 """Attempts at what the caller can make smaller: that is likelier to help than a third attempt."""
+_CALM_TIMEOUTS: Final = 3
+"""After so many timeouts without a wait, a node gets its time to catch up again."""
 _SUSPECT_ATTEMPTS: Final = 3
 """Attempts at a batch that gets no JSON-RPC: the third one is a single request, which shows whether the node
 takes no such batches or is down."""
@@ -127,6 +129,7 @@ class JsonRpcClient:
         self.limits = limits or NodeLimits()
         self.round_trips = 0
         self.date = ""
+        self._waited_s, self._waited_at_s = 0.0, 0.0
 
     @property
     def redacted_url(self) -> str:
@@ -169,9 +172,22 @@ class JsonRpcClient:
                 if failures >= self._max_attempts(error, requests, max_timeouts, has_next=has_next):
                     raise error.failure from None
                 wait_s = max(backoff_s(max(failures, 1), _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
+                if error.is_behind and not self._may_wait(wait_s):
+                    raise error.failure from None
             else:
                 return [progress.results[k] for k in range(len(requests))]
             self.limits.pause(min(wait_s, _LONGEST_PAUSE_S), self._pause)
+
+    def _may_wait(self, wait_s: float) -> bool:
+        """Return whether to wait for a node to catch up: no more than half a timeout in a while, whoever repeats what.
+
+        A node that answers from old blocks never catches up, and callers repeat their reads on other blocks.
+        """
+        now_s = self.limits.now_s
+        if now_s - self._waited_at_s > _CALM_TIMEOUTS * self._timeout_s:
+            self._waited_s = 0.0
+        self._waited_s, self._waited_at_s = self._waited_s + wait_s, now_s
+        return self._waited_s <= self._timeout_s / 2
 
     def _max_attempts(
         self, error: _Refused, requests: Sequence[RpcRequest], max_timeouts: int, *, has_next: bool
@@ -247,7 +263,9 @@ class JsonRpcClient:
         """Raise the error if the check contradicts the other results."""
         objection = check.failure(self._accepted(check.request, result, 1))
         if objection and result is None:  # the node lacks a block that it has named: it is behind, or another one is
-            raise _Refused(refused(objection, Refusal.TRANSIENT))
+            error = _Refused(refused(objection, Refusal.TRANSIENT))
+            error.is_behind = True
+            raise error
         if objection:
             raise objection
 
@@ -347,7 +365,9 @@ class JsonRpcClient:
             raise _Refused(refused(missing, Refusal.TRANSIENT))
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
             nothing = NullResult(f"{url} answered {request.method} with nothing")
-            raise _Refused(refused(nothing, Refusal.TRANSIENT))
+            error = _Refused(refused(nothing, Refusal.TRANSIENT))
+            error.is_behind = True
+            raise error
         if not isinstance(result, RpcError):
             return result
         kind = classify_error(result.code, result.message, Attempt(request.method, request.is_divisible, count))
@@ -406,12 +426,13 @@ class _Refused(Exception):
 
     `batch_requests` is above 1 if the size of the batch may be the reason, though nothing says so. `is_adapting` is
     whether the next attempt is smaller than the refused one, so that it makes progress. `late_requests` is the size of
-    an exchange that took too long.
+    an exchange that took too long. `is_behind` is whether the node lacks a block that it has named before.
     """
 
     def __init__(self, failure: UpstreamError, wait_s: float = 0.0, *, batch_requests: int = 1) -> None:
         super().__init__(failure.message)
-        self.failure, self.wait_s, self.is_adapting = failure, wait_s, False
+        self.failure, self.wait_s = failure, wait_s
+        self.is_adapting = self.is_behind = False
         self.kind = refusal_of(failure) or Refusal.OTHER
         self.batch_requests, self.late_requests = batch_requests, 0
 

@@ -47,7 +47,7 @@ def test_results_equal_those_of_single_calls(chain: Chain, count: int) -> None:
     assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
 
 
-def test_the_time_of_the_block_is_read_at_the_multicall_of_the_settings(chain: Chain) -> None:
+def test_the_block_time_is_read_at_the_networks_multicall(chain: Chain) -> None:
     reader = BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain))
     chain.set_time(1_765_432_109)
     assert reader.call([BLOCK_TIME]) == [(1_765_432_109).to_bytes(32)]

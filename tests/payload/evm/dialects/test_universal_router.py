@@ -102,7 +102,7 @@ def test_a_decoded_payload_that_is_simulated_has_no_warning(trader: Trader) -> N
         check_decoded(trader, node, Random("decoded"))
 
 
-def test_a_v4_cycle_that_returns_its_output_is_seen_when_it_is_simulated(trader: Trader) -> None:
+def test_the_simulation_of_a_v4_cycle_pays_less_than_it_shows(trader: Trader) -> None:
     """Each swap keeps its own minimum, but a later one gives the output back."""
     dai, usdt = (trader.world.tokens[each].address for each in ("DAI", "USDT"))
     amount, minimum = 1_000 * 10**18, 900 * 10**6
