@@ -638,7 +638,7 @@ def document(rng: Random) -> Case:
         [
             "another router", "another chain", "a deployment", "delegate call", "authorization list", "hidden call",
             "hidden call in the list", "lower minimum", "lower minimum in the calldata", "network_id", "chain.id",
-            "another transaction in the list", "delegate call in Safe", "nested hidden", "CAIP-2", "sponsor",
+            "another transaction in the list", "delegate call in Safe", "nested hidden", "CAIP-2",
             "two swaps", "another document's calldata",
         ]
     )  # fmt: skip
@@ -675,7 +675,6 @@ def document(rng: Random) -> Case:
         },
         "nested hidden": lambda: {"transactionRequest": swap, "approval": {"spender": other, "token": USDC}},
         "CAIP-2": lambda: swap | {"chainId": f"eip155:{rng.choice([1, 10, 137])}"},
-        "sponsor": lambda: swap | {"paymasterAndData": other + "00" * 20},
         "two swaps": lambda: [*base.transactions, random_base(rng, "universal-router").swap, hidden | {"value": "0"}],
         "another document's calldata": lambda: full | {"to": other},
     }  # fmt: skip
