@@ -239,6 +239,10 @@ def test_the_router_cannot_be_reentered(fixture: ContractFixture, function: str)
     reentry = fixture.router.calldata(function, *arguments)
     attack.plan((attack.router, reentry))
     assert attack.outcome() == error("Reentered()")
+    # Nor by a pool that has been paid.
+    paid = callback(CALLBACKS[0], AMOUNT, -1, payment(attack.usdc, AMOUNT))
+    attack.plan((attack.router, paid), (attack.router, reentry), attack.gift(7))
+    assert attack.outcome() == error("Reentered()")
 
 
 def test_a_token_that_reenters_during_a_transfer_gains_nothing(fixture: ContractFixture) -> None:
