@@ -99,11 +99,12 @@ def test_a_recorded_pool_has_the_derived_address(creation: dict[str, Any]) -> No
     (deployment,) = (each for each in deployments if each.addresses.get("factory") == creation["contract"])
     deployer = deployment.addresses.get("pool_deployer", creation["contract"])
     assert deployment.init_code_hash
+    token_a, token_b = creation["tokens"]
     if creation["kind"] == "uniswap_v3":
         tier = creation.get("fee_ppm", creation["spacing"])
-        derived = v3_pool_address(deployer, *creation["tokens"], tier, deployment.init_code_hash)
+        derived = v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
     elif creation["kind"] == "solidly":
-        derived = solidly_pair_address(deployer, *creation["tokens"], creation["stable"], deployment.init_code_hash)
+        derived = solidly_pair_address(deployer, token_a, token_b, creation["stable"], deployment.init_code_hash)
     else:
-        derived = v2_pair_address(deployer, *creation["tokens"], deployment.init_code_hash)
+        derived = v2_pair_address(deployer, token_a, token_b, deployment.init_code_hash)
     assert derived == creation["id"]

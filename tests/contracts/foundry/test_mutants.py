@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,6 +19,8 @@ from tests.contracts.foundry.mutants import (
     ROUTER_TESTS,
     STILLBORN,
     SURVIVED,
+    copy_sources,
+    find_holes,
     find_mutants,
     score,
     try_mutant,
@@ -26,6 +29,7 @@ from tests.contracts.foundry.mutants import (
 OUTCOMES: dict[str, str] = json.loads(RESULTS.read_text())
 MIN_SCORE = 0.95
 SAMPLE = 12
+MIN_HOLES = 20
 
 
 def test_every_source_with_code_is_mutated() -> None:
@@ -50,8 +54,27 @@ def test_enough_mutants_are_killed() -> None:
     assert all(reason.endswith(".") for reason in EQUIVALENT.values())
 
 
+def test_every_hole_is_found() -> None:
+    """Holes made by hand; after a change of the router, `make mutants ARGS=--holes`."""
+    holes = find_holes()
+    assert len({hole.name for hole in holes}) == len(holes) >= MIN_HOLES
+    assert {hole.name for hole in holes if hole.found_by not in (INVARIANT, ROUTER_TESTS)} == set()
+    assert all(hole.harm.endswith(".") for hole in holes)
+
+
+def test_every_hole_is_a_change_of_this_source(tmp_path: Path) -> None:
+    for hole in find_holes():
+        copy_sources(tmp_path)
+        hole.apply(tmp_path)
+        for file, _, after in hole.changes:
+            assert after in (tmp_path / file).read_text()
+
+
 @pytest.mark.slow
 def test_a_sample_of_mutants_dies_again() -> None:
     killed = [mutant for mutant in find_mutants() if OUTCOMES.get(mutant.name) == INVARIANT]
     for mutant in Random("mutants").sample(killed, SAMPLE):
         assert try_mutant(mutant, invariants_only=True) == INVARIANT, mutant.name
+    found = [hole for hole in find_holes() if hole.found_by == INVARIANT]
+    for hole in Random("holes").sample(found, SAMPLE // 4):
+        assert try_mutant(hole, invariants_only=True) == INVARIANT, hole.name

@@ -57,8 +57,12 @@ def _book_key(random: Random) -> tuple[Any, ...]:
     return (_address(random), random.randrange(1 << 64), _address(random), maker, _address(random), taker)
 
 
-def _with_words(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (*key[:5], key[5].to_bytes(32))
+def _as_words(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a key as Solidity takes it: the last field of Infinity's and of Ekubo's is a word."""
+    *rest, last = key
+    if len(key) == 3:
+        return (*rest, bytes.fromhex(last[2:]))
+    return (*rest, last.to_bytes(32)) if len(key) == 6 and str(key[3]).startswith("0x") else key
 
 
 IDS: Final[Sequence[tuple[str, Callable[[Random], Any], Callable[..., str], Callable[..., str]]]] = (
@@ -79,11 +83,7 @@ def test_ids_of_random_keys_are_those_of_solidity(
 ) -> None:
     random = Random(f"{function} of swapcli")
     keys = [draw(random) for _ in range(KEYS)]
-    arguments = {
-        "infinityId": _with_words,
-        "ekuboId": lambda key: (*key[:2], bytes.fromhex(key[2][2:])),
-    }.get(function, lambda key: key)
-    (answers,) = published_keys.call(function, [arguments(key) for key in keys])
+    (answers,) = published_keys.call(function, [_as_words(key) for key in keys])
     expected = [f"0x{each if isinstance(each, int) else int.from_bytes(each):064x}" for each in answers]
     assert len(set(expected)) == KEYS
     assert [own(*key) for key in keys] == expected
@@ -97,29 +97,31 @@ def test_infinity_ids_are_those_of_pancakeswaps_own_tests() -> None:
         10 << 16 | 1 << 6: "0x0f2e9d5df51e26258038163179bbedcf8f4318a4a456e61934f3aab1a504db58",
     }
     for parameters, expected in keys.items():
-        assert infinity_pool_id(*[ZERO_ADDRESS] * 4, 3000, parameters) == expected
+        found = infinity_pool_id(ZERO_ADDRESS, ZERO_ADDRESS, ZERO_ADDRESS, ZERO_ADDRESS, 3000, parameters)
+        assert found == expected
 
 
 @pytest.mark.parametrize("creation", CREATIONS, ids=lambda each: f"{each['network']} {each['id'][:10]}")
 def test_recorded_creations_have_the_derived_ids(creation: dict[str, Any]) -> None:
     hooks = creation.get("hooks", ZERO_ADDRESS)
     fee = creation.get("fee_ppm", 0)
+    first, second, *_ = creation["tokens"]
     if creation["kind"].startswith("infinity"):
-        pool_id = infinity_pool_id(*creation["tokens"], hooks, creation["contract"], fee, creation["spacing"] << 16)
+        pool_id = infinity_pool_id(first, second, hooks, creation["contract"], fee, creation["spacing"] << 16)
         assert pool_id == creation["id"]
     elif creation["kind"] == "ekubo_evm":
-        assert ekubo_evm_pool_id(*creation["tokens"], creation["config"]) == creation["id"]
+        assert ekubo_evm_pool_id(first, second, creation["config"]) == creation["id"]
     elif creation["kind"] == "uniswap_v4":
-        assert v4_pool_id(*creation["tokens"], fee, creation["spacing"], hooks) == creation["id"]
+        assert v4_pool_id(first, second, fee, creation["spacing"], hooks) == creation["id"]
 
 
 def test_an_ekubo_id_on_starknet_is_never_an_address() -> None:
     random = Random("Ekubo on Starknet")
     for _ in range(50):
-        felts = [hex(random.randrange(1, 1 << 251)) for _ in range(2)]
-        key = (*felts, random.getrandbits(128), random.randrange(1, 1 << 19), hex(random.randrange(1 << 251)))
-        expected = outside_ids.ekubo_id(*key)
-        assert ekubo_pool_id(*key) == expected
+        token0, token1, extension = (hex(random.randrange(1, 1 << 251)) for _ in range(3))
+        fee, spacing = random.getrandbits(128), random.randrange(1, 1 << 19)
+        expected = outside_ids.ekubo_id(token0, token1, fee, spacing, extension)
+        assert ekubo_pool_id(token0, token1, fee, spacing, extension) == expected
         assert int(expected, 16) >> 255 == 1
     words = bytes(range(160))
     assert int(hash_ekubo_key(words), 16) == int.from_bytes(outside_ids.keccak256(words)) | 1 << 255

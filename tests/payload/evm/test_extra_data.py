@@ -63,7 +63,8 @@ def test_the_key_leads_to_the_real_pool_by_create2(name: str) -> None:
         if pool.family != "concentrated" or pool.key != pool.address:
             continue
         key = int.from_bytes(extra(pool, market.network.protocol(pool.protocol)))
-        if derived_from := possible_pools(deployment_of(market.network, pool.protocol), *pool.tokens, key):
+        token_a, token_b = pool.tokens
+        if derived_from := possible_pools(deployment_of(market.network, pool.protocol), token_a, token_b, key):
             assert pool.address in derived_from
             derived[pool.protocol] += 1
     assert derived.total() >= 20

@@ -9,7 +9,7 @@ from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.payload.evm import build_transaction
 from tests.chain.contract_fixture import ContractFixture
-from tests.contracts.evm import Chain
+from tests.contracts.evm import Chain, RevertedError
 from tests.payload.evm.router.driving import ALICE, CAROL, Built, build, carry_out, error, refusal, single, weth
 from tests.payload.evm.router.test_families import pool_of
 from tests.payload.evm.router.test_permit import NOW_S
@@ -49,6 +49,14 @@ def test_a_swap_after_its_deadline_reverts(fixture: ContractFixture, market: Mar
         assert carry_out(fixture, late) > 0
     finally:
         fixture.chain.set_time(NOW_S)
+
+
+@pytest.mark.parametrize("deadline_s", [0, 1, NOW_S - 1])
+def test_a_deadline_of_zero_has_passed_as_any_other(fixture: ContractFixture, built: Built, deadline_s: int) -> None:
+    route, swaps = tuple(built.call.route), [tuple(swap)[:7] for swap in built.call.swaps]
+    with pytest.raises(RevertedError) as caught:
+        fixture.router.send("swapBefore", deadline_s, route, swaps, built.call.integrator_data, sender=ALICE)
+    assert caught.value.data == error("DeadlineExpired()")
 
 
 def test_the_integrator_of_a_timed_swap_keeps_to_the_limits(

@@ -128,6 +128,16 @@ def test_a_pool_cannot_request_another_token_or_larger_amount(fixture: ContractF
                 assert attack.outcome() == error("UnexpectedCaller(address)", attack.pool.address)
 
 
+@pytest.mark.parametrize("bits", [8, 32, 64, 96, 128, 160])
+def test_half_of_an_input_left_behind_is_seen_at_any_size(fixture: ContractFixture, bits: int) -> None:
+    """A change that is counted in too few bits would look like none."""
+    attack, left = Attack(fixture), 1 << bits
+    attack.plan((attack.router, callback(CALLBACKS[0], left, -1, payment(attack.usdc, left))), attack.gift(7))
+    route = attack.call.route._replace(amount_in=2 * left)
+    attack.call = RouterCall(route, (attack.call.swaps[0]._replace(rate=500_000),))
+    assert attack.outcome() == error("NotSettled(address)", attack.usdc)
+
+
 def test_a_pool_that_never_calls_back_is_refused(fixture: ContractFixture) -> None:
     attack = Attack(fixture)
     attack.plan(answer=bytes(64))
@@ -228,6 +238,10 @@ def test_the_router_cannot_be_reentered(fixture: ContractFixture, function: str)
         arguments = [2**60, *arguments, b""]
     reentry = fixture.router.calldata(function, *arguments)
     attack.plan((attack.router, reentry))
+    assert attack.outcome() == error("Reentered()")
+    # Nor by a pool that has been paid.
+    paid = callback(CALLBACKS[0], AMOUNT, -1, payment(attack.usdc, AMOUNT))
+    attack.plan((attack.router, paid), (attack.router, reentry), attack.gift(7))
     assert attack.outcome() == error("Reentered()")
 
 

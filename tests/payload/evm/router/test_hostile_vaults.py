@@ -13,7 +13,7 @@ from swapcli.payload.evm.extra_data import RouterPoolKind
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, error, weth
 from tests.payload.evm.router.raw import raw_refusal, send_raw
-from tests.payload.evm.router.test_hostile import AMOUNT, CALLBACKS, MALLORY, Action, callback
+from tests.payload.evm.router.test_hostile import AMOUNT, CALLBACKS, MALLORY, WEIGHTED, Action, callback
 from tests.payload.evm.router.test_vault_pools import provide
 from tests.payload.evm.router.vault_pools import INFINITY_KEY, PROTOCOL_IDS, VaultPools
 
@@ -361,3 +361,21 @@ def test_native_currency_that_nobody_bought_is_refused(fixture: VaultPools) -> N
     attack.call = RouterCall(attack.call.route._replace(token_in=usdc), (swap,))
     take = usdc, fixture.contracts["USDC"].calldata("transferFrom", fixture.router.address, MALLORY, AMOUNT)
     assert attack.outcome(take, attack.gift, attack.refund(1)) == error("NotSettled(address)", NATIVE)
+
+
+def test_a_vault_beside_its_pool_keeps_no_allowance(fixture: VaultPools) -> None:
+    """The allowance is the vault's: one that is left would let it take another user's tokens later."""
+    sources = compile_solidity("hostile.sol")
+    vault = fixture.chain.deploy(sources["Script"])
+    pool = fixture.chain.deploy(sources["Naming"], vault.address, 0)
+    usdc, dai = fixture.address("USDC"), fixture.address("DAI")
+    fixture.give("DAI", vault.address, OUTPUT)
+    gift = fixture.contracts["DAI"].calldata("transfer", fixture.router.address, OUTPUT)
+    call = hostile_call(BALANCER, pool.address, usdc, dai, bytes(32))
+    call = call._replace(swaps=(call.swaps[0]._replace(protocol_id=WEIGHTED),))
+    for taken, refused in ((AMOUNT, b""), (AMOUNT // 2, error("PartlyTaken(address)", vault.address))):
+        take = fixture.contracts["USDC"].calldata("transferFrom", fixture.router.address, MALLORY, taken)
+        vault.send("plan", [(usdc, take), (dai, gift)], encode(["uint256"], [OUTPUT]))
+        with fixture.chain.revert_after():
+            provide(fixture, usdc, AMOUNT)
+            assert (raw_refusal(fixture, call) if refused else send_raw(fixture, call)) == (refused or OUTPUT)

@@ -565,8 +565,8 @@ def recipient(rng: Random) -> Case:
     """Return a swap whose output goes to a stranger."""
     if rng.random() < 0.15:
         base = base_payload("starknet", rng.randrange(BASES))
-        other, mine = hex(rng.getrandbits(240)), int(STARKNET_ME, 16)
-        felts = [other if int(str(felt), 0) == mine else felt for felt in base.document["calldata"]]
+        felt_of_other, mine = hex(rng.getrandbits(240)), int(STARKNET_ME, 16)
+        felts = [felt_of_other if int(str(felt), 0) == mine else felt for felt in base.document["calldata"]]
         shown = {"network": "starknet", "to": base.document["to"], "calldata": felts}
         return Case("recipient", "starknet", json.dumps(shown), STARKNET_ME)
     base = random_base(rng)
@@ -628,7 +628,6 @@ def document(rng: Random) -> Case:
     swap, hidden = base.swap, {"to": stranger(rng), "data": call("approve(address,uint256)", other, 2**256 - 1)}
     sent = {"from": ME, "to": swap["to"], "data": swap["data"], "value": hex(_wei(swap["value"]))}
     request = {"method": "eth_sendTransaction", "params": [sent]}
-    calls = {"method": "wallet_sendCalls", "params": [{"chainId": hex(CHAIN_ID), "from": ME, "calls": [sent]}]}
     safe = json.loads(base.formats["safe"])
     full = json.loads(json.dumps(base.document))
     authorization = [
@@ -638,7 +637,7 @@ def document(rng: Random) -> Case:
         [
             "another router", "another chain", "a deployment", "delegate call", "authorization list", "hidden call",
             "hidden call in the list", "lower minimum", "lower minimum in the calldata", "network_id", "chain.id",
-            "another transaction in the list", "delegate call in Safe", "nested hidden", "CAIP-2", "sponsor",
+            "another transaction in the list", "delegate call in Safe", "nested hidden", "CAIP-2",
             "two swaps", "another document's calldata",
         ]
     )  # fmt: skip
@@ -668,14 +667,13 @@ def document(rng: Random) -> Case:
         "chain.id": lambda: {"chain": {"id": rng.choice([1, 10])}, **{k: swap[k] for k in ("to", "data", "value")}},
         "another transaction in the list": lambda: {
             "method": "wallet_sendCalls",
-            "params": [{**calls["params"][0], "calls": [sent, hidden | {"value": "0x0"}]}],
+            "params": [{"chainId": hex(CHAIN_ID), "from": ME, "calls": [sent, hidden | {"value": "0x0"}]}],
         },
         "delegate call in Safe": lambda: safe | {
             "transactions": [each | {"operation": 1} for each in safe["transactions"]]
         },
         "nested hidden": lambda: {"transactionRequest": swap, "approval": {"spender": other, "token": USDC}},
         "CAIP-2": lambda: swap | {"chainId": f"eip155:{rng.choice([1, 10, 137])}"},
-        "sponsor": lambda: swap | {"paymasterAndData": other + "00" * 20},
         "two swaps": lambda: [*base.transactions, random_base(rng, "universal-router").swap, hidden | {"value": "0"}],
         "another document's calldata": lambda: full | {"to": other},
     }  # fmt: skip
