@@ -68,18 +68,25 @@ def test_nodes_that_have_shared_the_reads_may_all_confirm_them() -> None:
         assert len([each.host for each in node.open_witnesses(None)]) == 2
 
 
-def test_it_reads_the_block_and_calls_before_they_are_needed() -> None:
+def test_it_reads_the_block_while_the_caller_goes_on() -> None:
     with public("good", "good") as (node, nodes):
         head = node.read_head()
         with witness_of(node) as witness:
             witness.start(head.block.number)
-            witness.prefetch([CALL])
-            witness.finish()
             assert witness.head().block == head.block
             sent = nodes[1].exchanges
-            reader = BlockReader(witness, head.block, None)
-            assert reader.call([CALL]) == [word_at(head.block.number)]
-            assert nodes[1].exchanges == sent, "it remembers what it has read"
+            assert witness.head().block == head.block
+            assert nodes[1].exchanges == sent
+
+
+def test_it_remembers_what_it_has_read() -> None:
+    with public("good", "good") as (node, nodes):
+        head = node.read_head()
+        with witness_of(node) as witness:
+            witness.remember([(CALL, word_at(1))], head.block)
+            reader, sent = BlockReader(witness, head.block, None), nodes[1].exchanges
+            assert reader.call([CALL]) == [word_at(1)]
+            assert nodes[1].exchanges == sent
 
 
 def test_it_waits_for_a_block_that_is_about_to_come() -> None:
