@@ -97,7 +97,7 @@ def test_it_waits_for_a_block_that_is_about_to_come() -> None:
             assert witness.head().block.hash == hash_of(number)
 
 
-def test_a_node_that_is_up_to_date_lacks_a_block_that_does_not_exist() -> None:
+def test_a_node_that_is_up_to_date_lacks_a_made_up_block() -> None:
     with public("good", "good") as (node, _):
         number = node.read_head().block.number + 1_000
         with witness_of(node) as witness:
@@ -116,7 +116,7 @@ def test_a_node_that_is_stuck_only_fails() -> None:
             assert not isinstance(caught.value, BlockMissing)
 
 
-def test_a_node_with_another_block_of_that_number_fails_on_its_state() -> None:
+def test_a_node_with_another_block_of_that_number_fails() -> None:
     with public("good", "good") as (node, _):
         block = node.read_head().block
         other = BlockHeader(block.number, hash_of(1), block.parent_hash, block.timestamp, 1)
