@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from math import log
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
@@ -295,16 +296,28 @@ def test_no_honest_payload_of_200_is_refused(bench: Bench, tmp_path: Path, count
 
 @contextmanager
 def mining(bench: Bench) -> Iterator[None]:
-    """Blocks come every second."""
-    node, user = bench.trader.chain.node, bench.user
+    """Blocks come every second, at the time of this machine's clock."""
+    node, user, is_over = bench.trader.chain.node, bench.user, Event()
     usual_s, user.block_time_s = user.block_time_s, 1
-    node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
-    node.ask("evm_mine")
-    node.ask("evm_setIntervalMining", 1)
+
+    def mine() -> None:
+        latest_s = int(node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+        if (now_s := int(time.time())) > latest_s:
+            node.ask("evm_setNextBlockTimestamp", hex(now_s))
+            node.ask("evm_mine")
+
+    def keep_mining() -> None:
+        while not is_over.wait(1.0):
+            mine()
+
+    mine()
+    miner = Thread(target=keep_mining, daemon=True)
+    miner.start()
     try:
         yield
     finally:
-        node.ask("evm_setIntervalMining", 0)
+        is_over.set()
+        miner.join()
         user.block_time_s = usual_s
 
 
