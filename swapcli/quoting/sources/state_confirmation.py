@@ -18,6 +18,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import ContractCall
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
 from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
@@ -84,7 +85,16 @@ class StateConfirmation:
             return
         self._start(mirror, snapshot.read_state)
         self._mirror, self._mirrored = mirror, snapshot
-        snapshot.on_read = mirror.prefetch
+        snapshot.on_read = self._prefetch
+
+    def _prefetch(self, calls: Sequence[ContractCall]) -> None:
+        """Have the witness make calls, and read the tokens of the pools that are read."""
+        from swapcli.state.tokens import token_calls
+
+        if self._mirror is None or self._mirrored is None:
+            return
+        tokens = dict.fromkeys(token for pool in self._mirrored.known.values() for token in pool.tokens)
+        self._mirror.prefetch([*calls, *(call for token in tokens for call in token_calls(token))])
 
     def begin_trials(self, trials: Sequence[TransferTrial], behaviours: Mapping[str, TransferBehaviour]) -> None:
         """Have the witness run trials of transfers that the first node has run, with what they have shown."""
