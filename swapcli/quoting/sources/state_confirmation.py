@@ -72,7 +72,6 @@ class StateConfirmation:
         self._mirror: WitnessNode | None = None
         self._mirrored: BlockSnapshot | None = None
         self._trials: dict[TransferTrial, None] = {}
-        self._transfers: dict[str, TransferBehaviour] = {}
         self._mirrored_trials: Pending[TransferReport] | None = None
 
     def begin(self, snapshot: BlockSnapshot) -> None:
@@ -96,10 +95,9 @@ class StateConfirmation:
         tokens = dict.fromkeys(token for pool in self._mirrored.known.values() for token in pool.tokens)
         self._mirror.prefetch([*calls, *(call for token in tokens for call in token_calls(token))])
 
-    def begin_trials(self, trials: Sequence[TransferTrial], behaviours: Mapping[str, TransferBehaviour]) -> None:
-        """Have the witness run trials of transfers that the first node has run, with what they have shown."""
+    def begin_trials(self, trials: Sequence[TransferTrial]) -> None:
+        """Have the witness run trials of transfers that the first node runs."""
         self._trials.update(dict.fromkeys(trials))
-        self._transfers |= behaviours
         mirror, all_trials = self._mirror, [*self._trials]
         if mirror is not None:
             self._mirrored_trials = mirror.do(
@@ -248,7 +246,7 @@ class StateConfirmation:
         else:
             report = run_transfer_trials(witness.simulating, again.head.block, [*trials])
         used = {each.address for each in state.tokens}
-        for token, behaviour in {**state.transfers, **self._transfers}.items() if not report.failure else ():
+        for token, behaviour in state.transfers.items() if not report.failure else ():
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
