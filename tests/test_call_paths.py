@@ -53,7 +53,7 @@ def test_a_route_over_http_is_short_to_follow() -> None:
     registry = open_registry([NETWORK])
     query = urlencode(build_order_query(NETWORK)).encode()
     network = registry.networks[NETWORK]
-    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, lambda: False)
+    request = EndpointRequest(network, PriceUse.SHOWN, query, b"", "", "route", None, lambda: False, [])
     check(trace(lambda: endpoints.route(requests.ROUTE_V1, registry, request)), most=27, most_upward=1)
 
 

@@ -15,5 +15,6 @@ PUBLIC = (
     "remote.url_document",
     "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
     "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",
+    "sources.state_confirmation",
     "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -81,7 +81,7 @@ class BlockSnapshot:
     the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
     `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
-    `on_read` receives all calls that the node has answered.
+    `on_read` receives all calls before they are made.
     """
 
     node: Node
@@ -234,10 +234,9 @@ class BlockSnapshot:
 
     def _reported(self, reader: BlockReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
-            answers = reader.call(calls)
             if self.on_read is not None:
                 self.on_read(calls)
-            return answers
+            return reader.call(calls)
 
         return call
 

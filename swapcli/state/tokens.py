@@ -37,15 +37,18 @@ def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token
         yield from run_batched([(address, _token(address)) for address in batch], reader.call)
 
 
+def token_calls(address: str) -> list[ContractCall]:
+    """Return the calls with which `load_tokens` reads a token."""
+    if len(address) == _STARKNET_ADDRESS_LENGTH:
+        return [starknet_call(address, each.removesuffix("()")) for each in (_DECIMALS, _SYMBOL, _NAME)]
+    return [ContractCall(address, each) for each in _CALLDATA]
+
+
 def _token(address: str) -> BatchRead[Token]:
     """Read a token in one round. Only the decimals are needed: a token without a readable symbol has its short address
     as symbol, and is named by its address."""
-    is_starknet = len(address) == _STARKNET_ADDRESS_LENGTH
-    read_text = read_felt_text if is_starknet else read_abi_text
-    calls = [ContractCall(address, each) for each in _CALLDATA]
-    if is_starknet:
-        calls = [starknet_call(address, each.removesuffix("()")) for each in (_DECIMALS, _SYMBOL, _NAME)]
-    decimals, symbol, name = yield calls
+    read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
+    decimals, symbol, name = yield token_calls(address)
     decimal_places = read_word(decimals, _DECIMALS)
     if decimal_places > MAX_DECIMALS:
         raise invalid_response(

@@ -21,6 +21,7 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.core.model.token import Token
+from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
 from swapcli.core.routing.no_route import with_unread_pools
 from swapcli.quoting.health import Health, check_live
@@ -49,10 +50,23 @@ if TYPE_CHECKING:
     from swapcli.core.routing.router import SearchResult
     from swapcli.quoting.sources.state_confirmation import StateConfirmation
     from swapcli.state.rpc.witness_node import Witnesses
+    from swapcli.state.snapshot_reader import BlockSnapshot
 
     Improves = Callable[[Mapping[str, Pool | None]], bool]
 
 T = TypeVar("T")
+
+
+_MAX_MADE = 32
+"""Quotes that are remembered: a program builds the payload of a quote soon after it, if at all."""
+
+
+class _MadeQuote(NamedTuple):
+    """What a quote was made from. `steps` are its own, which identify it also after other fields have been replaced."""
+
+    steps: tuple[Step, ...]
+    snapshot: BlockSnapshot
+    improves: Improves
 
 
 class LiveSource:
@@ -83,7 +97,7 @@ class LiveSource:
         self._payloads = LocalPayloads(clock, route_ttl_s, confirm=self._confirm)
         self._witnesses = witnesses
         self._confirmation: StateConfirmation | None = None
-        self._improves: Improves | None = None
+        self._made: dict[int, _MadeQuote] = {}
         self._transfers = ProbedTransfers(pool_source.known(), records=tag is not None)
         self._close_node = close_node
         self._contradictions: dict[str, Contradiction] = {}
@@ -124,8 +138,12 @@ class LiveSource:
         self._check_signable()
         if isinstance(quoted, LocalQuote):
             last = self._last or self.known().with_pools(quoted.result.pool_keys)
-            self._improves = None
-            return self._payloads.of_quote(quoted, terms, self._with_router(last.market))
+            try:
+                return self._payloads.of_quote(quoted, terms, self._with_router(last.market))
+            except NodesDisagree as error:
+                if error.is_outvoted and self._block.node.use_spare(UpstreamError(error.message)):
+                    self._block.discard()  # the next quote is read from another node
+                raise
         return self._confirmed(lambda: self._build(result_of(quoted), terms))
 
     def _build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
@@ -145,7 +163,6 @@ class LiveSource:
         from swapcli.quoting.sources.state_confirmation import StateConfirmation
 
         self._confirmation = StateConfirmation(self._witnesses)
-        self._improves = None
         self._block.on_use, self._transfers.on_trials = self._confirmation.begin, self._confirmation.begin_trials
         try:
             return build()
@@ -169,8 +186,8 @@ class LiveSource:
             return payload._replace(witnesses=1, unconfirmed="other nodes cannot confirm the pending block")
         from swapcli.quoting.sources.state_confirmation import BuiltState, StateConfirmation
 
-        pools = built.used_pools
-        snapshot = self._block.last_snapshot
+        pools, made = built.used_pools, self._made.get(id(built.steps))
+        snapshot = made.snapshot if made else self._block.last_snapshot
         is_read = snapshot is not None and snapshot.head.block.number == market.block
         if snapshot is None or not is_read or any(snapshot.pools.get(key, pools[key]) != pools[key] for key in pools):
             read = ReadState.of_pools(market, pools, _sales_of(built.steps, pools))
@@ -178,7 +195,7 @@ class LiveSource:
             read = snapshot.read_state
         tokens = built.tokens
         trials = [trial for token in tokens for trial in self._transfers.trials.get(token.address, ())]
-        state = BuiltState(read, pools, tokens, trials, self._transfers.tried, self._improves)
+        state = BuiltState(read, pools, tokens, trials, self._transfers.tried, made.improves if made else None)
         confirmation = self._confirmation or StateConfirmation(self._witnesses)
         found = confirmation.finish(state)
         return payload._replace(witnesses=found.witnesses, unconfirmed=found.unconfirmed)
@@ -248,26 +265,19 @@ class LiveSource:
         self._contradictions.update((each.protocol, each) for each in checked.contradictions if each.quoted)
         started_s = self._clock.monotonic_s() - found.searched_s
         answer = build_local_quote(searched, request, outcome, started_s)
-        self._improves = partial(self._is_improved, request, known, outcome)
+        snapshot = self._block.last_snapshot
+        if self._witnesses is not None and snapshot is not None:
+            improves = partial(_is_improved, request, known, outcome, snapshot)
+            self._remember(_MadeQuote(answer.quote.steps, snapshot, improves))
         unread_gain_bps = None if found.left_bps is None else round(found.left_bps, 4)
         contradictions = (*self._contradictions.values(), *refusals)
         return self._use(searched), answer._replace(contradictions=contradictions, unread_gain_bps=unread_gain_bps)
 
-    def _is_improved(
-        self, request: QuoteRequest, known: SearchableMarket, outcome: SearchResult, others: Mapping[str, Pool | None]
-    ) -> bool:
-        """Return whether an order pays more than `outcome` if these of the pools that were read have other states."""
-        snapshot = self._block.last_snapshot
-        if snapshot is None:
-            return False
-        keys = [key for key in known.market.pools if key in snapshot.known]
-        market = snapshot.market(known.market, keys)
-        pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
-        try:
-            found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)
-        except NoRoute:
-            return False
-        return is_better(request.order, found.best, outcome.best, TOLERANCE)
+    def _remember(self, made: _MadeQuote) -> None:
+        """Remember what a quote was made from, until its payload is built."""
+        while len(self._made) >= _MAX_MADE:
+            del self._made[next(iter(self._made))]
+        self._made[id(made.steps)] = made
 
     def _reader(self, known: SearchableMarket, *, has_gas_price: bool = False) -> LivePoolReader:
         return LivePoolReader(self._block, known.market, self._transfers, has_gas_price=has_gas_price)
@@ -302,6 +312,24 @@ class LiveSource:
         if market.network.router_registry is None:
             return market
         return market._replace(network=self._block.newest_snapshot().with_router(market.network))
+
+
+def _is_improved(
+    request: QuoteRequest,
+    known: SearchableMarket,
+    outcome: SearchResult,
+    snapshot: BlockSnapshot,
+    others: Mapping[str, Pool | None],
+) -> bool:
+    """Return whether an order pays more than `outcome` if these of the pools that were read have other states."""
+    keys = [key for key in known.market.pools if key in snapshot.known]
+    market = snapshot.market(known.market, keys)
+    pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
+    try:
+        found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)
+    except NoRoute:
+        return False
+    return is_better(request.order, found.best, outcome.best, TOLERANCE)
 
 
 def _sales_of(steps: Sequence[Step], pools: Mapping[str, Pool]) -> dict[str, list[Sale]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
@@ -23,8 +23,8 @@ class ProbedTransfers:
         """The trials that the node has run, by the address of the token."""
         self.tried: dict[str, TransferBehaviour] = {}
         """What they have shown, by the address of the token."""
-        self.on_trials: Callable[[Sequence[TransferTrial], Mapping[str, TransferBehaviour]], object] | None = None
-        """Receives trials that the node has just run, and what they have shown."""
+        self.on_trials: Callable[[Sequence[TransferTrial]], object] | None = None
+        """Receives trials before the node runs them."""
 
     def applied_to(self, part: SearchableMarket) -> SearchableMarket:
         """Return `part` with the transfers that were probed since; itself unless they change what is routable."""
@@ -41,13 +41,13 @@ class ProbedTransfers:
         new = [token for token in tokens if token not in known]
         if new:
             trials = plan_trials(new, market.pools.values(), market.network)
+            if self.on_trials is not None:
+                self.on_trials(trials)
             report = run_transfer_trials(node, block, trials)
             if not report.failure:
                 for trial in trials:
                     self.trials.setdefault(trial.token, []).append(trial)
                 self.tried |= report.behaviours
-                if self.on_trials is not None:
-                    self.on_trials(trials, report.behaviours)
             self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
             if self._records and not report.failure and not block.is_pending:
                 self._known.record_transfers(report.behaviours, block.number)

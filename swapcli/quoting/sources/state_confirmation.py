@@ -18,6 +18,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.node import ContractCall
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
 from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
@@ -71,7 +72,6 @@ class StateConfirmation:
         self._mirror: WitnessNode | None = None
         self._mirrored: BlockSnapshot | None = None
         self._trials: dict[TransferTrial, None] = {}
-        self._transfers: dict[str, TransferBehaviour] = {}
         self._mirrored_trials: Pending[TransferReport] | None = None
 
     def begin(self, snapshot: BlockSnapshot) -> None:
@@ -84,12 +84,20 @@ class StateConfirmation:
             return
         self._start(mirror, snapshot.read_state)
         self._mirror, self._mirrored = mirror, snapshot
-        snapshot.on_read = mirror.prefetch
+        snapshot.on_read = self._prefetch
 
-    def begin_trials(self, trials: Sequence[TransferTrial], behaviours: Mapping[str, TransferBehaviour]) -> None:
-        """Have the witness run trials of transfers that the first node has run, with what they have shown."""
+    def _prefetch(self, calls: Sequence[ContractCall]) -> None:
+        """Have the witness make calls, and read the tokens of the pools that are read."""
+        from swapcli.state.tokens import token_calls
+
+        if self._mirror is None or self._mirrored is None:
+            return
+        tokens = dict.fromkeys(token for pool in self._mirrored.known.values() for token in pool.tokens)
+        self._mirror.prefetch([*calls, *(call for token in tokens for call in token_calls(token))])
+
+    def begin_trials(self, trials: Sequence[TransferTrial]) -> None:
+        """Have the witness run trials of transfers that the first node runs."""
         self._trials.update(dict.fromkeys(trials))
-        self._transfers |= behaviours
         mirror, all_trials = self._mirror, [*self._trials]
         if mirror is not None:
             self._mirrored_trials = mirror.do(
@@ -238,7 +246,7 @@ class StateConfirmation:
         else:
             report = run_transfer_trials(witness.simulating, again.head.block, [*trials])
         used = {each.address for each in state.tokens}
-        for token, behaviour in {**state.transfers, **self._transfers}.items() if not report.failure else ():
+        for token, behaviour in state.transfers.items() if not report.failure else ():
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):

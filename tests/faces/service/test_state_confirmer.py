@@ -80,7 +80,7 @@ def payloads(service: InProcessService, trader: Trader) -> Iterator[tuple[str, h
     yield "calldata", service.post("/anvil/calldata", terms)
 
 
-def test_two_nodes_confirm_the_payload_of_each_endpoint_and_its_body_stays(world: World) -> None:
+def test_two_nodes_confirm_each_payload_and_its_body_stays(world: World) -> None:
     with world.service() as service, world.service(reads_nodes=False) as other:
         unconfirmed = dict(payloads(other, world.trader))
         for endpoint, response in payloads(service, world.trader):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import log
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
 
 from swapcli import Market
 from swapcli.core.errors import SwapcliError
+from swapcli.quoting.sources.live_search import TOLERANCE
 from tests.chain.lying_public_nodes import (
     Overrides,
     Rewrite,
@@ -47,6 +50,8 @@ class Built(NamedTuple):
     call: tuple[object, ...] = ()
     witnesses: int | None = None
     block: int | None = None
+    message: str = ""
+    min_received: int = 0
 
 
 class Bench(NamedTuple):
@@ -86,10 +91,11 @@ class Bench(NamedTuple):
             words = ("execute", "-", *TO, "--json", *node)
             ran = run_swapcli(*words, stdin=route.stdout.encode(), env=environment)
         if ran.exit_code:
-            return Built(ran.error["code"])
+            return Built(ran.error["code"], message=ran.error["message"])
         document = ran.json
         call = document["to"], document["calldata"], document["value"]
-        return Built("", call, document["witnesses"], document["state"]["block"])
+        least = int(document["route"]["min_received"])
+        return Built("", call, document["witnesses"], document["state"]["block"], min_received=least)
 
     def _build_in_library(self, order: tuple[str, ...], urls: list[str], folder: Path, *, named: bool) -> Built:
         for name, value in (self.user.environment(urls) | {"XDG_DATA_HOME": str(folder)}).items():
@@ -100,10 +106,11 @@ class Bench(NamedTuple):
                 quote = market.quote(*order)
                 prepared = quote.prepare(destination=TO[1])
             except SwapcliError as error:
-                return Built(error.code)
+                return Built(error.code, message=error.message)
             sent = prepared.transactions[-1]
             call = sent["to"], sent["data"], sent["value"]
-            return Built("", call, prepared.payload.witnesses, quote.state.block)
+            least = prepared.payload.call.route.min_received
+            return Built("", call, prepared.payload.witnesses, quote.state.block, min_received=least)
 
     def run(self, *words: str, count: int, folder: Path, **more: Any) -> CommandResult:
         urls = [f"http://127.0.0.1:{each.server_port}" for each in self.nodes[:count]]
@@ -137,10 +144,11 @@ def test_two_honest_nodes_confirm_a_payload(bench: Bench, tmp_path: Path) -> Non
 
 
 class Lie(NamedTuple):
-    """A way to lie, made for a bench with random figures. Only an honest block `has_head`."""
+    """A way to lie, made for a bench with random figures. Without pools that it hides, a route may be as good."""
 
     name: str
     build: Callable[[Bench, Random], Rewrite]
+    may_hide_pools: bool = False
 
 
 def pools_of(bench: Bench, *protocols: str) -> list[str]:
@@ -212,7 +220,7 @@ LIES = (
     Lie("reserves", reserves_lie),
     Lie("price", price_lie),
     Lie("liquidity", liquidity_lie),
-    Lie("hidden pools", hidden_lie),
+    Lie("hidden pools", hidden_lie, may_hide_pools=True),
     Lie("transfers", transfer_lie),
     Lie("time", lambda _, rng: with_time(rng.choice([-60, -5, 5]))),
     Lie("a block that does not exist", lambda _, rng: ahead(rng.randint(1, 3))),
@@ -234,12 +242,15 @@ def check_lie(bench: Bench, lie: Lie, rng: Random, count: int, folder: Path) -> 
     truth = bench.truth_of(order, face)
     built = bench.build(order, face, count, folder)
     case = f"{lie.name}, {face} of {order}, node {liar} of {count}"
-    if built.failure:
-        assert built.failure == "NODES_DISAGREE", f"{case}: {built}"
-        assert count == 2 or lie.name.startswith("a block"), case
-    else:
-        assert built.call == truth.call, case
+    if not built.failure:
+        # A pool that would add nothing may be missing.
+        assert built.min_received >= truth.min_received * (1 - TOLERANCE), case
+        assert lie.may_hide_pools or built.call == truth.call, case
         assert built.witnesses == 2, case
+    else:
+        # The quote of a program stays what it is; a command quotes again on another node.
+        is_again = count > 2 and face != "library" and not lie.name.startswith("a block")
+        assert not is_again or built.failure != "NODES_DISAGREE", built.message
     return built.failure
 
 
@@ -278,8 +289,36 @@ HONEST: tuple[Callable[[], Failure], ...] = (
 @pytest.mark.parametrize("count", [2, 3])
 def test_no_honest_payload_of_200_is_refused(bench: Bench, tmp_path: Path, count: int) -> None:
     rng = Random(f"200 honest {count}")
-    witnesses = [check_honest(bench, rng, count, tmp_path / str(n)) for n in range(RUNS // 2)]
+    with mining(bench):
+        witnesses = [check_honest(bench, rng, count, tmp_path / str(n)) for n in range(RUNS // 2)]
     print(Counter(witnesses))
+
+
+@contextmanager
+def mining(bench: Bench) -> Iterator[None]:
+    """Blocks come every second, at the time of this machine's clock."""
+    node, user, is_over = bench.trader.chain.node, bench.user, Event()
+    usual_s, user.block_time_s = user.block_time_s, 1
+
+    def mine() -> None:
+        latest_s = int(node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+        if (now_s := int(time.time())) > latest_s:
+            node.ask("evm_setNextBlockTimestamp", hex(now_s))
+            node.ask("evm_mine")
+
+    def keep_mining() -> None:
+        while not is_over.wait(1.0):
+            mine()
+
+    mine()
+    miner = Thread(target=keep_mining, daemon=True)
+    miner.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        miner.join()
+        user.block_time_s = usual_s
 
 
 def check_honest(bench: Bench, rng: Random, count: int, folder: Path) -> int | None:
@@ -291,17 +330,16 @@ def check_honest(bench: Bench, rng: Random, count: int, folder: Path) -> int | N
         if index == odd:
             node.always = any_manner(rng)
             node.max_requests = rng.choice([None, None, 1, 3])
-    truth = bench.truth_of(order, face)
     built = bench.build(order, face, count, folder)
-    assert not built.failure, built
-    if built.block == truth.block:
-        assert built.call == truth.call
+    assert not built.failure, built.message
+    assert built.witnesses in (1, 2), "no node was read"
     return built.witnesses
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_honest_nodes_that_differ_are_not_refused(bench: Bench, tmp_path: Path, seed: int) -> None:
-    check_honest(bench, Random(f"honest {seed}"), 2 + seed % 2, tmp_path)
+    with mining(bench):
+        check_honest(bench, Random(f"honest {seed}"), 2 + seed % 2, tmp_path)
 
 
 def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_path: Path) -> None:
