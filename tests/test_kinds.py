@@ -22,7 +22,7 @@ PLACES = ("payload/evm/", "payload/starknet/", "state/rpc/rpc_node.py", "state/r
 MOST_BRANCHES = 8
 """May only become fewer. A question that many ask is a trait of `NetworkTraits`."""
 
-MOST_QUESTIONS = {"has_checksums": 2, "has_eth_nodes": 9, "has_felts": 7, "native_is_token": 4}
+MOST_QUESTIONS = {"has_checksums": 2, "has_eth_nodes": 10, "has_felts": 7, "native_is_token": 4}
 """How often each trait that is true or false is asked for: one that is asked everywhere is a branch by another name."""
 
 KINDS = {kind.name for kind in Kind}

@@ -27,12 +27,7 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
         )
     for oddity in call.oddities:
         yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)
-    if call.trailing_bytes > 0 and review.network and review.network.kind.traits.has_felts:
-        # No list of felts has anything after its call, where calldata may have the mark of a wallet.
-        yield QuoteWarning(
-            WarningCode.CALL_UNUSUAL, f"{call.trailing_bytes} felts follow the end of the call, which no quote adds"
-        )
-    elif call.trailing_bytes > 0:
+    if call.trailing_bytes > 0:
         yield QuoteWarning(
             WarningCode.TRAILING_BYTES,
             f"{call.trailing_bytes} bytes follow the end of the call, which no quote adds",

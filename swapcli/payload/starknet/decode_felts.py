@@ -37,7 +37,9 @@ def decode_felts(felts: Sequence[int]) -> DecodedCall:
         )
         for swap in call.swaps
     )
-    return DecodedCall("swap", dialect=FIBROUS, order=order, swaps=swaps, trailing_bytes=left)
+    # No list of felts has anything after its call, where calldata may have the mark of a wallet.
+    oddities = (f"{left} felts follow the end of the call, which no quote adds",) if left else ()
+    return DecodedCall("swap", dialect=FIBROUS, order=order, swaps=swaps, oddities=oddities)
 
 
 def parse_felts(text: str) -> tuple[int, ...] | None:

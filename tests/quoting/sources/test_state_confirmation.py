@@ -79,7 +79,7 @@ class Bench(NamedTuple):
 
     def _build(self, order: tuple[str, ...], face: str, urls: list[str], folder: Path, *, named: bool = False) -> Built:
         node = ("--rpc-url", self.user.url) if named else ()
-        env = {"XDG_DATA_HOME": str(folder)}
+        env: dict[str, Any] = {"XDG_DATA_HOME": str(folder)}
         if face == "library":
             return self._build_in_library(order, urls, folder, named=named)
         if face == "calldata":
