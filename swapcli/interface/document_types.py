@@ -199,13 +199,17 @@ class AdviceFieldsJson(TypedDict):
 
 
 class PayloadDocumentJson(QuoteFieldsJson):
-    """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order."""
+    """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order.
+
+    `witnesses` is how many nodes agree on the state, null if none was read here.
+    """
 
     to: str
     entrypoint: NotRequired[str]
     calldata: str | list[str]
     value: str
     dialect: str
+    witnesses: int | None
     market: MarketJson
     recipient_name: NotRequired[str]
     sender_name: NotRequired[str]

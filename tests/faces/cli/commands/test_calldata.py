@@ -149,7 +149,17 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
     at_once = build("ETH", "USDC", "1", "--json").json
     replayed = execute(found("ETH", "USDC", "1"), "--json").json
     shared = ["route", "swap_parameters", "router_address", "meta", "to", "calldata", "value"]
-    shared += ["dialect", "network", "priceImpact", "slippage", "minReceived", "gasUnits", "gasPriceWei", "gasUsd"]
+    shared += [
+        "dialect",
+        "witnesses",
+        "network",
+        "priceImpact",
+        "slippage",
+        "minReceived",
+        "gasUnits",
+        "gasPriceWei",
+        "gasUsd",
+    ]
     shared += ["outputNetOfGas", "bestSinglePath", "unreadGainBps", "exact", "sampledPools", "expiresAt", "state"]
     shared += ["warnings", "market"]
     assert list(at_once) == list(replayed) == [*shared, "transactions", "missing"]
