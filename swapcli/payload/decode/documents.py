@@ -43,7 +43,8 @@ class PayloadInput(NamedTuple):
     of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
     object that has the payload itself, `chain_ids` and `chain_names` are all that the whole document names. `oddities`
     are sentences about content outside the grammar of its form. `messages` are those to sign that the document has
-    beside its transactions.
+    beside its transactions. `written` is the transaction as the document has it, where the user gave a contract, sender
+    or value of their own; None if they gave none.
     """
 
     payload: GivenTransaction
@@ -55,6 +56,17 @@ class PayloadInput(NamedTuple):
     chain_names: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     messages: tuple[GivenTransaction, ...] = ()
+    written: GivenTransaction | None = None
+
+    def with_own(self, to: str | None, sender: str | None, value: int | None) -> PayloadInput:
+        """Return the payload with the contract, sender and value that the user gave, each None if they gave none."""
+        if to is None and sender is None and value is None:
+            return self
+        payload = self.payload
+        replaced = payload._replace(
+            to=to or payload.to, sender=sender or payload.sender, value=payload.value if value is None else value
+        )
+        return self._replace(payload=replaced, written=payload)
 
 
 def parse_payload(text: str) -> PayloadInput:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.networks.address import keccak256
 from swapcli.payload.decode.message_standards import SAFE_TRANSACTION, STANDARDS, parse_types
+from tests.support.outside_ids import keccak256
 
 TYPE_HASHES = {
     "a permit (EIP-2612)": "6e71edae12b1b97f4d1f60370fef10105fa2faae0126114a169c64845d6126c9",

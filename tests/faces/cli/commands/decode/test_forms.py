@@ -96,6 +96,49 @@ def test_each_added_or_missing_part_is_dangerous(sale: Json, name: str) -> None:
     assert (ran.exit_code, code in ran.json["dangers"]) == (exit_codes.UNSAFE, True), ran.stdout
 
 
+OWN = (("to", "--to"), ("from", "--from"), ("value", "--value"))
+
+
+@pytest.mark.parametrize(("name", "option"), OWN)
+def test_a_document_that_differs_from_the_options_is_dangerous(sale: Json, name: str, option: str) -> None:
+    sent = {"from": ME, "to": sale["to"], "data": sale["calldata"], "value": str(E18)}
+    own = {"from": ME, "to": sale["to"], "value": str(E18)}[name]
+    other = "7" if name == "value" else STRANGER
+    assert_honest(decode(sent, option, own))
+    without = {key: each for key, each in sent.items() if key != name}
+    for changed in (sent | {name: other}, [sent | {name: other}], {"tx": sent | {name: other}}):
+        ran = decode(changed, option, own)
+        assert (ran.exit_code, "TRANSACTIONS_DIFFER" in ran.json["dangers"]) == (exit_codes.UNSAFE, True), changed
+    if name == "from":
+        assert_honest(decode(without, option, own))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_line_of_cast_from_another_account_is_dangerous(shell_texts: dict[str, str], place: int) -> None:
+    lines = shell_texts["cast"].splitlines()
+    assert len(lines) == 2
+
+    def sent_from(account: str) -> str:
+        return "\n".join(
+            each.replace("cast send", f"cast send --from {account}") if number == place else each
+            for number, each in enumerate(lines)
+        )
+
+    assert_honest(decode(sent_from(ME), "--from", ME))
+    ran = decode(sent_from(STRANGER), "--from", ME)
+    assert (ran.exit_code, ran.json["dangers"]) == (exit_codes.UNSAFE, ["TRANSACTIONS_DIFFER"])
+
+
+@pytest.mark.parametrize("option", ["--gas-price", "--priority-gas-price"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_gas_price_of_cast_is_judged_without_a_limit(shell_texts: dict[str, str], option: str, place: int) -> None:
+    lines = shell_texts["cast"].splitlines()
+    for price, dangers in ((10**7, []), (10**15, ["FEES_UNUSUAL"])):
+        changed = list(lines)
+        changed[place] = lines[place].replace("cast send", f"cast send {option} {price}")
+        assert decode("\n".join(changed), "--from", ME).json["dangers"] == dangers
+
+
 def test_an_own_document_with_more_is_dangerous(sale: Json) -> None:
     assert decode(sale).exit_code == exit_codes.OK
     for change, _ in PARTS.values():
