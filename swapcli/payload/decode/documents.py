@@ -221,6 +221,7 @@ class _Document:
         if path:  # a list has whole transactions
             opened = opened._replace(is_sent=True)
         if isinstance(opened.content, str):
+            self._read.add(opened.path)
             found = _from_hex("".join(opened.content.split()))
             self._compare_raw(found.payload, opened)
             return self._finish(found, opened.chains)
@@ -269,6 +270,7 @@ class _Document:
         """Read what lies in one entry of a list."""
         content = opened.content
         if isinstance(content, str):
+            self._read.add(opened.path)
             return [_from_hex("".join(content.split())).payload], Chains()
         entry = parse_object(content, place.removesuffix(".") or "the transaction")
         nested = _find_list(entry)
