@@ -19,7 +19,14 @@ from swapcli.payload.decode.foreign_content import find_foreign
 from swapcli.payload.decode.given_transaction import HINT, MAX_BYTES, GivenTransaction, parse_calldata
 from swapcli.payload.decode.quantities import find_chain_id
 from swapcli.payload.decode.raw_transactions import parse_raw
-from swapcli.payload.decode.transaction_fields import Chains, find_chains, one_of, parse_object, parse_transaction
+from swapcli.payload.decode.transaction_fields import (
+    Chains,
+    find_chains,
+    find_sender,
+    one_of,
+    parse_object,
+    parse_transaction,
+)
 from swapcli.payload.evm.decoding.decode import DECODERS
 from swapcli.payload.starknet.account_transactions import parse_account_calls
 from swapcli.payload.starknet.decode_felts import parse_felts
@@ -276,7 +283,10 @@ class _Document:
         nested = _find_list(entry)
         if nested is not None:  # what else the entry has is not read, and so is named if it could be signed
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
-            return found.listed, chains | find_chains(entry, place)
+            sender = find_sender(entry, place)
+            self._compare_senders(sender, found.listed)
+            listed = [each if each.sender or each.message else each._replace(sender=sender) for each in found.listed]
+            return listed, chains | find_chains(entry, place)
         self._read.add(opened.path)
         own = parse_transaction(entry, place, is_sent=True)
         return self._account_calls(own, entry), find_chains(entry, place)
@@ -302,13 +312,21 @@ class _Document:
         found, more = self._read_list(entries, (*opened.path, name), name)
         found = found._replace(network=network, document=document)
         if own.has_content:
+            self._compare_senders(own.sender, found.listed)
             return found._replace(payload=own), chains | more
         if own.to is not None or own.value:
             raise InvalidInput(
                 f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
             )
+        self._compare_senders(own.sender, found.listed)
         sender = found.payload.sender or own.sender or _safe_address(document)
         return found._replace(payload=found.payload._replace(sender=sender)), chains | more
+
+    def _compare_senders(self, sender: str | None, listed: Sequence[GivenTransaction]) -> None:
+        """Compare the sender of a list with those of its transactions, which may repeat it."""
+        others = [each.sender for each in listed if each.sender is not None and each.message is None]
+        if sender is not None and any(each.lower() != sender.lower() for each in others):
+            self._oddities.append("the transactions of the list have another sender than the list")
 
     def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
         """Return the calls inside a transaction of an account on Starknet; any other transaction alone.

@@ -278,6 +278,16 @@ def test_a_transaction_that_does_more_says_so(field: Json) -> None:
     assert parse_payload(json.dumps({"tx": {**SENT, **field}})).payload.oddities
 
 
+def test_a_list_has_the_sender_of_its_transactions() -> None:
+    for sender, is_odd in ((ME, False), (ME.upper().replace("X", "x"), False), (STRANGER, True)):
+        calls = {"from": sender, "calls": [SENT, SENT], "chainId": 8453}
+        forms = (calls, {"method": "wallet_sendCalls", "params": [calls]}, [calls, SENT], [calls, calls])
+        for form in forms:
+            assert bool(parse_payload(json.dumps(form)).oddities) == is_odd
+    below = parse_payload(json.dumps([{"from": STRANGER, "calls": [CALL]}, SENT]))
+    assert [each.sender for each in below.listed] == [STRANGER, ME]
+
+
 # --- felts
 
 
