@@ -40,6 +40,7 @@ _WORD_CHARACTERS: Final = 66
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _INVOKE: Final = "INVOKE"
 """How the type of an account's transaction on Starknet begins."""
+_FEE_FIELDS: Final = ("max_fee_wei", "max_priority_fee_wei", "max_total_fee_fri", "max_total_fee_wei")
 _EXECUTE: Final = "__execute__"
 
 
@@ -320,7 +321,10 @@ class _Document:
             )
         self._compare_senders(own.sender, found.listed)
         sender = found.payload.sender or own.sender or _safe_address(document)
-        return found._replace(payload=found.payload._replace(sender=sender)), chains | more
+        fees = {
+            name: getattr(own, name) for name in _FEE_FIELDS if getattr(found.payload, name) is None
+        }  # those of the list
+        return found._replace(payload=found.payload._replace(sender=sender, **fees)), chains | more
 
     def _compare_senders(self, sender: str | None, listed: Sequence[GivenTransaction]) -> None:
         """Compare the sender of a list with those of its transactions, which may repeat it."""

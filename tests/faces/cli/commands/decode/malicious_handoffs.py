@@ -153,7 +153,7 @@ def hidden(rng: Random) -> Case:
     base = random_base(rng)
     name, form = form_of(rng, base)
     change, added = _hidden(rng)
-    document = {"own": deepcopy(base.document)}["own"] if rng.random() < 0.3 else form
+    document = deepcopy(base.document) if rng.random() < 0.3 else form
     place = rng.choice(_objects(document))
     key = rng.choice(_NAMES)
     place[key] = added
@@ -287,6 +287,7 @@ _V3_IN, _V3_OUT, _FROM_PERMIT2, _V2_IN, _PERMIT, _WRAP, _UNWRAP, _SUB_PLAN = (
     0x21,
 )
 _SENDER, _ROUTER = "0x" + "1".zfill(40), "0x" + "2".zfill(40)
+_THREE = ["address", "address", "uint256"]
 _SWAP_TYPES = ["address", "uint256", "uint256", "bytes", "bool"]
 
 
@@ -313,21 +314,21 @@ def plan(rng: Random) -> Case:
         ["((address,uint160,uint48,uint48),address,uint256)", "bytes"],
         [((rng.choice([USDC, WETH]), 2**160 - 1, 2**48 - 1, 0), other, LATER), b"\x01" * 65],
     )
-    sweep = (0x04, encode(["address", "address", "uint256"], [USDC, _SENDER, 0]))
-    inner = encode(
-        ["bytes", "bytes[]"], [bytes([0x05]), [encode(["address", "address", "uint256"], [USDC, other, 1 << 255])]]
-    )
+    sweep = (0x04, encode(_THREE, [USDC, _SENDER, 0]))
+    inner = encode(["bytes", "bytes[]"], [bytes([0x05]), [encode(_THREE, [USDC, other, 1 << 255])]])
     plans: dict[str, list[tuple[int, bytes]]] = {
         "recipient": [wrap, swap(to, there, amount, least, pulls=False)],
         "no minimum": [wrap, swap(_SENDER, there, amount, rng.choice([0, 1]), pulls=False)],
         "there and back": [wrap, to_router, swap(_SENDER, back, 1 << 255, 0, pulls=False)],
         "there, back, and there": [
-            wrap, to_router, swap(_ROUTER, back, least, 0, pulls=False), swap(_SENDER, there, 1 << 255, 0, pulls=False),
+            wrap, to_router, swap(_ROUTER, back, least, 0, pulls=False),
+            swap(_SENDER, there, 1 << 255, 0, pulls=False),
         ],
         "unknown pool": [wrap, swap(_SENDER, _path(WETH, 500, other, 500, USDC), amount, least, pulls=False)],
         "unknown fee": [wrap, swap(_SENDER, _path(WETH, 777, USDC), amount, least, pulls=False)],
         "unknown pair": [wrap, (_V2_IN, encode(
-            ["address", "uint256", "uint256", "address[]", "bool"], [_SENDER, amount, least, [WETH, other, USDC], False],
+            ["address", "uint256", "uint256", "address[]", "bool"],
+            [_SENDER, amount, least, [WETH, other, USDC], False],
         ))],
         "permit": [(_PERMIT, permit), wrap, honest],
         "from Permit2": [wrap, honest, (_FROM_PERMIT2, encode(["address", "address", "uint160"], [USDC, other, 10**9]))],
@@ -344,8 +345,8 @@ def plan(rng: Random) -> Case:
             _SWAP_TYPES, [_SENDER, least // 2, amount, _path(USDC, 500, WETH), False],
         ))],
         "sold from the sender": [wrap, honest, swap(to, back, 10**9, 0, pulls=True)],
-        "transfer": [wrap, to_router, (0x05, encode(["address", "address", "uint256"], [USDC, other, least // 2])), sweep],
-        "share": [wrap, to_router, (0x06, encode(["address", "address", "uint256"], [USDC, other, 3_000])), sweep],
+        "transfer": [wrap, to_router, (0x05, encode(_THREE, [USDC, other, least // 2])), sweep],
+        "share": [wrap, to_router, (0x06, encode(_THREE, [USDC, other, 3_000])), sweep],
         "ends in another token": [wrap, swap(_SENDER, _path(WETH, 500, other), amount, least, pulls=False)],
         "longer input": [wrap, (honest[0], honest[1] + bytes.fromhex(other[2:].zfill(64)))],
     }  # fmt: skip
@@ -475,7 +476,7 @@ def own(rng: Random) -> Case:
         "calldata of the last": lambda: document["transactions"][-1].update(data=_approval(rng, other)["data"]),
         "one more": lambda: document["transactions"].append(_approval(rng, other)),
         "one before": lambda: document["transactions"].insert(0, _approval(rng, other)),
-        "one less": lambda: document["transactions"].pop(),
+        "one less": document["transactions"].pop,
         "network": lambda: document.update(network="ethereum"),
         "token": lambda: document["route"]["outputToken"].update(address=other),
         "chain": lambda: document["transactions"][0].update(chainId=1),

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from eth_abi.abi import encode
 
 from swapcli.payload.evm import decode_call, encode_call
+from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.outside_ids import keccak256
 from tests.support.service import recipient_on
@@ -31,7 +32,7 @@ UNIVERSAL_ROUTER: Final = "0x6ff5693b99212da76ad316178a184ab56d299b43"
 CHAIN_ID: Final = 8453
 DIALECTS: Final = ("fibrous", "universal-router")
 TOKENS: Final = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI", "VIRTUAL", "EURC")
-BASES: Final = 14
+BASES: Final = examples(3, full=14, fuzz=14)
 """Honest payloads of each dialect that the others are made of."""
 LATER: Final = 2**33
 """A deadline far in the future, in Unix seconds."""
@@ -694,11 +695,6 @@ KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
     "native": native,
     "document": document,
 }
-
-
-def malicious(kind: str, rng: Random) -> Case:
-    """Return a malicious payload of a kind."""
-    return KINDS[kind](rng)
 
 
 # Honest payloads.

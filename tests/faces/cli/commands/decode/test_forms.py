@@ -68,6 +68,38 @@ def test_honest_forms_of_starknet_raise_no_alarm(starknet_sale: Json, name: str)
     assert len(ran.json["transactions"]) == 2
 
 
+E24 = hex(10**24)
+STARKNET_FEES: dict[str, tuple[str, Json]] = {
+    "bounds": ("version 3", {"resource_bounds": {"l2_gas": {"max_amount": "0x1", "max_price_per_unit": E24}}}),
+    "bounds of a library": ("version 3", {"resourceBounds": {"L1_GAS": {"maxAmount": E24, "maxPricePerUnit": "0x1"}}}),
+    "a tip": ("version 3", {"tip": E24}),
+    "a fee": ("version 1", {"max_fee": E24}),
+    "a fee of a list": ("starknet.js, object", {"maxFee": E24}),
+}
+
+
+@pytest.mark.parametrize("name", STARKNET_FEES)
+def test_a_fee_of_starknet_that_takes_the_balance_is_dangerous(starknet_sale: Json, name: str) -> None:
+    form, change = STARKNET_FEES[name]
+    honest = starknet_forms(starknet_sale["transactions"])[form]
+    without = {key: each for key, each in honest.items() if key != "resource_bounds" or "resourceBounds" not in change}
+    assert decode(without | change).json["dangers"] == ["FEES_UNUSUAL"]
+    usual = {"max_amount": hex(50_000_000), "max_price_per_unit": hex(10**10)}
+    assert_honest(decode(honest | {"resource_bounds": {"l2_gas": usual}, "tip": "0x0"}))
+
+
+@pytest.mark.parametrize("form", ["version 3", "version 1", "Cairo 0", "node", "request to a node"])
+def test_an_account_transaction_for_a_stranger_is_never_called_safe(starknet_sale: Json, form: str) -> None:
+    approve, swap = starknet_sale["transactions"]
+    mine, other = recipient_on("starknet"), str(2**249 + 7)
+    felts = [other if int(each) == int(mine, 16) else each for each in swap["calldata"]]
+    changed = starknet_forms([approve, {**swap, "calldata": felts}])[form]
+    assert "RECIPIENT_DIFFERS" in decode(changed, "--from", mine).json["dangers"]
+    assert decode(changed).json["verdict"]["status"] in ("unknown", "danger")
+    alone = decode(changed, "--strict")
+    assert (alone.exit_code, "RECIPIENT_UNCHECKED" in str(alone.json["warnings"])) == (exit_codes.UNSAFE, True)
+
+
 def test_calldata_alone_is_not_called_dangerous(sale: Json) -> None:
     for form in (sale["calldata"], json.dumps(sale["calldata"]), {"data": sale["calldata"]}):
         assert_honest(decode(form))
