@@ -19,7 +19,14 @@ from swapcli.payload.decode.foreign_content import find_foreign
 from swapcli.payload.decode.given_transaction import HINT, MAX_BYTES, GivenTransaction, parse_calldata
 from swapcli.payload.decode.quantities import find_chain_id
 from swapcli.payload.decode.raw_transactions import parse_raw
-from swapcli.payload.decode.transaction_fields import Chains, find_chains, one_of, parse_object, parse_transaction
+from swapcli.payload.decode.transaction_fields import (
+    Chains,
+    find_chains,
+    find_sender,
+    one_of,
+    parse_object,
+    parse_transaction,
+)
 from swapcli.payload.evm.decoding.decode import DECODERS
 from swapcli.payload.starknet.account_transactions import parse_account_calls
 from swapcli.payload.starknet.decode_felts import parse_felts
@@ -33,6 +40,7 @@ _WORD_CHARACTERS: Final = 66
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _INVOKE: Final = "INVOKE"
 """How the type of an account's transaction on Starknet begins."""
+_FEE_FIELDS: Final = ("max_fee_wei", "max_priority_fee_wei", "max_total_fee_fri", "max_total_fee_wei")
 _EXECUTE: Final = "__execute__"
 
 
@@ -43,7 +51,8 @@ class PayloadInput(NamedTuple):
     of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
     object that has the payload itself, `chain_ids` and `chain_names` are all that the whole document names. `oddities`
     are sentences about content outside the grammar of its form. `messages` are those to sign that the document has
-    beside its transactions.
+    beside its transactions. `written` is the transaction as the document has it, where the user gave a contract, sender
+    or value of their own; None if they gave none.
     """
 
     payload: GivenTransaction
@@ -55,6 +64,17 @@ class PayloadInput(NamedTuple):
     chain_names: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     messages: tuple[GivenTransaction, ...] = ()
+    written: GivenTransaction | None = None
+
+    def with_own(self, to: str | None, sender: str | None, value: int | None) -> PayloadInput:
+        """Return the payload with the contract, sender and value that the user gave, each None if they gave none."""
+        if to is None and sender is None and value is None:
+            return self
+        payload = self.payload
+        replaced = payload._replace(
+            to=to or payload.to, sender=sender or payload.sender, value=payload.value if value is None else value
+        )
+        return self._replace(payload=replaced, written=payload)
 
 
 def parse_payload(text: str) -> PayloadInput:
@@ -209,6 +229,7 @@ class _Document:
         if path:  # a list has whole transactions
             opened = opened._replace(is_sent=True)
         if isinstance(opened.content, str):
+            self._read.add(opened.path)
             found = _from_hex("".join(opened.content.split()))
             self._compare_raw(found.payload, opened)
             return self._finish(found, opened.chains)
@@ -257,12 +278,16 @@ class _Document:
         """Read what lies in one entry of a list."""
         content = opened.content
         if isinstance(content, str):
+            self._read.add(opened.path)
             return [_from_hex("".join(content.split())).payload], Chains()
         entry = parse_object(content, place.removesuffix(".") or "the transaction")
         nested = _find_list(entry)
         if nested is not None:  # what else the entry has is not read, and so is named if it could be signed
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
-            return found.listed, chains | find_chains(entry, place)
+            sender = find_sender(entry, place)
+            self._compare_senders(sender, found.listed)
+            listed = [each if each.sender or each.message else each._replace(sender=sender) for each in found.listed]
+            return listed, chains | find_chains(entry, place)
         self._read.add(opened.path)
         own = parse_transaction(entry, place, is_sent=True)
         return self._account_calls(own, entry), find_chains(entry, place)
@@ -288,13 +313,24 @@ class _Document:
         found, more = self._read_list(entries, (*opened.path, name), name)
         found = found._replace(network=network, document=document)
         if own.has_content:
+            self._compare_senders(own.sender, found.listed)
             return found._replace(payload=own), chains | more
         if own.to is not None or own.value:
             raise InvalidInput(
                 f"the document has {name} and also a transaction of its own, but that one has no calldata", hint=HINT
             )
+        self._compare_senders(own.sender, found.listed)
         sender = found.payload.sender or own.sender or _safe_address(document)
-        return found._replace(payload=found.payload._replace(sender=sender)), chains | more
+        fees = {
+            name: getattr(own, name) for name in _FEE_FIELDS if getattr(found.payload, name) is None
+        }  # those of the list
+        return found._replace(payload=found.payload._replace(sender=sender, **fees)), chains | more
+
+    def _compare_senders(self, sender: str | None, listed: Sequence[GivenTransaction]) -> None:
+        """Compare the sender of a list with those of its transactions, which may repeat it."""
+        others = [each.sender for each in listed if each.sender is not None and each.message is None]
+        if sender is not None and any(each.lower() != sender.lower() for each in others):
+            self._oddities.append("the transactions of the list have another sender than the list")
 
     def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
         """Return the calls inside a transaction of an account on Starknet; any other transaction alone.

@@ -6,10 +6,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from swapcli.core.encoding.strict_json import parse_json
 from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidInput
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.decode.envelopes import RAW_NAMES, JsonPath
-from swapcli.payload.decode.given_transaction import shorten_places
+from swapcli.payload.decode.given_transaction import parse_calldata, shorten_places
+from swapcli.payload.decode.raw_transactions import parse_raw
 from swapcli.payload.decode.transaction_fields import (
     AUTHORIZATION_NAMES,
     CALLDATA_NAMES,
@@ -17,18 +21,36 @@ from swapcli.payload.decode.transaction_fields import (
     SPENDER_NAMES,
     TO_NAMES,
     named,
+    normalized,
     runs_foreign_code,
 )
+from swapcli.payload.evm import permit2_allowance, transactions
 
 _MORE_CALLDATA_NAMES: Final = ("txdata", "calldatas")
 _MORE_TO_NAMES: Final = ("txto", "txtarget")
 """Names of services whose transactions decode does not read."""
 _CONTENT: Final = re.compile(r"\s*(?:0[xX][0-9a-fA-F]|[0-9])")
 """How calldata or a felt begins; other text is for people."""
+_ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BYTES: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{80,}")
 """The bytes of a transaction, which are more than those of any hash."""
+_APPROVED_NAMES: Final = ("approvaladdress", "allowancetarget", "operator")
+"""Who is to be approved, in the responses of some services."""
+_FUNCTION_NAMES: Final = (
+    "method", "methodname", "function", "functionname", "func", "fn", "entrypoint", "entrypointselector", "abi",
+)  # fmt: skip
+_ARGUMENT_NAMES: Final = ("args", "arguments", "params", "parameters", "inputs", "functionargs")
+"""Of a call that a library encodes."""
+_TYPED_NAMES: Final = ("primarytype",)
+"""Of a message inside a text."""
+_DESCRIPTION: Final = "dataDecoded"
+"""Of the calldata beside it, in the responses of Safe's service."""
+_LINK: Final = re.compile(r"\s*(?:ethereum|starknet|wc):", re.IGNORECASE)
+"""How a link begins that a wallet opens as a transaction (EIP-681)."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
 """Of a step of an aggregator's route, in which `to` is a token."""
+_APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
+_SELECTOR_CHARACTERS: Final = 10
 _SHOWN_CHARACTERS: Final = 60
 
 
@@ -56,23 +78,53 @@ def _walk(
     contract: str | None,
     messages: Collection[JsonPath],
 ) -> Iterator[str]:
+    if isinstance(value, str) and path not in read:
+        yield from _text(value, path, contract)
     if isinstance(value, list):
         for number, each in enumerate(value):
             yield from _walk(each, (*path, number), read, openings, contract, messages)
     if not isinstance(value, Mapping) or path in messages:
         return
     followed = openings.get(path)
-    if path not in read:
+    if path in read:
+        if names := list(_encoded_call(value)):
+            yield f"{_shown(path)} also has {' and '.join(names)}, which decode does not read"
+    else:
         rest = {name: each for name, each in value.items() if name != followed}
         names = list(_signable(rest, contract))
-        if names and not (len(path) > 1 and "fills" in path and rest.keys() <= _FILL_KEYS):
+        is_step = len(path) > 1 and "fills" in path and rest.keys() <= _FILL_KEYS
+        if names and not is_step and path[-1:] != (_DESCRIPTION,):
             yield f"{_shown(path)} has {' and '.join(names)}, which decode does not read"
         yield from _dangers(rest, path)
     for name, each in named(value, RAW_NAMES):
         if name != followed and isinstance(each, str) and _BYTES.fullmatch(each.strip()):
             yield f"{_shown((*path, name))} is another transaction, which decode does not read"
     for name, each in value.items():
+        if path in read and isinstance(each, str) and normalized(name) in CALLDATA_NAMES:
+            continue
         yield from _walk(each, (*path, name), read, openings, contract, messages)
+
+
+def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
+    """Yield what a text has that could be signed: a link for a wallet, a transaction or an approval, or JSON."""
+    if _LINK.match(text):
+        yield f"{_shown(path)} is a link that a wallet opens, which decode does not read"
+    stripped = text.strip()
+    if _BYTES.fullmatch(stripped) and len(stripped) % 2 == 0:
+        calldata = parse_calldata(stripped)
+        if calldata[2:_SELECTOR_CHARACTERS] in _APPROVALS:
+            yield f"{_shown(path)} is an approval, which decode does not read"
+        elif parse_raw(calldata) is not None:
+            yield f"{_shown(path)} is another transaction, which decode does not read"
+    if stripped[:1] not in ("{", "[", '"'):
+        return
+    try:
+        content = parse_json(text.encode(errors="replace"), "the text")
+    except InvalidInput:
+        if _BYTES.search(text) or _ADDRESS.search(text):
+            yield f"{_shown(path)} has an address or calldata in a form that decode does not read"
+        return
+    yield from _walk(content, path, (), {}, contract, ())
 
 
 def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str]:
@@ -91,6 +143,19 @@ def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str
     for name, value in named(entry, SPENDER_NAMES):
         if not isinstance(value, str) or value.strip().lower() not in own:
             yield name
+    for name, value in named(entry, _APPROVED_NAMES):
+        if not isinstance(value, str) or value.strip().lower() not in own | {ZERO_ADDRESS}:
+            yield name
+    yield from (name for name, value in named(entry, _TYPED_NAMES) if value)
+    yield from _encoded_call(entry)
+
+
+def _encoded_call(entry: Mapping[str, object]) -> Iterator[str]:
+    """Yield the names of a function and of its arguments, which a library would encode."""
+    functions = [name for name, value in named(entry, _FUNCTION_NAMES) if value]
+    arguments = [name for name, value in named(entry, _ARGUMENT_NAMES) if isinstance(value, list | Mapping) and value]
+    if functions and arguments:
+        yield from (functions[0], arguments[0])
 
 
 def _dangers(entry: Mapping[str, object], path: JsonPath) -> Iterator[str]:

@@ -31,7 +31,9 @@ class GivenTransaction(NamedTuple):
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
     what no transaction of a swap has. A message to sign has `message`, and the contract that takes it as `to`.
     `purpose` is what the document calls it (`core.model.transaction.Purpose`). A whole transaction (`is_whole`) says
-    everything that is signed: without `to` it deploys a contract. Calldata alone does not.
+    everything that is signed: without `to` it deploys a contract. Calldata alone does not. `max_total_fee_fri` is the
+    most that an account on Starknet pays for the transaction, in the smallest unit of STRK, and `max_total_fee_wei` the
+    same of the old versions that pay in ETH.
     """
 
     calldata: str = "0x"
@@ -49,6 +51,8 @@ class GivenTransaction(NamedTuple):
     message: DecodedMessage | None = None
     purpose: str | None = None
     is_whole: bool = False
+    max_total_fee_fri: int | None = None
+    max_total_fee_wei: int | None = None
 
     @property
     def has_content(self) -> bool:

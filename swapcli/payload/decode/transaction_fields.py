@@ -29,6 +29,9 @@ _CHAIN_NAMES: Final = ("chain", "networkid", "caip2", "network")
 _GAS_NAMES: Final = ("gas", "gaslimit")
 _PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
 """A node gives the price that was paid as `gasPrice` beside the maximum."""
+_TOTAL_FEE_NAMES: Final = ("maxfee",)
+_RESOURCE_NAMES: Final = ("resourcebounds",)
+"""Of accounts on Starknet: the fee of a whole transaction, and the bounds of each resource that it uses."""
 _SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
 _SENT_NAMES: Final = (*_SENDER_NAMES, "nonce", *_GAS_NAMES, *_PRICE_NAMES, "maxpriorityfeepergas", "accesslist")
 """Fields that only a whole transaction has."""
@@ -91,7 +94,24 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
         oddities=tuple(_oddities(entry, path)),
         purpose=_value(entry, ("what",), path, parse_text),
         is_whole=is_whole,
+        max_total_fee_fri=_resource_fee(entry, path),
+        max_total_fee_wei=_value(entry, _TOTAL_FEE_NAMES, path, parse_quantity),
     )
+
+
+def _resource_fee(entry: Mapping[str, object], path: str) -> int | None:
+    """Return the most that an account on Starknet pays for its resources and the tip; None if it does not say."""
+    total, units, is_known = 0, 0, False
+    for name, bounds in named(entry, _RESOURCE_NAMES):
+        for resource, each in parse_object(bounds, f"{path}{name}").items():
+            place = f"{path}{name}.{resource}."
+            bound = parse_object(each, place.removesuffix("."))
+            amount = _value(bound, ("maxamount",), place, parse_quantity) or 0
+            total += amount * (_value(bound, ("maxpriceperunit",), place, parse_quantity) or 0)
+            units, is_known = max(units, amount), True
+    if not is_known:
+        return None
+    return total + units * (_value(entry, ("tip",), path, parse_quantity) or 0)
 
 
 def find_sender(entry: Mapping[str, object], path: str) -> str | None:

@@ -28,6 +28,8 @@ _MAX_PRICE_WEI = 1_000 * 10**9
 """More than a unit of gas costs on a network without a limit of its own; Ethereum had such prices for minutes."""
 _MAX_CATALOGUE_FACTOR = 100
 """Of the gas price that the definition of such a network gives."""
+_MAX_STRK, _MAX_ETH = 200, 0.05
+"""More than the calls of a swap cost on Starknet: wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
 """The part of a network's limit that is never unusual: wallets add a fixed priority fee where fees are tiny."""
 
@@ -52,6 +54,7 @@ def fee_warnings(
         is_swap = each in swap
         if limit is not None:
             yield from map(_unusual, _price_problems(each, limit))
+        yield from map(_unusual, _total_problems(each))
         yield from map(_unusual, _problems(each, given, review.network, native_usd, is_swap=is_swap))
 
 
@@ -61,6 +64,13 @@ def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
         return None
     limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, _MAX_CATALOGUE_FACTOR * network.gas_price_wei)
     return limit if usual_price_wei is None else max(MAX_PRICE_FACTOR * usual_price_wei, limit // _MIN_BOUND_PART)
+
+
+def _total_problems(transaction: GivenTransaction) -> Iterator[str]:
+    totals = ((transaction.max_total_fee_fri, _MAX_STRK, "STRK"), (transaction.max_total_fee_wei, _MAX_ETH, "ETH"))
+    for total, limit, symbol in totals:
+        if total is not None and total > limit * 10**18:
+            yield f"the transaction may cost {total / 10**18:,.2f} {symbol}, and {limit:g} {symbol} is more than enough"
 
 
 def _price_problems(transaction: GivenTransaction, limit: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -22,6 +23,8 @@ _KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
 """Names of all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
 _SHOWN_CHARACTERS = 40
+_MAX_SENDER_CHARACTERS = 66
+_HEX = re.compile(r"0x[0-9a-f]{1,64}")
 
 FindToken: TypeAlias = Callable[[str], Token | None]
 """Returns the token at an address, None if it is unknown."""
@@ -33,11 +36,36 @@ def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Quote
     if network is not None:
         yield from _other_chains(network, given)
     yield from (QuoteWarning(WarningCode.HANDOFF_UNUSUAL, oddity) for oddity in given.oddities)
+    yield from _own_warnings(review, given)
     for each in (given.payload, *given.listed):
         yield from (QuoteWarning(WarningCode.CALL_UNUSUAL, oddity) for oddity in each.oddities)
         if each.is_whole and each.to is None and review.signing.to is None:
             sentence = "the transaction has no `to`: it deploys a contract" if each.felts is None else _NO_CONTRACT
             yield QuoteWarning(WarningCode.CALL_UNUSUAL, sentence)
+
+
+def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[QuoteWarning]:
+    """Yield where the document has another contract, sender or value than the user gave."""
+    written, signing = given.written, review.signing
+    if written is not None:
+        if written.to not in (None, signing.to):
+            yield _differ(f"the transaction goes to {_shown(review, written.to)}, not to {_shown(review, signing.to)}")
+        if written.is_whole and written.value not in (None, signing.value):
+            values = [_wei(review, each or 0) for each in (written.value, signing.value)]
+            yield _differ(f"the transaction sends {values[0]}, not {values[1]}")
+    # A message has its own account, and that of a Safe's transaction is one of its owners.
+    own = {_plain(each) for each in (signing.sender, given.payload.sender) if each is not None}  # or an ENS name
+    sent = [each.sender for each in (written or given.payload, *given.listed) if each.message is None]
+    for sender in dict.fromkeys(filter(None, sent)):
+        if signing.sender is not None and _plain(sender) not in own:
+            shown = printable(truncate(sender, _MAX_SENDER_CHARACTERS))
+            yield _differ(f"the transaction is from {shown}, not from {review.shown(signing.sender)}")
+
+
+def _plain(account: str) -> str:
+    """Return an account as text that is equal for all forms of its address."""
+    lower = account.strip().lower()
+    return hex(int(lower, 16)) if _HEX.fullmatch(lower) else lower
 
 
 def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarning]:

@@ -89,6 +89,7 @@ def _canonical_input(given: PayloadInput, network: Network | None) -> PayloadInp
     """Return what was given with canonical addresses. Raises `InvalidInput` with the place of a wrong one."""
     return given._replace(
         payload=_canonical(given.payload, network, "the transaction"),
+        written=None if given.written is None else _canonical(given.written, network, "the transaction"),
         listed=tuple(
             _canonical(each, network, f"transaction {number}") for number, each in enumerate(given.listed, start=1)
         ),

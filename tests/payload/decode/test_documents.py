@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from eth_account import Account
 
 from swapcli.core.errors import InvalidInput
 from swapcli.payload.decode.documents import parse_payload
@@ -138,6 +139,9 @@ def test_a_chain_may_have_a_name_only() -> None:
 # --- what is added
 
 
+SIGNED = Account.from_key(HASH).sign_transaction(
+    {"to": STRANGER, "gas": 21_000, "gasPrice": 1, "nonce": 0, "chainId": 1}
+)
 ADDED: dict[str, Any] = {
     "a call": EVIL,
     "a call of calldata": {"to": STRANGER, "calldata": "0xdeadbeef"},
@@ -155,6 +159,18 @@ ADDED: dict[str, Any] = {
     "a delegate call as text": {"operation": "0x1"},
     "a delegate call by name": {"operation": "DELEGATE_CALL"},
     "an authorization": {"authorizationList": [{"address": STRANGER, "chainId": 0}]},
+    "a call to encode": {"contract": STRANGER, "method": "approve", "args": [STRANGER, "1"]},
+    "a call of viem": {"address": STRANGER, "abi": [], "functionName": "approve", "args": [STRANGER, "1"]},
+    "a call of web3": {"address": STRANGER, "function": "approve(address,uint256)", "params": {"spender": STRANGER}},
+    "a request": {"method": "wallet_addEthereumChain", "params": [{"chainId": "0x2105", "rpcUrls": ["http://x"]}]},
+    "a text": json.dumps(EVIL),
+    "a text in a text": json.dumps(json.dumps([{"then": EVIL}])),
+    "a message in a text": json.dumps({"primaryType": "Order", "types": {}, "message": {}}),
+    "a text that is not JSON": f"{{to: {STRANGER}, data: 0xdeadbeef}}",
+    "a link": f"ethereum:{STRANGER}@8453/transfer?address={STRANGER}&uint256=1",
+    "an approval as text": "0x095ea7b3" + "01" * 64,
+    "a signed transaction": f"0x{bytes(SIGNED.raw_transaction).hex()}",
+    "whom to approve": {"approvalAddress": STRANGER},
     "an authorization in other letters": {"authorization_list": [{"address": STRANGER}]},
 }
 HARMLESS: dict[str, Any] = {
@@ -164,6 +180,14 @@ HARMLESS: dict[str, Any] = {
     "token addresses": {"fromToken": STRANGER, "toToken": STRANGER, "toAddress": ME},
     "the router as the spender": {"spender": ROUTER},
     "a header": {"authorization": "Bearer x"},
+    "a text": "[the route] {of 3 pools}",
+    "a text of JSON": json.dumps({"note": "x", "symbols": ["ETH"], "id": HASH}),
+    "the router to approve": {"approvalAddress": ROUTER, "allowanceTarget": "0x" + "0" * 40},
+    "a description": {
+        "dataDecoded": {"method": "swap", "parameters": [{"name": "a", "type": "uint256", "value": "1"}]}
+    },
+    "a signature": "0x" + "11" * 65,
+    "a link": "https://example.org/tx/0x" + "11" * 32,
 }
 
 
@@ -252,6 +276,16 @@ def test_two_transactions_are_never_read_as_one(form: Any) -> None:
 def test_a_transaction_that_does_more_says_so(field: Json) -> None:
     assert parse_payload(json.dumps({**SENT, **field})).payload.oddities
     assert parse_payload(json.dumps({"tx": {**SENT, **field}})).payload.oddities
+
+
+def test_a_list_has_the_sender_of_its_transactions() -> None:
+    for sender, is_odd in ((ME, False), (ME.upper().replace("X", "x"), False), (STRANGER, True)):
+        calls = {"from": sender, "calls": [SENT, SENT], "chainId": 8453}
+        forms = (calls, {"method": "wallet_sendCalls", "params": [calls]}, [calls, SENT], [calls, calls])
+        for form in forms:
+            assert bool(parse_payload(json.dumps(form)).oddities) == is_odd
+    below = parse_payload(json.dumps([{"from": STRANGER, "calls": [CALL]}, SENT]))
+    assert [each.sender for each in below.listed] == [STRANGER, ME]
 
 
 # --- felts

@@ -110,11 +110,8 @@ def decode(
     elif is_regular(calldata):
         calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
     given = parse_payload(calldata)
-    payload = given.payload
-    value_wei = payload.value if value is None else parse_value(value)
-    given = given._replace(
-        payload=payload._replace(to=to or payload.to, sender=sender or payload.sender, value=value_wei)
-    )
+    given = given.with_own(to, sender, None if value is None else parse_value(value))
+    value_wei = given.payload.value
     name = _choose_network(session, given, network)
     market = None if name is None else _open_market(session, name, skip_bad_pools=source.skip_bad_pools)
     found = market.network if market else None

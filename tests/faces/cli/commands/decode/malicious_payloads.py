@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from eth_abi.abi import encode
 
 from swapcli.payload.evm import decode_call, encode_call
+from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.outside_ids import keccak256
 from tests.support.service import recipient_on
@@ -31,7 +32,7 @@ UNIVERSAL_ROUTER: Final = "0x6ff5693b99212da76ad316178a184ab56d299b43"
 CHAIN_ID: Final = 8453
 DIALECTS: Final = ("fibrous", "universal-router")
 TOKENS: Final = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI", "VIRTUAL", "EURC")
-BASES: Final = 14
+BASES: Final = examples(3, full=14, fuzz=14)
 """Honest payloads of each dialect that the others are made of."""
 LATER: Final = 2**33
 """A deadline far in the future, in Unix seconds."""
@@ -67,12 +68,13 @@ class Base(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What `decode` is given on stdin, and what was done to it."""
+    """What `decode` is given on stdin, and what was done to it; `options` are given beside the sender."""
 
     kind: str
     change: str
     text: str
     sender: str = ME
+    options: tuple[str, ...] = ()
 
 
 @cache
@@ -104,7 +106,8 @@ def random_base(rng: Random, dialect: str | None = None) -> Base:
 
 def decoded(case: Case, *options: str) -> CommandResult:
     """Return what `decode` says of a case."""
-    return run_swapcli("decode", "-", "--from", case.sender, "--offline", "--json", *options, stdin=case.text.encode())
+    words = ("decode", "-", "--from", case.sender, "--offline", "--json", *case.options, *options)
+    return run_swapcli(*words, stdin=case.text.encode())
 
 
 def stranger(rng: Random) -> str:
@@ -230,7 +233,7 @@ def _take(currency: str, to: str, amount: int = 0) -> Action:
     return _TAKE, encode(_THREE, [currency, to, amount])
 
 
-def _plan(rng: Random, value: int, commands: list[tuple[int, bytes]]) -> str:
+def plan_of(rng: Random, value: int, commands: list[tuple[int, bytes]]) -> str:
     """Return a plan of the Universal Router in an envelope."""
     codes, inputs = bytes(code for code, _ in commands), [content for _, content in commands]
     data = call("execute(bytes,bytes[],uint256)", codes, inputs, LATER if rng.random() < 0.2 else 1_800_000_000)
@@ -266,7 +269,7 @@ def v4_cycle(rng: Random) -> Case:
         "back before there": [_v4(back, there, *end)],
     }
     change = rng.choice(list(plans))
-    return Case("v4 cycle", change, _plan(rng, order.amount * rng.choice([1, 2]), plans[change]))
+    return Case("v4 cycle", change, plan_of(rng, order.amount * rng.choice([1, 2]), plans[change]))
 
 
 def take(rng: Random) -> Case:
@@ -296,7 +299,7 @@ def take(rng: Random) -> Case:
         "nothing is taken": [_v4(order.swap_in(True, order.amount, 0), settle, (0x12, encode(["address"], [ZERO])))],
     }
     change = rng.choice(list(plans))
-    return Case("take", change, _plan(rng, order.amount + rng.choice([0, 10**17]), plans[change]))
+    return Case("take", change, plan_of(rng, order.amount + rng.choice([0, 10**17]), plans[change]))
 
 
 # Shell texts.
@@ -694,11 +697,6 @@ KINDS: Final[Mapping[str, Callable[[Random], Case]]] = {
 }
 
 
-def malicious(kind: str, rng: Random) -> Case:
-    """Return a malicious payload of a kind."""
-    return KINDS[kind](rng)
-
-
 # Honest payloads.
 
 
@@ -719,7 +717,7 @@ def honest(rng: Random) -> Case:
         swap = rng.choice([order.swap_in, order.path_in])(True, order.amount, order.least)
         end = [_settle_all(ZERO, order.amount), rng.choice([_take_all(order.token, order.least),
                                                               _take(order.token, _SENDER)])]  # fmt: skip
-        return Case("honest", form, _plan(rng, order.amount, [_v4(swap, *end)]))
+        return Case("honest", form, plan_of(rng, order.amount, [_v4(swap, *end)]))
     if form == "fees":
         tip = rng.choice([10**3, 10**6, 10**7])
         price = {"maxFeePerGas": hex(rng.choice([10**7, 5 * 10**7, 10**8]) + tip), "maxPriorityFeePerGas": hex(tip)}

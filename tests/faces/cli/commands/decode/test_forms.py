@@ -68,6 +68,38 @@ def test_honest_forms_of_starknet_raise_no_alarm(starknet_sale: Json, name: str)
     assert len(ran.json["transactions"]) == 2
 
 
+E24 = hex(10**24)
+STARKNET_FEES: dict[str, tuple[str, Json]] = {
+    "bounds": ("version 3", {"resource_bounds": {"l2_gas": {"max_amount": "0x1", "max_price_per_unit": E24}}}),
+    "bounds of a library": ("version 3", {"resourceBounds": {"L1_GAS": {"maxAmount": E24, "maxPricePerUnit": "0x1"}}}),
+    "a tip": ("version 3", {"tip": E24}),
+    "a fee": ("version 1", {"max_fee": E24}),
+    "a fee of a list": ("starknet.js, object", {"maxFee": E24}),
+}
+
+
+@pytest.mark.parametrize("name", STARKNET_FEES)
+def test_a_fee_of_starknet_that_takes_the_balance_is_dangerous(starknet_sale: Json, name: str) -> None:
+    form, change = STARKNET_FEES[name]
+    honest = starknet_forms(starknet_sale["transactions"])[form]
+    without = {key: each for key, each in honest.items() if key != "resource_bounds" or "resourceBounds" not in change}
+    assert decode(without | change).json["dangers"] == ["FEES_UNUSUAL"]
+    usual = {"max_amount": hex(50_000_000), "max_price_per_unit": hex(10**10)}
+    assert_honest(decode(honest | {"resource_bounds": {"l2_gas": usual}, "tip": "0x0"}))
+
+
+@pytest.mark.parametrize("form", ["version 3", "version 1", "Cairo 0", "node", "request to a node"])
+def test_an_account_transaction_for_a_stranger_is_never_called_safe(starknet_sale: Json, form: str) -> None:
+    approve, swap = starknet_sale["transactions"]
+    mine, other = recipient_on("starknet"), str(2**249 + 7)
+    felts = [other if int(each) == int(mine, 16) else each for each in swap["calldata"]]
+    changed = starknet_forms([approve, {**swap, "calldata": felts}])[form]
+    assert "RECIPIENT_DIFFERS" in decode(changed, "--from", mine).json["dangers"]
+    assert decode(changed).json["verdict"]["status"] in ("unknown", "danger")
+    alone = decode(changed, "--strict")
+    assert (alone.exit_code, "RECIPIENT_UNCHECKED" in str(alone.json["warnings"])) == (exit_codes.UNSAFE, True)
+
+
 def test_calldata_alone_is_not_called_dangerous(sale: Json) -> None:
     for form in (sale["calldata"], json.dumps(sale["calldata"]), {"data": sale["calldata"]}):
         assert_honest(decode(form))
@@ -94,6 +126,49 @@ def test_each_added_or_missing_part_is_dangerous(sale: Json, name: str) -> None:
     assert_honest(decode(sent, "--network", "base"))
     ran = decode({"method": "eth_sendTransaction", "params": [sent | change]}, "--network", "base")
     assert (ran.exit_code, code in ran.json["dangers"]) == (exit_codes.UNSAFE, True), ran.stdout
+
+
+OWN = (("to", "--to"), ("from", "--from"), ("value", "--value"))
+
+
+@pytest.mark.parametrize(("name", "option"), OWN)
+def test_a_document_that_differs_from_the_options_is_dangerous(sale: Json, name: str, option: str) -> None:
+    sent = {"from": ME, "to": sale["to"], "data": sale["calldata"], "value": str(E18)}
+    own = {"from": ME, "to": sale["to"], "value": str(E18)}[name]
+    other = "7" if name == "value" else STRANGER
+    assert_honest(decode(sent, option, own))
+    without = {key: each for key, each in sent.items() if key != name}
+    for changed in (sent | {name: other}, [sent | {name: other}], {"tx": sent | {name: other}}):
+        ran = decode(changed, option, own)
+        assert (ran.exit_code, "TRANSACTIONS_DIFFER" in ran.json["dangers"]) == (exit_codes.UNSAFE, True), changed
+    if name == "from":
+        assert_honest(decode(without, option, own))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_line_of_cast_from_another_account_is_dangerous(shell_texts: dict[str, str], place: int) -> None:
+    lines = shell_texts["cast"].splitlines()
+    assert len(lines) == 2
+
+    def sent_from(account: str) -> str:
+        return "\n".join(
+            each.replace("cast send", f"cast send --from {account}") if number == place else each
+            for number, each in enumerate(lines)
+        )
+
+    assert_honest(decode(sent_from(ME), "--from", ME))
+    ran = decode(sent_from(STRANGER), "--from", ME)
+    assert (ran.exit_code, ran.json["dangers"]) == (exit_codes.UNSAFE, ["TRANSACTIONS_DIFFER"])
+
+
+@pytest.mark.parametrize("option", ["--gas-price", "--priority-gas-price"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_gas_price_of_cast_is_judged_without_a_limit(shell_texts: dict[str, str], option: str, place: int) -> None:
+    lines = shell_texts["cast"].splitlines()
+    for price, dangers in ((10**7, []), (10**15, ["FEES_UNUSUAL"])):
+        changed = list(lines)
+        changed[place] = lines[place].replace("cast send", f"cast send {option} {price}")
+        assert decode("\n".join(changed), "--from", ME).json["dangers"] == dangers
 
 
 def test_an_own_document_with_more_is_dangerous(sale: Json) -> None:
