@@ -55,7 +55,7 @@ def test_the_library_asks_as_the_command_does(fake: FakeAggregators) -> None:
     ran = run_swapcli(*words, env={"SWAPCLI_CONFIG": os.environ["SWAPCLI_CONFIG"]})
     assert ran.exit_code == 0, ran.stderr
     rows = ran.json["alternatives"]
-    assert [(each.kind.value, each.amount_out) for each in found.alternatives] == [
+    assert [(each.kind.value, each.shown_amounts[0]) for each in found.alternatives] == [
         (each["kind"], each["outputAmount"] and int(each["outputAmount"])) for each in rows
     ]
     errors = {each["name"]: each["error"]["code"] for each in rows if each["kind"] == "aggregator" and each["error"]}

@@ -293,11 +293,12 @@ class _Document:
         return self._account_calls(own, entry), find_chains(entry, place)
 
     def _read_object(self, opened: Opened) -> tuple[PayloadInput, Chains]:
-        content = parse_object(opened.content, "the document")
+        content, path = parse_object(opened.content, "the document"), opened.path
+        self._read.add(path)
         document = _with_nested_calldata(content)
         if document is not content:
-            self._read.add((*opened.path, "calldata"))
-        self._read.add(opened.path)
+            path = (*path, "calldata")
+            self._read.add(path)
         listed = _find_list(document)
         network, chains = _network(document), find_chains(document, "")
         own = parse_transaction(document, "", is_sent=opened.is_sent and listed is None)
@@ -310,7 +311,7 @@ class _Document:
             return PayloadInput(own, network, document=document), chains
         name, entries = listed
         self._oddities += own.oddities
-        found, more = self._read_list(entries, (*opened.path, name), name)
+        found, more = self._read_list(entries, (*path, name), name)
         found = found._replace(network=network, document=document)
         if own.has_content:
             self._compare_senders(own.sender, found.listed)

@@ -182,7 +182,7 @@ def test_aggregators_are_asked_only_where_a_call_names_them(tmp_path: Path) -> N
     assert not {"hostsAsked", "sender"} & plain.keys()
     assert asked["sender"] == WALLET
     rows = [each for each in asked["alternatives"] if each["kind"] == "aggregator"]
-    assert [(each["name"], each["outputAmount"]) for each in rows] == [("Mine", "4700000000")]
+    assert [(each["name"], each["promisedAmount"]) for each in rows] == [("Mine", "4700000000")]
     assert rows[0]["simulation"]["outcome"] == "notSimulated"
 
 
