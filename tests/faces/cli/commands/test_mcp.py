@@ -205,6 +205,7 @@ def test_options_of_the_server_are_none_of_the_tools() -> None:
     assert answer["message"] == "offline: the command line of this server sets it"
 
 
+@pytest.mark.slow
 def test_two_clients_have_a_server_each_and_the_same_answers() -> None:
     async def both() -> list[tuple[bool, dict[str, Any]]]:
         async with mcp_client() as first, mcp_client() as second:

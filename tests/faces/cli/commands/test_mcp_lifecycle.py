@@ -22,6 +22,7 @@ from mcp import Client
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.tools.arguments import ServerOptions
 from swapcli.faces.cli.tools.caller import ToolCaller
+from tests.examples import few
 from tests.support.command import clean_environment, run_swapcli
 from tests.support.loopback_server import FakeExchange, loopback_server
 from tests.support.mcp_client import document, mcp_client, with_client
@@ -92,7 +93,7 @@ def test_a_cancelled_call_ends_its_command_alone() -> None:
     assert answer["outputToken"]["symbol"] == "USDC"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
+@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGINT, None], 2))
 def test_a_server_ends_with_its_commands(number: signal.Signals | None) -> None:
     """On a signal, or when stdin ends, in the middle of a call."""
     amount = f"1.{4321 if number is None else 4322 + number}"
