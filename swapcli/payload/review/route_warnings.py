@@ -92,9 +92,13 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Quot
 def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     """Yield where the swaps of a call do not lead from its input to its output."""
     order, swaps = review.call.order, review.swaps
-    if order is None or not swaps:
+    if order is None:
         return
     token_in, token_out = (review.wrapped(token) for token in review.ends)
+    if not swaps:
+        if token_in != token_out:
+            yield QuoteWarning(WarningCode.ROUTE_BROKEN, "the call has no swaps that sell or buy anything")
+        return
     reached, left, unsold = {token_in}, dict[str, int](), dict[str, None]()
     for number, reviewed in enumerate(swaps, start=1):
         if reviewed.token_in not in reached:
