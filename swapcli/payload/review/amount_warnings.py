@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swapcli.core.errors import PoolError, SwapcliError
+from swapcli.core.errors import NoRoute, PoolError, SwapcliError
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedOrder
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
@@ -79,6 +79,7 @@ def minimum_warnings(
         yield QuoteWarning(WarningCode.MINIMUM_ZERO, "the minimum is zero: the swap may pay nothing at all")
     if fresh is None:
         if problem is not None:
+            yield from _beyond_liquidity(review, order, problem)
             yield QuoteWarning(
                 WarningCode.QUOTE_UNKNOWN, f"the minimum is not compared with a fresh quote: {problem.message}"
             )
@@ -89,6 +90,17 @@ def minimum_warnings(
             WarningCode.MINIMUM_TOO_HIGH,
             f"the minimum is above a fresh quote of {review.amount(fresh, order.token_out)}: the swap will fail",
         )
+
+
+def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: SwapcliError) -> Iterator[QuoteWarning]:
+    """Yield that a swap sells more than the pools can take, for a minimum that no quote was for."""
+    most, network = problem.details.get("max_amount_in"), review.network
+    if not isinstance(problem, NoRoute) or most is None or network is None or order.is_exact_out:
+        return
+    if any(each.pool and each.pool.protocol in network.extended_protocols for each in review.swaps):
+        return  # the quote was without them
+    taken = review.amount(int(str(most)), order.token_in)
+    yield QuoteWarning(WarningCode.RATE_ABSURD, f"the amount sold is more than the pools can take: {taken} at most")
 
 
 def promise_warnings(

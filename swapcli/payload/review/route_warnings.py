@@ -91,9 +91,18 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Quot
 
 def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     """Yield where the swaps of a call do not lead from its input to its output."""
-    order, swaps = review.call.order, review.swaps
-    if order is None or not swaps:
-        return
+    if review.call.order is not None:
+        yield from _broken_routes(review) if review.swaps else _without_swaps(review)
+
+
+def _without_swaps(review: PayloadReview) -> Iterator[QuoteWarning]:
+    token_in, token_out = (review.wrapped(token) for token in review.ends)
+    if token_in != token_out:
+        yield QuoteWarning(WarningCode.ROUTE_BROKEN, "the call has no swaps that sell or buy anything")
+
+
+def _broken_routes(review: PayloadReview) -> Iterator[QuoteWarning]:
+    swaps = review.swaps
     token_in, token_out = (review.wrapped(token) for token in review.ends)
     reached, left, unsold = {token_in}, dict[str, int](), dict[str, None]()
     for number, reviewed in enumerate(swaps, start=1):

@@ -101,7 +101,7 @@ def list_warnings(
     approvals = implied_approvals(review.call, to)
     needed = ApprovalList(approvals, review.kind)
     for number, (each, call) in enumerate(reviewed[:position], start=1):
-        if not needed.accepts(each):
+        if not needed.accepts(each) and not _is_needed_permit(review, each, to):
             yield _differ(f"transaction {number} {_describe(review, each, call, find_token)}: the swap needs no such")
     for number, (each, call) in enumerate(reviewed[position + 1 :], start=position + 2):
         yield _differ(f"transaction {number} {_describe(review, each, call, find_token)} after the swap")
@@ -116,6 +116,18 @@ def list_warnings(
         for _ in needed.missing(given.listed):
             yield _differ("an approval that the swap needs is not among the transactions")
     yield from _sender_warnings(given)
+
+
+def _is_needed_permit(review: PayloadReview, given: GivenTransaction, router: str | None) -> bool:
+    """Return whether a message to sign lets the router take what the swap sells, and nothing else.
+
+    It is judged as any other message too.
+    """
+    order, message = review.call.order, given.message
+    if order is None or order.is_native_in or router is None or message is None or not message.is_judged:
+        return False
+    permitted = [(each.token or given.to, each.spender, each.amount) for each in message.approvals]
+    return permitted == [(order.token_in, router, order.amount_in)]
 
 
 def _purpose(call: DecodedCall) -> Purpose:
@@ -141,8 +153,9 @@ def _sender_warnings(given: PayloadInput) -> Iterator[QuoteWarning]:
     senders = {each.sender.lower() for each in given.listed if each.sender is not None}
     if len(senders) > 1:
         yield _differ("the transactions have several senders")
-    nonces = [each.nonce for each in given.listed if each.nonce is not None]
-    if nonces and nonces != list(range(nonces[0], nonces[0] + len(given.listed))):
+    sent = [each for each in given.listed if each.message is None]
+    nonces = [each.nonce for each in sent if each.nonce is not None]
+    if nonces and nonces != list(range(nonces[0], nonces[0] + len(sent))):
         yield _differ("the nonces of the transactions do not follow each other")
 
 

@@ -60,12 +60,13 @@ def review_document(
         return review_payload(call, source, signing, now_s, limits)
 
     warnings = [*review.warnings, *chain_warnings(review, given)]
+    messages = [ReviewedTransaction(each, _decode(each, wrapped)) for each in given.messages]
     if review.call.order is not None:
         warnings += list_warnings(review, given, reviewed, find_token)
+        messages += [each for each in reviewed if each.given.message is not None]
     elif len(reviewed) > 1:
         warnings += _of_each(review, given.position, reviewed, review_other)
     warnings += _promise_warnings(review, given, limits)
-    messages = [ReviewedTransaction(each, _decode(each, wrapped)) for each in given.messages]
     warnings += _of_each(review, None, messages, review_other, "a message beside the transaction")
     warnings += fee_warnings(review, given, lambda: _native_usd(source), usual_price_wei)
     if source is not None:

@@ -20,7 +20,7 @@ from swapcli.payload.review.amount_warnings import (
 from swapcli.payload.review.decoded_replay import replay_decoded
 from swapcli.payload.review.reviewed_payload import PayloadReview, SlippageLimits
 from tests.payload.evm.router_model import embedded
-from tests.payload.review.reviews import CALL, ME, ORDER, REVIEW, SWAP, USDC, WETH
+from tests.payload.review.reviews import BASE, CALL, ME, ORDER, REVIEW, SWAP, USDC, WETH
 from tests.support.pools import build_constant_product
 
 LIMITS = SlippageLimits(slippage_ppm=10_000, max_slippage_ppm=200_000)
@@ -48,6 +48,21 @@ def test_the_reason_for_no_quote_is_named() -> None:
     assert found.code == "QUOTE_UNKNOWN"
     assert found.message.endswith("no route")
     assert list(minimum_warnings(unknown, ORDER, None, LIMITS)) == []
+
+
+def test_more_than_the_pools_can_take_is_dangerous() -> None:
+    unknown = REVIEW._replace(fresh_amount_out=None)
+    problem = NoRoute("no route", details={"max_amount_in": str(10**17)})
+    first, _ = minimum_warnings(unknown, ORDER, problem, LIMITS)
+    assert (first.code, first.message.endswith("can take: 0.1 WETH at most")) == ("RATE_ABSURD", True)
+    (bought,) = minimum_warnings(unknown, ORDER._replace(is_exact_out=True), problem, LIMITS)
+    assert bought.code == "QUOTE_UNKNOWN"
+    assert BASE.extended_protocols
+    (swap,) = REVIEW.swaps
+    for protocol, count in (("v2", 2), (min(BASE.extended_protocols), 1)):
+        pool = build_constant_product(1, WETH, USDC, 10**18, 10**9, protocol=protocol)
+        review = unknown._replace(swaps=(swap._replace(pool=pool),))
+        assert len(list(minimum_warnings(review, ORDER, problem, LIMITS))) == count
 
 
 def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:

@@ -38,6 +38,13 @@ def test_a_route_leads_from_the_input_to_the_output() -> None:
         assert any(sentence in message for message in messages), messages
 
 
+def test_a_call_without_swaps_is_dangerous_unless_it_wraps() -> None:
+    (found,) = route_warnings(REVIEW._replace(swaps=()))
+    assert (found.code, "no swaps" in found.message) == ("ROUTE_BROKEN", True)
+    wrap = with_order(token_out="0x" + "0" * 40, is_native_out=True)
+    assert list(route_warnings(wrap._replace(swaps=()))) == []
+
+
 def test_a_route_does_not_end_where_it_begins() -> None:
     (swap,) = REVIEW.swaps
     back = swap._replace(token_in=USDC.address, token_out=WETH.address)

@@ -331,7 +331,9 @@ def plan(rng: Random) -> Case:
             [_SENDER, amount, least, [WETH, other, USDC], False],
         ))],
         "permit": [(_PERMIT, permit), wrap, honest],
-        "from Permit2": [wrap, honest, (_FROM_PERMIT2, encode(["address", "address", "uint160"], [USDC, other, 10**9]))],
+        "from Permit2": [
+            wrap, honest, (_FROM_PERMIT2, encode(["address", "address", "uint160"], [USDC, other, 10**9])),
+        ],
         "plan within": [wrap, to_router, (_SUB_PLAN, inner), sweep],
         "sweep may fail": [wrap, to_router, (0x84, sweep[1])],
         "swap may fail": [wrap, (0x80, honest[1])],

@@ -490,6 +490,33 @@ def test_messages_inside_a_document_are_judged_too(swap: Json) -> None:
             assert code in codes(decode(form, "--from", ME))
 
 
+@pytest.fixture(scope="module", params=["fibrous", "universal-router"])
+def sale(request: pytest.FixtureRequest) -> Json:
+    words = ("calldata", "base", "USDC", "ETH", "100", "--offline", "--json", "--destination", ME)
+    ran = run_swapcli(*words, "--router-dialect", request.param)
+    return {"from": ME, **{key: ran.json[key] for key in ("to", "value", "calldata")}}
+
+
+def test_the_permit_that_a_swap_needs_may_precede_it(sale: Json) -> None:
+    exact = {"owner": ME, "value": str(100 * 10**6)}
+    honest = permit(spender=sale["to"], **exact)
+    typed = [permit_single(sale["to"], amount=str(100 * 10**6))] if sale["to"].lower() == UNIVERSAL_ROUTER else []
+    for document in (honest, request(honest), *typed):
+        for form in ([document, sale], {"transactions": [document, sale]}):
+            assert codes(decode(form, "--from", ME)) == set()
+    for code, others in (
+        ("TRANSACTIONS_DIFFER", [permit(spender=sale["to"], **exact | {"value": str(100 * 10**6 + 1)})]),
+        ("TRANSACTIONS_DIFFER", [permit(WETH, "Wrapped Ether", spender=sale["to"], **exact)]),
+        ("TRANSACTIONS_DIFFER", [permit(spender=PERMIT2, **exact)]),
+        ("SPENDER_UNKNOWN", [permit(spender=OTHER, **exact)]),
+        ("MESSAGE_UNKNOWN", [permit(spender=sale["to"], **exact | {"owner": OTHER})]),
+        ("MESSAGE_UNKNOWN", [{**honest, "primaryType": "Mail"}]),
+        ("CHAIN_DIFFERS", [{**honest, "domain": {**honest["domain"], "chainId": 1}}]),
+    ):
+        assert code in codes(decode([*others, sale], "--from", ME))
+    assert "TRANSACTIONS_DIFFER" in codes(decode([sale, honest], "--from", ME))
+
+
 # --- transactions of a Safe
 
 
