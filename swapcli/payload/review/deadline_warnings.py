@@ -14,7 +14,10 @@ _ENDLESS_S: Final = 100 * 365 * 86_400
 
 
 def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[QuoteWarning]:
-    """Yield the problem of a deadline (Unix) of a subject, such as "the swap", which is usually at most `usual_s` away."""
+    """Yield the problem of the deadline (Unix) of a subject, such as "the swap".
+
+    `usual_s` is how far away it usually is at most, None without such a limit.
+    """
     if end_s < now_s:
         yield QuoteWarning(WarningCode.DEADLINE_PASSED, f"{subject} ended at {format_time(end_s)}")
     elif (reason := describe_endless(end_s, now_s)) is not None:

@@ -40,8 +40,8 @@ def fee_warnings(
 ) -> Iterator[QuoteWarning]:
     """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
 
-    `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit of
-    gas that a node reports; without one, the network's definition sets the limit.
+    `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
+    of gas that a node reports; without one, the network's definition sets the limit.
     """
     limit = None if review.network is None else _price_limit(review.network, usual_price_wei)
     others = [each for number, each in enumerate(given.listed) if number != given.position]
