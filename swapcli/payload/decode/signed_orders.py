@@ -1,7 +1,7 @@
-"""Messages that are named and never judged: orders by signature, transfers, and what lets others act as the account.
+"""Messages that are described but never judged: orders by signature, transfers, and permissions to act as the account.
 
-The contract that executes an order chooses its price within what the message allows, so a decoded order only says what
-it gives, for what and to whom. Values come from strangers: what cannot be read is left out.
+The contract that executes an order chooses its price within the limits of the message, so a decoded order has only its
+tokens, amounts and recipients. Values come from strangers: those that cannot be read are skipped.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _ORDER_KINDS: Final = (
             ("an order of UniswapX", "outputs", "amount"),
             ("an order of UniswapX", "baseOutputs", "endAmount"),
             ("an order of UniswapX", "baseOutputs", "minAmount"),
-            ("a transfer permit of Permit2 on conditions", "none", "none"),
+            ("a conditional transfer permit of Permit2", "none", "none"),
         )
     ),
 )  # fmt: skip
@@ -96,7 +96,7 @@ _TRANSFERS: Final = ("TransferWithAuthorization", "ReceiveWithAuthorization")
 
 
 def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: Mapping[str, object]) -> DecodedMessage:
-    """Return what is known of a message that is not judged. Its title is empty if its kind is unknown."""
+    """Describe a message that is not judged. Its title is empty if its kind is unknown."""
     name = domain.get("name")
     orders = [
         _read_order(kind, primary_type, message)

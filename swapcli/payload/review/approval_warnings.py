@@ -36,7 +36,8 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
         amount = f"all {name or 'tokens'}" if approval.is_unlimited else review.amount(approval.amount, address)
         yield QuoteWarning(
             WarningCode.SPENDER_UNKNOWN,
-            f"the spender {review.shown(approval.spender)} may take {amount}, and is not a known router on {network.name}",
+            f"the spender {review.shown(approval.spender)} may take {amount},"
+            f" and is not a known router on {network.name}",
         )
     is_permit2 = approval.expiration_s is not None and approval == review.call.approval and review.call.message is None
     if is_permit2 and review.signing.to not in (None, PERMIT2):
