@@ -1,7 +1,7 @@
 """The shell forms of a payload: the options of `cast send` and the variables that `swapcli calldata` prints.
 
-The writer (`--format cast` and `sh`) and the reader (`swapcli decode`) share these names. Everything else in such a text
-is dangerous, because a shell would execute it.
+The writer (`--format cast` and `sh`) and the reader (`swapcli decode`) share these names. Everything else in such a
+text is dangerous, because a shell would execute it.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ _ORDER_KINDS: Final = (
     ),
 )  # fmt: skip
 """Sources: GPv2Order of CoW Protocol, the limit order protocol of 1inch, LibNativeOrder and LibOrder of 0x, Seaport's
-ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. Of several kinds, the first counts that names
-what is bought; the last one always fits."""
+ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. Of several kinds, the first one whose
+bought tokens can be read counts; the last one always fits."""
 
 _NAMED: Final[Mapping[str, str]] = {
     "TransferWithAuthorization": "a transfer by signature (EIP-3009)",
