@@ -105,13 +105,13 @@ def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: 
     ]
     if orders:
         return next((order for order in orders if order.buys), orders[-1])
-    contract = _address(domain.get("verifyingContract"))
+    contract = optional_address(domain.get("verifyingContract"))
     if primary_type in _TRANSFERS:
-        amount, recipient = _number(message.get("value")), _address(message.get("to"))
+        amount, recipient = _number(message.get("value")), optional_address(message.get("to"))
         return DecodedMessage(
             _NAMED[primary_type],
             primary_type,
-            owner=_address(message.get("from")),
+            owner=optional_address(message.get("from")),
             sells=((contract, amount),) if contract and amount is not None else (),
             recipients=(recipient,) if recipient else (),
             deadline_s=_number(message.get("validBefore")),
@@ -120,11 +120,11 @@ def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: 
 
 
 def _read_order(kind: _OrderKind, primary_type: str, message: Mapping[str, object]) -> DecodedMessage:
-    recipients = tuple(filter(None, map(_address, _find(message, kind.recipient))))
+    recipients = tuple(filter(None, map(optional_address, _find(message, kind.recipient))))
     return DecodedMessage(
         kind.title,
         primary_type,
-        owner=next(filter(None, map(_address, _find(message, kind.owner))), None),
+        owner=next(filter(None, map(optional_address, _find(message, kind.owner))), None),
         sells=tuple(_amounts(message, *kind.sells)),
         buys=tuple(_amounts(message, *kind.buys)),
         recipients=tuple(dict.fromkeys(recipients)),
@@ -134,7 +134,7 @@ def _read_order(kind: _OrderKind, primary_type: str, message: Mapping[str, objec
 
 def _amounts(message: Mapping[str, object], tokens: str, amounts: str) -> Iterator[tuple[str, int]]:
     for token, amount in zip(_find(message, tokens), _find(message, amounts), strict=False):
-        address, number = _address(token), _number(amount)
+        address, number = optional_address(token), _number(amount)
         if address is not None and number is not None:
             yield address, number
 
@@ -148,7 +148,8 @@ def _find(value: object, path: str) -> Sequence[object]:
     return [each for each in found if each is not None]
 
 
-def _address(value: object) -> str | None:
+def optional_address(value: object) -> str | None:
+    """Return the canonical form of an EVM address; None for any other value."""
     if isinstance(value, str):
         try:
             return parse_address(value, Kind.EVM)

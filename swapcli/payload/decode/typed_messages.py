@@ -29,8 +29,8 @@ from swapcli.payload.decode.message_standards import (
     Values,
     parse_types,
 )
-from swapcli.payload.decode.quantities import parse_chain_id, parse_quantity
-from swapcli.payload.decode.signed_orders import describe_unjudged
+from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, parse_quantity
+from swapcli.payload.decode.signed_orders import describe_unjudged, optional_address
 from swapcli.payload.evm.typed_data import domain_separator
 
 _MAX_ENTRIES: Final = 64
@@ -84,8 +84,8 @@ def _parse_typed(request: MessageRequest, typed: Values, primary_type: str) -> G
     values = _mapping(request.message)
     name = domain.get("name")
     given = GivenTransaction(
-        to=_optional_address(domain.get(_CONTRACT)),
-        chain_id=_optional_chain(domain.get(_CHAIN)),
+        to=optional_address(domain.get(_CONTRACT)),
+        chain_id=find_chain_id(domain.get(_CHAIN)),
         felts=() if _is_starknet(typed) else None,
     )
     unjudged = describe_unjudged(primary_type, domain, values)
@@ -289,22 +289,6 @@ def _parse_value(structs: Structs, kind: str, value: object, path: str) -> Any:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _optional_address(value: object) -> str | None:
-    if isinstance(value, str):
-        try:
-            return parse_address(value, Kind.EVM)
-        except InvalidInput:
-            return None
-    return None
-
-
-def _optional_chain(value: object) -> int | None:
-    try:
-        return parse_chain_id(value, _CHAIN)
-    except InvalidInput:
-        return None
 
 
 def _sentence(error: InvalidInput) -> str:
