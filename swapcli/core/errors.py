@@ -448,8 +448,8 @@ class UnusualFees(UnsafeSwap):
 class NodesDisagree(UnsafeSwap):
     """Nodes report different states of the block that a payload was built on.
 
-    `is_outvoted` means that the state of two other nodes contradicts the payload's, or that none of them has its block:
-    then another quote on one of those nodes may be confirmed.
+    `is_outvoted` means that two other nodes contradict the state of the payload, or that they lack its block. A new
+    quote on one of those nodes may then be confirmed.
     """
 
     code = "NODES_DISAGREE"

@@ -583,8 +583,8 @@ class DecodedAmountJson(TypedDict):
 class DecodedMessageJson(TypedDict):
     """A message to sign, `title` null if its kind is unknown; `deadline` in Unix seconds.
 
-    `owner` is the account that it is about, `account` the one that is to sign. An order gives what it `sells` for what
-    it `buys`, to its `recipients`.
+    `owner` is the account whose tokens it is about, `account` the one that is to sign. An order by signature `sells`
+    tokens for those that it `buys`, which its `recipients` get.
     """
 
     title: str | None
@@ -610,7 +610,7 @@ class DecodedTransactionJson(TypedDict):
 
 
 class DecodedVerdictJson(TypedDict):
-    """The verdict on a payload: `message` is the first line of the text output. Unknown names the missing facts."""
+    """The verdict on a payload: `message` is the first line of the text output. "unknown" lists the missing facts."""
 
     status: Literal["no_danger_found", "unknown", "danger"]
     message: str
@@ -857,9 +857,9 @@ class AlternativeSimulationJson(TypedDict):
 class AlternativeJson(TypedDict):
     """One way to fill the order. Amounts are in base units of the output token.
 
-    `outputAmount` of a service or an aggregator is the simulated amount, null if its payload failed or was not
-    simulated; so is `outputNetOfGas`. `promisedAmount` is the amount in its response, and `gasUnits` and `gasUsd` are
-    as promised. Without aggregators nothing is simulated, and all are the service's.
+    `outputAmount` and `outputNetOfGas` of a service or an aggregator are simulated, null if its payload failed or was
+    not simulated. `promisedAmount`, `gasUnits` and `gasUsd` are from its response. Without aggregators, nothing is
+    simulated, and all figures of a service are from its response.
 
     `kind` is split, singlePath, direct, protocol (`name` alone), service (at the URL `name`) or aggregator (`name`).
     `versusSplitBps` is how much more it pays than the split route, `versusBestBps` the same of the best alternative,

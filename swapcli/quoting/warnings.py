@@ -10,6 +10,7 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
+from swapcli.core.model.number_format import format_duration
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
@@ -382,11 +383,7 @@ def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_
 
 def format_age(seconds: int) -> str:
     """Return an age in the largest unit that fits, such as "2 hours old"."""
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= length:
-            count = seconds // length
-            return f"{count:,} {unit}{'s' if count > 1 else ''} old"
-    return f"{seconds} second{'s' if seconds != 1 else ''} old"
+    return f"{format_duration(seconds)} old"
 
 
 def _impact_sentence(impact: PriceImpact, origin: StateSource) -> str:

@@ -33,14 +33,14 @@ transaction."""
 _NOT_SEEN = "not yet seen"
 _OUTSIDE = """## What comes from outside
 
-A test whose expectation comes from the function under test finds nothing. So every family needs at least one id or
-address, one event and one swap that do not come from this program: from bytecode, from a chain's records, or from a
-published ABI. The ids and addresses are those of pools that chains have created (`tests/recorded/creations.json`); the
-tests derive them, and find the pools by the events of their creation. The events are those of `events.json` beside it.
-Addresses that factories list or announce are not derived."""
+A test that takes its expected value from the function under test proves nothing. So every family needs at least one id
+or address, one event and one swap from outside this program: from bytecode, a chain's records, or a published ABI. The
+ids and addresses belong to pools that exist on a chain (`tests/recorded/creations.json`); the tests derive them, and
+find the pools by their creation events. The events are in `tests/recorded/events.json`. Addresses that factories list or
+announce are not derived."""
 _FACTORIES = """## Factories not yet seen
 
-No public record of one of their pools is in the tests:"""
+The tests have no public record of any pool of these factories:"""
 
 
 class Row(NamedTuple):

@@ -1,6 +1,6 @@
 """Recover the public key from a signature on secp256k1 (SEC 1, section 4.1.6). Nothing can be signed with this.
 
-A signing library would do the same, but the program loads none: it never signs.
+A signing library could do this too, but swapcli never signs, so it depends on none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GENERATOR: Final[_Point] = (
 def recover_public_key(digest: bytes, r: int, s: int, parity: int) -> bytes | None:
     """Return the 64 bytes of the key that signed a digest of 32 bytes; None if no key gives this signature.
 
-    `parity` is 0 or 1: that of the y of the point with x = r.
+    `parity` (0 or 1) is the parity of y at the point with x = r.
     """
     if not (0 < r < ORDER and 0 < s < ORDER and parity in (0, 1)):
         return None

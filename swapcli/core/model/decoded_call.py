@@ -71,14 +71,14 @@ class DecodedApproval(NamedTuple):
 
 
 class DecodedMessage(NamedTuple):
-    """A message to sign: what the signature permits, orders or sets off, as far as its standard is known.
+    """A message to sign, with the effects of its signature as far as its standard is known.
 
-    `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that these fields have all
-    that it does; other messages are dangerous, whatever they say. `contract_name` is the name that the domain gives its
-    contract. `owner` is the account that the message is about, `account` the one that a wallet is to sign as. An order
-    by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
-    `domain_hash` is that of its domain, which its contract must have, empty if it is unknown. `problems` are sentences
-    that make it dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
+    `title` names the message in a sentence, empty if its kind is unknown. `is_judged` means that the fields cover all
+    effects; other messages are dangerous, whatever they contain. `contract_name` is the name of the contract in the
+    domain. `owner` is the account whose tokens the message is about, `account` the one that a wallet is to sign with.
+    An order by signature `sells` and `buys` (token, amount in base units), for `recipients`, until `deadline_s` (Unix).
+    `domain_hash` is the hash of the domain, which the contract must report; empty if it is unknown. `problems` are
+    sentences about why it is dangerous. Example: `DecodedMessage("a permit (EIP-2612)", "Permit")`.
     """
 
     title: str
@@ -129,9 +129,8 @@ class DecodedOrder(NamedTuple):
     maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
     None if the router enforces none.
 
-    `min_received` is what the router enforces. `promised_received` is the sum of the minimums that the parts of the
-    call state, where that is more; `max_amount_in` what the call may take from the sender, where that is more than
-    `amount_in`.
+    `min_received` is the enforced minimum. `promised_received` is the sum of the minimums in the parts of the call, if
+    that is more. `max_amount_in` is the most that the call can take from the sender, if that is more than `amount_in`.
     """
 
     token_in: str
@@ -176,7 +175,7 @@ class DecodedCall(NamedTuple):
 
     @property
     def approvals(self) -> tuple[DecodedApproval, ...]:
-        """All that it allows others to take: by approval, by a permit inside the call, or by the message that it is."""
+        """The allowances that it grants: by an approval, by a permit inside the call, or by a message to sign."""
         signed = self.message.approvals if self.message else ()
         return tuple(dict.fromkeys(each for each in (self.approval, self.permit, *signed) if each is not None))
 

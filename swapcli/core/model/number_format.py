@@ -95,6 +95,15 @@ def format_time(unix_s: int) -> str:
         return f"{unix_s} s"
 
 
+def format_duration(seconds: int) -> str:
+    """Format a duration in the largest unit that fits: 7300 -> "2 hours"."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            count = seconds // length
+            return f"{count:,} {unit}{'s' if count > 1 else ''}"
+    return f"{seconds} second{'s' if seconds != 1 else ''}"
+
+
 def format_gwei(wei: int) -> str:
-    """Format a price of gas in gwei: 5000000 -> "0.005 gwei"."""
+    """Format a gas price in gwei: 5000000 -> "0.005 gwei"."""
     return f"{wei / 1e9:,.9f}".rstrip("0").rstrip(".") + " gwei"

@@ -29,8 +29,8 @@ _EVM_IN_TEXT = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{40}(?![0-9a-zA-Z])"
 _NEVER_IN_NAMES = frozenset("/\\:@?#%&=<>\u2026")
 _SHOWN_CHARACTERS = 80
 
-_HINT_CHECKSUM: Final = "get the address again from its source: at least one character of it has changed"
-"""The checksum catches typing errors and forged addresses, so no hint may say how to avoid it."""
+_HINT_CHECKSUM: Final = "copy the address again from its source: at least one character is wrong"
+"""The checksum catches typing errors and forged addresses, so no hint may show how to bypass it."""
 
 _EVM_ADDRESS_CHARACTERS = 42
 _checksummed: dict[str, str] = {}

@@ -17,7 +17,7 @@
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
-| `max_gas_price_wei` | more than a unit of gas costs when the network is busy: decode warns above it; default 0, unknown |
+| `max_gas_price_wei` | upper bound of the gas price on a busy network: decode warns above it; default 0, unknown |
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `blocked_tokens` | addresses of tokens that no route trades, not even in between |
 | `revoke_first_tokens` | addresses of tokens that refuse to change an allowance that is not zero, as USDT on Ethereum |

@@ -84,7 +84,8 @@ class CommandParameter(NamedTuple):
 class RegisteredCommand(NamedTuple):
     """A command: its name (by default that of its function), its function, and the values of its `--format`.
 
-    `on_defect` replaces the function after an unexpected error, which it takes first; None reports the error.
+    After an unexpected error, `on_defect` is called with the error and the function's arguments; without it, the error
+    is reported.
     """
 
     name: str | None
@@ -160,7 +161,7 @@ class CommandApp:
     ) -> Callable[[_F], _F]:
         """Return a decorator that registers a function as a command, which prints `formats`, or only the common ones.
 
-        Its parameters have annotations of `swapcli.faces.cli.options`. `on_defect` is that of `RegisteredCommand`.
+        Its parameters have annotations of `swapcli.faces.cli.options`. `on_defect` is as in `RegisteredCommand`.
         """
 
         def register(function: _F) -> _F:

@@ -261,7 +261,7 @@ class PayloadOptions(NamedTuple):
     ] = False
     check: Check = None
     witness: Annotated[
-        str | None, option("--witness", "RPC URL of a node that must confirm the state of the pools.", SOURCE, "URL")
+        str | None, option("--witness", "RPC URL of a second node that must confirm the pool state.", SOURCE, "URL")
     ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 

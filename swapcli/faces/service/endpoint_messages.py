@@ -30,8 +30,8 @@ class EndpointRequest(NamedTuple):
     """A request to an endpoint of a network.
 
     `use` is the use that its response makes of prices. `query` and `body` are raw bytes. `path_tail` is the last
-    segment of the path. `api_key` is the valid API key of the request, None if it has none. `built` receives what the
-    payloads of the response were built from.
+    segment of the path. `api_key` is the valid API key of the request, None if it has none. `built` collects the routes
+    and states that the payloads of the response were built from.
     """
 
     network: Network
@@ -45,7 +45,7 @@ class EndpointRequest(NamedTuple):
     built: list[BuiltRoute]
 
     def record_built(self, built: BuiltRoute) -> UnsignedTransaction:
-        """Record what a payload was built from, and return the payload: it is confirmed before the response is sent."""
+        """Record what a payload was built from, which is confirmed before the response is sent; return the payload."""
         self.built.append(built)
         return built.payload
 

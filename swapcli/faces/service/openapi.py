@@ -88,8 +88,8 @@ _STATE_HEADERS = {
         "PRICE_IMPACT_HIGH;impact=0.0731, STATE_MODELLED",
     ),
     WITNESSES_HEADER: (
-        "The number of nodes that agree on the pool state of a transaction; absent for routes, and if the service does"
-        " not ask other nodes.",
+        "The number of nodes that agree on the pool state of a transaction; absent for routes, and if no other node"
+        " confirms that state.",
         r"^[0-9]+$",
         "2",
     ),

@@ -71,8 +71,10 @@ def state_headers(state_source: StateSource) -> Headers:
 
 
 def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> Headers:
-    """Return the headers of a transaction with the number of nodes that agree on its state, and a warning if no second
-    node has confirmed it."""
+    """Return the headers of a transaction with the number of nodes that agree on its state.
+
+    If no second node has confirmed the state, they have a warning too.
+    """
     found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
     if not is_confirmed:
         others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []

@@ -1,7 +1,7 @@
-"""Confirm with other nodes the state behind the payloads of a service, before a response is sent.
+"""Confirm the state behind a service's payloads with other nodes, before a response is sent.
 
-A service follows public nodes, and does not remember which of them has returned a pool's state. So two of them must
-return it again, at the block of the market. That is done once for each pool and block, in one thread per network.
+A service follows public nodes, and does not remember which of them returned a pool's state. So two of them must return
+it again, at the block of the market. This happens once per pool and block, in one thread per network.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LATE: Final = Confirmation(1, "no second node has confirmed the state of the po
 
 
 class StateConfirmer:
-    """Confirms states by the `witnesses` of their networks, by name. Other networks need no confirmation."""
+    """Confirms states with `witnesses`, by network name. Other networks need no confirmation."""
 
     def __init__(self, witnesses: Mapping[str, Witnesses]) -> None:
         self._threads = {name: _NetworkConfirmer(each) for name, each in witnesses.items()}
         self._workers = {name: Worker(MAX_WAITING) for name in witnesses}
 
     async def run(self, network_name: str, built: Sequence[BuiltRoute]) -> Confirmation | None:
-        """Return how many nodes agree on the state of payloads; None if none needs to be asked.
+        """Return how many nodes agree on the state of payloads; None if it needs no confirmation.
 
         Raises `NodesDisagree`.
         """
@@ -65,7 +65,7 @@ class _NetworkConfirmer:
     def _confirm(self, built: BuiltRoute) -> Confirmation:
         market, pools = built.market, built.used_pools
         if market.block is None:
-            return Confirmation(1, "the block of the state is not known, so that no other node can confirm it")
+            return Confirmation(1, "the block of the pool state is unknown, so no other node can confirm it")
         if market.block != self._block:
             self._block, self._confirmed = market.block, {}
         known = self._confirmed

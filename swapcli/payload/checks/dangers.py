@@ -34,8 +34,7 @@ GRAVEST_FIRST: Final = (
     WarningCode.NETWORK_UNKNOWN,
     WarningCode.FEES_UNUSUAL,
 )
-"""What cannot be named, and what sends tokens elsewhere or takes more of them than the payload seems to say, by what
-it can cost: all that is sent or all that is held, then a part, then fees."""
+"""The dangers by their cost: first those that can cost everything sent or held, then a part of it, then fees."""
 DANGEROUS_CODES = frozenset(GRAVEST_FIRST)
 
 _RANKS = {code.value: rank for rank, code in enumerate(GRAVEST_FIRST)}
@@ -48,7 +47,7 @@ def by_gravity(warnings: Iterable[QuoteWarning]) -> tuple[QuoteWarning, ...]:
 
 
 _INFORMATIVE_CODES: Final = frozenset({WarningCode.LIVE_UNAVAILABLE, WarningCode.CLOCK_DIFFERS})
-"""What concerns the review, and not the payload: the missing comparison has a warning of its own."""
+"""Warnings about the review, not about the payload. A comparison that was skipped has its own warning."""
 
 
 class ReviewStatus(StrEnum):
@@ -65,9 +64,9 @@ def dangers_of(warnings: Iterable[QuoteWarning]) -> tuple[QuoteWarning, ...]:
 
 
 def doubts_of(warnings: Iterable[QuoteWarning]) -> tuple[QuoteWarning, ...]:
-    """Return the warnings that are not dangers but still prevent the status `NO_DANGER_FOUND`.
+    """Return the warnings that are not dangers but still rule out the status `NO_DANGER_FOUND`.
 
-    These are all others about the payload, so that a new kind of warning never passes as safe.
+    These are all other warnings about the payload, so that a new kind of warning never passes as safe.
     """
     return tuple(each for each in warnings if each.code not in DANGEROUS_CODES | _INFORMATIVE_CODES)
 

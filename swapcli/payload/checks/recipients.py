@@ -16,7 +16,7 @@ POOL: Final = "a pool of the market"
 BURN_ADDRESS: Final = "0x" + "dead".zfill(40)
 """Where tokens are sent on purpose to take them out of circulation; it is a number without a known key."""
 
-_LEAST_ETHEREUM_ADDRESS: Final = 1 << 64
+_MIN_ETHEREUM_ADDRESS: Final = 1 << 64
 """Smaller numbers are placeholders: no key is known whose address begins with twelve zero bytes."""
 _MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
 """Its address on nearly every EVM network; anyone can take what it holds."""
@@ -52,7 +52,7 @@ def describe_contract(address: str, network: Network) -> str | None:
             *(hook for hooks in deployment.hooks.values() for hook in hooks),
         ):
             return f"a contract of {deployment.name}"
-    if int(address, 16) >= _LEAST_ETHEREUM_ADDRESS and is_foreign_account(address, network.kind):
+    if int(address, 16) >= _MIN_ETHEREUM_ADDRESS and is_foreign_account(address, network.kind):
         return "an Ethereum address"
     is_system = address == network.l1_fee_oracle or _is_system_address(int(address, 16), network)
     return "a precompile or a system contract" if is_system else None

@@ -211,9 +211,9 @@ def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) 
 
 
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
-    """Raise `SimulationError` if nothing is deployed where a payload goes: it would keep what it is sent.
+    """Raise `SimulationError` if nothing is deployed at the called address, which would keep what it is sent.
 
-    This costs a request, so it is asked only before a less grave error of the same payload.
+    This costs a request, so it is done only before a less grave error of the same payload is raised.
     """
     if not node.read_account(payload.to, at).code:
         block = block_number(at)

@@ -36,7 +36,7 @@ def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
 
 
 def _decode_message(given: GivenTransaction, message: DecodedMessage, wrapped: str | None) -> DecodedCall:
-    """Return the call that a message stands for: that of a Safe's transaction, else one with the message's name."""
+    """Return the call of a message: for a Safe's transaction its call, otherwise one with the message's name."""
     if given.calldata != "0x":
         return decode_calldata(given.calldata, wrapped, given.value)._replace(message=message)
     if message.is_judged and not message.approvals:

@@ -33,13 +33,13 @@ from swapcli.payload.starknet.decode_felts import parse_felts
 
 _MAX_TRANSACTIONS: Final = 256
 _MAX_TEXT_LEVELS: Final = 2
-"""How often a JSON text may hold another text to decode."""
+"""How many JSON strings may be wrapped around the text to decode."""
 _SELECTOR_CHARACTERS: Final = 10
 _WORD_CHARACTERS: Final = 66
 """Of a word or a felt in hex with 0x."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _INVOKE: Final = "INVOKE"
-"""How the type of an account's transaction on Starknet begins."""
+"""Prefix of the type of an account's transaction on Starknet."""
 _FEE_FIELDS: Final = ("max_fee_wei", "max_priority_fee_wei", "max_total_fee_fri", "max_total_fee_wei")
 _EXECUTE: Final = "__execute__"
 
@@ -83,7 +83,7 @@ def parse_payload(text: str) -> PayloadInput:
 
 
 def _parse_text(text: str, levels: int) -> PayloadInput:
-    """Parse a text; `levels` is how often it may be JSON text that holds another one."""
+    """Parse a text; `levels` is the number of JSON strings that may be wrapped around it."""
     stripped = text.strip()
     if not stripped:
         raise InvalidInput("no calldata given", hint=HINT)
@@ -208,7 +208,7 @@ def _load_one(text: str) -> object:
 
 
 class _Document:
-    """A JSON document that is read; it knows which of its objects are transactions."""
+    """Reads a JSON document, and records which of its objects are transactions."""
 
     def __init__(self, root: object) -> None:
         self._root = root
@@ -275,14 +275,14 @@ class _Document:
         return _from_list(listed), chains
 
     def _read_entry(self, opened: Opened, place: str) -> tuple[Sequence[GivenTransaction], Chains]:
-        """Read what lies in one entry of a list."""
+        """Read the transactions of one entry of a list."""
         content = opened.content
         if isinstance(content, str):
             self._read.add(opened.path)
             return [_from_hex("".join(content.split())).payload], Chains()
         entry = parse_object(content, place.removesuffix(".") or "the transaction")
         nested = _find_list(entry)
-        if nested is not None:  # what else the entry has is not read, and so is named if it could be signed
+        if nested is not None:  # `find_foreign` names other content of the entry that could be signed
             found, chains = self._read_list(nested[1], (*opened.path, nested[0]), nested[0])
             sender = find_sender(entry, place)
             self._compare_senders(sender, found.listed)
@@ -334,9 +334,9 @@ class _Document:
             self._oddities.append("the transactions of the list have another sender than the list")
 
     def _account_calls(self, own: GivenTransaction, document: Mapping[str, object]) -> list[GivenTransaction]:
-        """Return the calls inside a transaction of an account on Starknet; any other transaction alone.
+        """Return the calls inside a transaction of an account on Starknet; for any other transaction, only itself.
 
-        The account may be a relayer's, so its address does not say who shall receive the output.
+        The account may be a relayer's, so its address is not the expected recipient.
         """
         if own.felts is None or not _is_account_transaction(document):
             return [own]
@@ -362,13 +362,13 @@ class _Document:
         for name in ("calldata", "to", "value", "sender", "nonce", "gas", "chain_id"):
             mine, theirs = getattr(raw, name), getattr(fields, name)
             if theirs is not None and str(mine).lower() != str(theirs).lower():
-                self._oddities.append(f"{name} of the signed transaction is not that of the fields beside it")
+                self._oddities.append(f"the signed transaction has a different {name} than the fields beside it")
 
 
 def _from_list(listed: Sequence[GivenTransaction], network: str | None = None, *, is_odd: bool = False) -> PayloadInput:
     """Return a list of transactions with its payload: the last call of a router, else the last transaction.
 
-    A list that `is_odd` may have nothing that can be decoded.
+    A list that `is_odd` may have no content to decode.
     """
     if not listed:
         raise InvalidInput("the document lists no transactions", hint=HINT)

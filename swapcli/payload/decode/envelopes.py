@@ -1,4 +1,4 @@
-"""The objects in which wallets, nodes and services hand on a transaction, one row each: where it lies in them."""
+"""Find a transaction in the objects in which wallets, nodes and services pass it on: one row per kind of object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RAW_NAMES: Final = ("raw", "rawtransaction", "signedtransaction", "serializedtra
 """The bytes of a transaction as text."""
 
 _REQUEST_NAMES: Final = ("method", "type")
-"""Requests of get-starknet have the second one."""
+"""get-starknet uses the second one."""
 _REQUESTS: Final = frozenset(
     {
         "eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls",
@@ -26,7 +26,7 @@ _REQUESTS: Final = frozenset(
         "eth_sendRawTransactionSync",
     }
 )  # fmt: skip
-"""The methods by which a wallet or a node is given a transaction."""
+"""Methods that give a transaction to a wallet or a node."""
 _MEMBERS: Final = (
     "transactionrequest", "transaction", "tx", "txn", "swaptx", "swaptransaction", "unsignedtransaction",
     "populatedtransaction", "invoketransaction", "swap", "data", "result", "response",
@@ -36,7 +36,7 @@ _MAX_LEVELS: Final = 6
 
 
 class Opened(NamedTuple):
-    """What lies in the envelopes of a document.
+    """The content of a document's envelopes.
 
     `content` is the transaction or the list of them, or text; `path` leads to it. `openings` has the path of each
     envelope, with the key that was followed. `is_sent` says that a wallet would sign the content as it is.
@@ -120,7 +120,7 @@ def _nested_request(document: Mapping[str, object]) -> JsonPath:
 
 
 def _answer(document: Mapping[str, object]) -> JsonPath:
-    """Find the result in the answer of a node."""
+    """Find the result in a node's response."""
     if "jsonrpc" not in document:
         return ()
     if document.get("error") is not None:
@@ -129,7 +129,7 @@ def _answer(document: Mapping[str, object]) -> JsonPath:
         return ()
     if document.get("result") is None:
         raise InvalidInput(
-            "the answer of the node has no transaction", hint="the node does not know it: check its hash and network"
+            "the node's response has no transaction", hint="check its hash and network: the node does not have it"
         )
     return ("result",)
 

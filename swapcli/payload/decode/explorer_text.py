@@ -1,4 +1,4 @@
-"""Read a call as explorers show it: its function, its selector, and its words, one a line."""
+"""Read a call as explorers show it: its function, its selector, and its words, one per line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def parse_explorer_text(text: str) -> tuple[str, tuple[str, ...]]:
                 raise InvalidInput(f"line {number}: expected word {len(words)}", hint="give the whole input data")
             words.append(found[2])
         elif stripped and not (_FUNCTION.fullmatch(stripped) and not selectors):
-            oddities.append(f"line {number} belongs to no call: {printable(truncate(stripped, _SHOWN_CHARACTERS))}")
+            oddities.append(
+                f"line {number} is not part of the call: {printable(truncate(stripped, _SHOWN_CHARACTERS))}"
+            )
     if len(selectors) != 1:
         raise InvalidInput(f"expected one MethodID, not {len(selectors)}", hint="give the whole input data")
     return parse_calldata(selectors[0] + "".join(words)), tuple(oddities)

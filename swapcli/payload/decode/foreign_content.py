@@ -1,9 +1,9 @@
-"""Find what a document has beside the transactions that are decoded: nothing that could be signed may go unread."""
+"""Find content of a document that could be signed but is not decoded, so that none of it goes unread."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.strict_json import parse_json
@@ -30,12 +30,12 @@ _MORE_CALLDATA_NAMES: Final = ("txdata", "calldatas")
 _MORE_TO_NAMES: Final = ("txto", "txtarget")
 """Names of services whose transactions decode does not read."""
 _CONTENT: Final = re.compile(r"\s*(?:0[xX][0-9a-fA-F]|[0-9])")
-"""How calldata or a felt begins; other text is for people."""
+"""The beginning of calldata or a felt; other text is for people."""
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BYTES: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{80,}")
-"""The bytes of a transaction, which are more than those of any hash."""
+"""The bytes of a transaction, which is longer than any hash."""
 _APPROVED_NAMES: Final = ("approvaladdress", "allowancetarget", "operator")
-"""Who is to be approved, in the responses of some services."""
+"""The spender of an approval, in the responses of some services."""
 _FUNCTION_NAMES: Final = (
     "method", "methodname", "function", "functionname", "func", "fn", "entrypoint", "entrypointselector", "abi",
 )  # fmt: skip
@@ -46,9 +46,9 @@ _TYPED_NAMES: Final = ("primarytype",)
 _DESCRIPTION: Final = "dataDecoded"
 """Of the calldata beside it, in the responses of Safe's service."""
 _LINK: Final = re.compile(r"\s*(?:ethereum|starknet|wc):", re.IGNORECASE)
-"""How a link begins that a wallet opens as a transaction (EIP-681)."""
+"""The beginning of a link that a wallet opens as a transaction (EIP-681)."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
-"""Of a step of an aggregator's route, in which `to` is a token."""
+"""The fields of a step in an aggregator's route, where `to` is a token."""
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
 _SELECTOR_CHARACTERS: Final = 10
 _SHOWN_CHARACTERS: Final = 60
@@ -88,13 +88,13 @@ def _walk(
     followed = openings.get(path)
     if path in read:
         if names := list(_encoded_call(value)):
-            yield f"{_shown(path)} also has {' and '.join(names)}, which decode does not read"
+            yield f"{_shown(path)} also has the {_fields(names)}, which decode does not read"
     else:
         rest = {name: each for name, each in value.items() if name != followed}
         names = list(_signable(rest, contract))
         is_step = len(path) > 1 and "fills" in path and rest.keys() <= _FILL_KEYS
         if names and not is_step and path[-1:] != (_DESCRIPTION,):
-            yield f"{_shown(path)} has {' and '.join(names)}, which decode does not read"
+            yield f"{_shown(path)} has the {_fields(names)}, which decode does not read"
         yield from _dangers(rest, path)
     for name, each in named(value, RAW_NAMES):
         if name != followed and isinstance(each, str) and _BYTES.fullmatch(each.strip()):
@@ -165,6 +165,10 @@ def _dangers(entry: Mapping[str, object], path: JsonPath) -> Iterator[str]:
     for name, value in named(entry, AUTHORIZATION_NAMES):
         if isinstance(value, list | Mapping) and value:
             yield f"{_shown((*path, name))} lets contracts act as the sender's account"
+
+
+def _fields(names: Sequence[str]) -> str:
+    return f"field{'s' if len(names) > 1 else ''} {' and '.join(names)}"
 
 
 def _shown(path: JsonPath) -> str:

@@ -18,6 +18,10 @@ MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
 HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or what swapcli calldata prints"
 
+AUTHORIZES_CONTRACTS: Final = "the transaction also lets contracts act as the sender's account (authorizationList)"
+RUNS_AS_SAFE: Final = "the Safe runs the called contract's code as its own (operation 1)"
+REFUNDS_GAS: Final = "the Safe refunds the gas of the transaction (gasPrice), to an account that may be a stranger's"
+
 _MAX_PLACES: Final = 5
 _SHOWN_CHARACTERS: Final = 40
 _SELECTOR_CHARACTERS: Final = 10
@@ -69,7 +73,7 @@ class GivenTransaction(NamedTuple):
 
 
 def shorten_places(sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return the first sentences about places in a text, and how many there are beyond them."""
+    """Return the first sentences about places in a text, and a count of the others."""
     left = len(sentences) - _MAX_PLACES
     more = () if left <= 0 else (f"{left} more {'place is' if left == 1 else 'places are'} unusual",)
     return (*sentences[:_MAX_PLACES], *more)

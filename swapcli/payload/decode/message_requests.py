@@ -1,4 +1,4 @@
-"""Where a document has a message to sign: requests to wallets, typed data, and what libraries take to sign it."""
+"""Find the message to sign in a document: a request to a wallet, typed data, or the arguments of a library."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TYPED_METHODS: Final = (
     "eth_signTypedData", "eth_signTypedData_v3", "eth_signTypedData_v4", "wallet_signTypedData",
 )  # fmt: skip
 _MESSAGE_KEYS: Final = ("message", "values", "value")
-"""Of EIP-712, of Uniswap's SDKs, and of ethers."""
+"""The names that EIP-712, Uniswap's SDKs and ethers use, in this order."""
 _TYPED_KEYS: Final = {"types", "primaryType", "domain", "account", *_MESSAGE_KEYS}
 
 
 class MessageRequest(NamedTuple):
-    """A message to sign. `typed` is its typed data, None if it has none; `method` is empty if no wallet is asked.
+    """A message to sign. `typed` is its typed data, None without any; `method` is empty without a request to a wallet.
 
-    `account` is the one to sign as, `chain_id` the chain that the request names, as they are written.
+    `account` is the account that signs, and `chain_id` the chain of the request, both as written.
     """
 
     method: str = ""
@@ -40,7 +40,7 @@ class MessageRequest(NamedTuple):
 
 
 def find_message(document: Mapping[str, object]) -> MessageRequest | None:
-    """Return the message to sign that a document asks for; None if it asks for none."""
+    """Return the message to sign in a document; None if it has none."""
     params = document.get("params")
     if isinstance(params, Mapping) and isinstance(params.get("request"), Mapping):  # of a session of WalletConnect
         found = find_message(params["request"])

@@ -30,7 +30,7 @@ def parse_types(text: str) -> dict[str, Fields]:
 
 
 class Permission(NamedTuple):
-    """What a permit says: the allowances that it grants, and whose tokens they are; None if only the signature says."""
+    """The allowances that a permit grants, and the owner of the tokens; None if only the signature shows the owner."""
 
     approvals: tuple[DecodedApproval, ...]
     owner: str | None = None
@@ -94,7 +94,7 @@ STANDARDS: Final = (
         _read_token_permit,
     ),
     MessageStandard(
-        "a permit as DAI has it",
+        "a permit in DAI's form",
         "Permit(address holder,address spender,uint256 nonce,uint256 expiry,bool allowed)",
         _read_dai_permit,
     ),

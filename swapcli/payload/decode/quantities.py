@@ -19,7 +19,7 @@ _EXPONENT: Final = re.compile(r"[0-9]{1,78}(?:\.[0-9]{1,78})?[eE]\+?[0-9]{1,2}")
 _CHAIN_PREFIXES: Final = ("eip155:", "starknet:")
 """Of chain ids in CAIP-2, as WalletConnect writes them."""
 _STARKNET_CHAIN: Final = re.compile(r"SN_[A-Z_]{1,28}")
-"""A chain id of Starknet as text: its bytes are the digits of the number."""
+"""A chain id of Starknet as text; the number is its bytes."""
 _BIG_NUMBER_KEYS: Final = ({"type", "hex"}, {"_hex", "_isBigNumber"}, {"_hex"}, {"__type", "value"}, {"$bigint"})
 """The keys of a big number as JSON: of ethers 5 after and before `toJSON`, of wagmi, of other serialisers."""
 _BIG_NUMBER_DIGITS: Final = ("hex", "_hex", "value", "$bigint")
@@ -47,7 +47,7 @@ def parse_chain_id(value: object, name: str) -> int:
 
 
 def find_chain_id(value: object) -> int | None:
-    """Return the chain id that a value is, None if it is none: it may be the name of a chain."""
+    """Return a value as a chain id; None if it is not one, but for example the name of a chain."""
     if isinstance(value, str):
         value = value.strip()
         for prefix in _CHAIN_PREFIXES:

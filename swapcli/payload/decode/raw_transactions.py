@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from swapcli.core.encoding.key_recovery import recover_public_key
 from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
-from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.decode.given_transaction import AUTHORIZES_CONTRACTS, GivenTransaction
 from swapcli.payload.evm.unsigned_transaction import encode_rlp
 
 _Item: TypeAlias = "bytes | list[_Item]"
@@ -101,14 +101,14 @@ def _transaction(signed: _Signed) -> GivenTransaction:
 
     oddities = []
     if fields.get("authorizations"):
-        oddities.append("the transaction also lets contracts act as the sender's account (authorizationList)")
+        oddities.append(AUTHORIZES_CONTRACTS)
     sender = None
     if signed.signature is not None:
         sender = _recover(signed.content, *signed.signature)
         if sender is None:
             oddities.append("the signature of the transaction is not valid")
         if signed.chain_id is None:
-            oddities.append("the signed transaction names no chain: it is valid on every one")
+            oddities.append("the signed transaction names no chain: it is valid on every chain")
     return GivenTransaction(
         f"0x{data.hex()}",
         to=f"0x{to.hex()}" if to else None,

@@ -1,7 +1,7 @@
 """Read transactions from shell text: the `cast send` commands and the assignments that `swapcli calldata` prints.
 
-A shell executes such a text, so whatever `shell_grammar` does not know is dangerous, even if the transaction is right.
-The reader names each such place, and still reads the rest.
+A shell executes such a text, so everything outside `shell_grammar` is dangerous, even if the transaction is right. The
+reader names each such place, and still reads the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<separator>[;|&()<>]|\\\n)|(?P<other>.)",
     re.DOTALL,
 )
-"""A part of a shell text. Nothing but the first four is in the grammar; a quote that is never closed is another."""
+"""A part of a shell text. Only the first four are in the grammar; an unclosed quote is `other`."""
 _COMMAND_ENDS: Final = frozenset(";|&")
 _SHOWN_CHARACTERS: Final = 40
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")
@@ -43,9 +43,9 @@ _FIELDS: Final[Mapping[str, str]] = {
 
 
 class ShellForm(NamedTuple):
-    """What a shell text sends, and what else it has.
+    """The transactions of a shell text, and everything else in it.
 
-    `document` is what it says about the swap. `oddities` are sentences about what `calldata` never prints.
+    `document` describes the swap. `oddities` are sentences about content that `calldata` never prints.
     """
 
     transactions: tuple[GivenTransaction, ...]
@@ -74,7 +74,7 @@ def is_shell(text: str) -> bool:
 def parse_shell(text: str) -> ShellForm:
     """Parse commands of `cast send`, or assignments of `--format sh`.
 
-    Raises `InvalidInput` for a text that keeps to the grammar and still cannot be read.
+    Raises `InvalidInput` for a text within the grammar that still cannot be read.
     """
     return _Reader(text.replace("\r\n", "\n")).read()
 
@@ -106,7 +106,7 @@ class _Reader:
         self, transactions: Sequence[GivenTransaction], network: str | None, document: Mapping[str, object]
     ) -> ShellForm:
         oddities = tuple(dict.fromkeys(self._oddities))
-        if oddities:  # what a shell would change is no address
+        if oddities:  # a shell may change these words, so only plain addresses are kept
             transactions = [
                 each._replace(to=_address_or_none(each.to), sender=_address_or_none(each.sender))
                 for each in transactions
@@ -116,7 +116,7 @@ class _Reader:
     # --- words
 
     def _split(self, text: str) -> Iterator[list[_Word]]:
-        """Yield the words of each command, and note each character that the grammar does not allow where it is."""
+        """Yield the words of each command, and note each character that the grammar does not allow in its place."""
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
         words: list[_Word] = []
         is_open = False
@@ -159,10 +159,10 @@ class _Reader:
         shown = {"\n": "a line break", "\\": "a backslash"}.get(character)
         if shown is None:
             shown = character if character.isprintable() else f"U+{ord(character):04X}"
-        self._oddities.append(f"{shown} {where} at line {line}, column {column}: a shell would act on it")
+        self._oddities.append(f"a shell would interpret {shown} {where} at line {line}, column {column}")
 
     def _add(self, sentence: str) -> None:
-        self._oddities.append(f"{sentence}, which calldata never prints")
+        self._oddities.append(f"{sentence}, which swapcli calldata never prints")
 
     # --- cast
 
@@ -177,8 +177,8 @@ class _Reader:
     def _add_words(self, words: Sequence[_Word]) -> None:
         for word in words:
             assigned = _ASSIGNMENT.match(word.text)
-            what = f"an assignment to {_shown(assigned[1])}" if assigned else f"the word {_shown(word.text)}"
-            self._add(f"the text has {what} at {word.place}")
+            found = f"an assignment to {_shown(assigned[1])}" if assigned else f"the word {_shown(word.text)}"
+            self._add(f"the text has {found} at {word.place}")
 
     def _parse_command(self, words: Sequence[_Word]) -> tuple[GivenTransaction, str | None]:
         options: dict[str, str] = {}
@@ -198,7 +198,7 @@ class _Reader:
             else:
                 positional.append(word.text)
         if "access list" in options and not _is_access_list(options["access list"]):
-            self._add(f"cast send has another argument of {grammar.ACCESS_LIST_OPTION} than a list of storage slots")
+            self._add(f"cast send has an {grammar.ACCESS_LIST_OPTION} that is not a list of storage slots")
         if not 1 <= len(positional) <= 2:
             raise InvalidInput("cast send: expected an address and calldata in hex", hint="encode the arguments first")
         chain = options.get("chain")
@@ -224,7 +224,7 @@ class _Reader:
     # --- assignments
 
     def _variables(self, *, is_alone: bool) -> dict[str, str]:
-        """Return the variables, and note what is not one of `calldata`; all of them beside commands of cast."""
+        """Return the variables, and note words that `calldata` never prints: beside commands of cast, all of them."""
         variables: dict[str, str] = {}
         for words in self._commands:
             if _find_cast(words) is not None:
@@ -293,7 +293,7 @@ def _address_or_none(text: str | None) -> str | None:
 
 
 def _find_transaction(words: Sequence[_Word]) -> GivenTransaction:
-    """Return what can be read of a command that is outside the grammar: an address, and calldata."""
+    """Return the address and the calldata in a command outside the grammar."""
     found = [match[0] for word in words if (match := _HEX.match(word.text.rpartition("=")[2]))]
     addresses = [each for each in found if len(each) == _ADDRESS_CHARACTERS]
     calls = [each for each in found if len(each) > _ADDRESS_CHARACTERS and len(each) % 2 == 0]

@@ -1,7 +1,7 @@
 """The shell forms of a payload: the options of `cast send` and the variables that `swapcli calldata` prints.
 
-The writer (`--format cast` and `sh`) and the reader (`swapcli decode`) share these names. The reader calls everything
-else in such a text dangerous, because a shell would execute it.
+The writer (`--format cast` and `sh`) and the reader (`swapcli decode`) share these names. Everything else in such a
+text is dangerous, because a shell would execute it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ APPROVAL_VARIABLE: Final = re.compile(r"SWAP_APPROVAL_[1-9][0-9]{0,2}_(?:TO|CALL
 BARE_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+-"
 """The characters of a word outside quotes."""
 ACTIVE_IN_DOUBLE_QUOTES: Final = frozenset("$`\\!")
-"""What a shell executes or changes inside double quotes."""
+"""Characters that a shell executes or changes inside double quotes."""
 
 _DECIMAL: Final = re.compile(r"[0-9]+")
 _HEX: Final = re.compile(r"0x[0-9a-fA-F]+")

@@ -1,7 +1,7 @@
-"""Messages that are named and never judged: orders by signature, transfers, and what lets others act as the account.
+"""Messages that are described but never judged: orders by signature, transfers, and permissions to act as the account.
 
-The contract that executes an order chooses its price within what the message allows, so a decoded order only says what
-it gives, for what and to whom. Values come from strangers: what cannot be read is left out.
+The contract that executes an order chooses its price within the limits of the message, so a decoded order has only its
+tokens, amounts and recipients. Values come from strangers: those that cannot be read are skipped.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ _ORDER_KINDS: Final = (
             ("an order of UniswapX", "outputs", "amount"),
             ("an order of UniswapX", "baseOutputs", "endAmount"),
             ("an order of UniswapX", "baseOutputs", "minAmount"),
-            ("a transfer permit of Permit2 on conditions", "none", "none"),
+            ("a conditional transfer permit of Permit2", "none", "none"),
         )
     ),
 )  # fmt: skip
 """Sources: GPv2Order of CoW Protocol, the limit order protocol of 1inch, LibNativeOrder and LibOrder of 0x, Seaport's
-ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. Of several kinds, the first counts that names
-what is bought; the last one always fits."""
+ConsiderationStructs, UniswapX's order types, and PermitHash of permit2. Of several kinds, the first one whose
+bought tokens can be read counts; the last one always fits."""
 
 _NAMED: Final[Mapping[str, str]] = {
     "TransferWithAuthorization": "a transfer by signature (EIP-3009)",
@@ -96,7 +96,7 @@ _TRANSFERS: Final = ("TransferWithAuthorization", "ReceiveWithAuthorization")
 
 
 def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: Mapping[str, object]) -> DecodedMessage:
-    """Return what is known of a message that is not judged. Its title is empty if its kind is unknown."""
+    """Describe a message that is not judged. Its title is empty if its kind is unknown."""
     name = domain.get("name")
     orders = [
         _read_order(kind, primary_type, message)
@@ -105,13 +105,13 @@ def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: 
     ]
     if orders:
         return next((order for order in orders if order.buys), orders[-1])
-    contract = _address(domain.get("verifyingContract"))
+    contract = optional_address(domain.get("verifyingContract"))
     if primary_type in _TRANSFERS:
-        amount, recipient = _number(message.get("value")), _address(message.get("to"))
+        amount, recipient = _number(message.get("value")), optional_address(message.get("to"))
         return DecodedMessage(
             _NAMED[primary_type],
             primary_type,
-            owner=_address(message.get("from")),
+            owner=optional_address(message.get("from")),
             sells=((contract, amount),) if contract and amount is not None else (),
             recipients=(recipient,) if recipient else (),
             deadline_s=_number(message.get("validBefore")),
@@ -120,11 +120,11 @@ def describe_unjudged(primary_type: str, domain: Mapping[str, object], message: 
 
 
 def _read_order(kind: _OrderKind, primary_type: str, message: Mapping[str, object]) -> DecodedMessage:
-    recipients = tuple(filter(None, map(_address, _find(message, kind.recipient))))
+    recipients = tuple(filter(None, map(optional_address, _find(message, kind.recipient))))
     return DecodedMessage(
         kind.title,
         primary_type,
-        owner=next(filter(None, map(_address, _find(message, kind.owner))), None),
+        owner=next(filter(None, map(optional_address, _find(message, kind.owner))), None),
         sells=tuple(_amounts(message, *kind.sells)),
         buys=tuple(_amounts(message, *kind.buys)),
         recipients=tuple(dict.fromkeys(recipients)),
@@ -134,7 +134,7 @@ def _read_order(kind: _OrderKind, primary_type: str, message: Mapping[str, objec
 
 def _amounts(message: Mapping[str, object], tokens: str, amounts: str) -> Iterator[tuple[str, int]]:
     for token, amount in zip(_find(message, tokens), _find(message, amounts), strict=False):
-        address, number = _address(token), _number(amount)
+        address, number = optional_address(token), _number(amount)
         if address is not None and number is not None:
             yield address, number
 
@@ -148,7 +148,8 @@ def _find(value: object, path: str) -> Sequence[object]:
     return [each for each in found if each is not None]
 
 
-def _address(value: object) -> str | None:
+def optional_address(value: object) -> str | None:
+    """Return the canonical form of an EVM address; None for any other value."""
     if isinstance(value, str):
         try:
             return parse_address(value, Kind.EVM)

@@ -9,21 +9,28 @@ from typing import Final, TypeVar
 from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
-from swapcli.payload.decode.given_transaction import HINT, GivenTransaction, parse_calldata
+from swapcli.payload.decode.given_transaction import (
+    AUTHORIZES_CONTRACTS,
+    HINT,
+    REFUNDS_GAS,
+    RUNS_AS_SAFE,
+    GivenTransaction,
+    parse_calldata,
+)
 from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, parse_quantity
 from swapcli.payload.starknet.account_transactions import entrypoint_name
 from swapcli.payload.starknet.decode_felts import parse_felts
 
 CALLDATA_NAMES: Final = ("calldata", "data", "input")
 TO_NAMES: Final = ("to", "contractaddress")
-"""The second one is that of calls on Starknet."""
+"""Calls on Starknet use the second one."""
 SPENDER_NAMES: Final = ("spender", "spenders")
 OPERATION_NAMES: Final = ("operation",)
 AUTHORIZATION_NAMES: Final = ("authorizationlist", "authorizations", "authorization")
 
 _ENTRYPOINT_NAMES: Final = ("entrypoint", "entrypointselector", "selector")
 _SENDER_NAMES: Final = ("from", "account", "senderaddress")
-"""The second one is that of viem, the third one that of Starknet."""
+"""viem uses the second one, Starknet the third one."""
 _CHAIN_ID_NAMES: Final = ("chainid",)
 _CHAIN_NAMES: Final = ("chain", "networkid", "caip2", "network")
 _GAS_NAMES: Final = ("gas", "gaslimit")
@@ -42,7 +49,7 @@ _DELEGATE_CALL: Final = 1
 """The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
 _AUTHORIZING_TYPES: Final = ("4", "0x4", "0x04", "eip7702")
 _NO_CONTRACT: Final = ("", "0x", "0X")
-"""What some libraries write for no contract: the transaction deploys one."""
+"""Values that some libraries write if the transaction deploys a contract."""
 
 _T = TypeVar("_T")
 
@@ -75,7 +82,7 @@ def parse_transaction(entry: Mapping[str, object], path: str, *, is_sent: bool =
         )
     prices = [parse_quantity(value, f"{path}{name}") for name, value in named(entry, _PRICE_NAMES)]
     to = _value(entry, TO_NAMES, path, _parse_contract) or None
-    # Chains, and what kind it is, are also said of calldata, but not under the name that wallets give it.
+    # Documents also give a chain and a type beside `calldata`; beside `data` or `input`, only transactions have them.
     names = _SENT_NAMES if found is None or normalized(found[0]) == "calldata" else _SIGNED_NAMES
     is_whole = is_sent or to is not None or any(True for _ in named(entry, names))
     value = _value(entry, ("value",), path, parse_quantity)
@@ -143,7 +150,7 @@ def _chain_of(value: object) -> object:
 def normalized(name: str) -> str:
     """Return the letters and digits of a field's name, in lower case.
 
-    Some libraries write `chain_id`, and others read `ChainID` as `chainId`. Hidden characters make no other name.
+    Some libraries write `chain_id`, and others read `ChainID` as `chainId`. Hidden characters do not change a name.
     """
     return "".join(character for character in name.lower() if character.isascii() and character.isalnum())
 
@@ -228,22 +235,22 @@ def _parse_entrypoint(value: object, path: str) -> str:
 
 
 def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
-    """Yield what a transaction would do beside its call."""
+    """Yield a sentence for each effect of a transaction beside its call."""
     types = [str(value).lower() for _, value in named(entry, ("type",))]
     if any(value for _, value in named(entry, AUTHORIZATION_NAMES)) or any(
         each in _AUTHORIZING_TYPES for each in types
     ):
-        yield "the transaction also lets contracts act as the sender's account (authorizationList)"
+        yield AUTHORIZES_CONTRACTS
     for name, operation in named(entry, OPERATION_NAMES):
         if not isinstance(operation, str) or operation[:1].isdigit():
             parse_quantity(int(operation) if isinstance(operation, bool) else operation, f"{path}{name}")
         if runs_foreign_code(operation):
-            yield "the Safe runs the called contract's code as its own (operation 1)"
+            yield RUNS_AS_SAFE
     if any(parse_quantity(value, f"{path}{name}") for name, value in named(entry, ("gasprice",))) and any(
         True for _ in named(entry, _SAFE_REFUND_NAMES)
     ):
-        yield "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
+        yield REFUNDS_GAS
     if any(True for _ in named(entry, _USER_OPERATION_NAMES)):
-        yield "this is an operation of a smart account (ERC-4337), whose other fields decode does not read"
+        yield "this is an operation of a smart account (ERC-4337), and decode does not read its other fields"
     if any(value for _, value in named(entry, ("accountdeploymentdata",))):
         yield "the transaction also deploys the account (account_deployment_data)"

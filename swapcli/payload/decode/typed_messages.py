@@ -1,7 +1,7 @@
-"""Messages to sign: each is read as the standard that it follows to the last field, or it is dangerous.
+"""Read messages to sign: a message that differs from its standard in any field is dangerous.
 
-A wallet shows what a message says, and a contract acts on what it signs. Types, values and domain are therefore
-compared with the standard, and every difference is a problem of the message instead of an error: what cannot be read
+A wallet shows the values of a message, but a contract acts on the hash that is signed. So types, values and domain are
+compared with the standard. A difference is a problem of the message instead of an error: a message that cannot be read
 must not be signed.
 """
 
@@ -16,7 +16,7 @@ from swapcli.core.model.decoded_call import DecodedMessage
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import parse_address
 from swapcli.core.validation.values import MAX_UINT256, InvalidValue, describe, parse_hex
-from swapcli.payload.decode.given_transaction import GivenTransaction
+from swapcli.payload.decode.given_transaction import REFUNDS_GAS, RUNS_AS_SAFE, GivenTransaction
 from swapcli.payload.decode.message_requests import MessageRequest
 from swapcli.payload.decode.message_standards import (
     DOMAIN_FIELDS,
@@ -29,8 +29,8 @@ from swapcli.payload.decode.message_standards import (
     Values,
     parse_types,
 )
-from swapcli.payload.decode.quantities import parse_chain_id, parse_quantity
-from swapcli.payload.decode.signed_orders import describe_unjudged
+from swapcli.payload.decode.quantities import find_chain_id, parse_chain_id, parse_quantity
+from swapcli.payload.decode.signed_orders import describe_unjudged, optional_address
 from swapcli.payload.evm.typed_data import domain_separator
 
 _MAX_ENTRIES: Final = 64
@@ -42,7 +42,7 @@ _CONTRACT, _CHAIN = "verifyingContract", "chainId"
 
 
 def parse_message(request: MessageRequest) -> GivenTransaction:
-    """Return a message to sign as a payload. What is wrong with it is among its problems, never an error."""
+    """Return a message to sign as a payload. Its defects are among its problems, never an error."""
     typed = request.typed
     if typed is None:
         message = DecodedMessage("", request.method, problems=tuple(filter(None, (request.problem,))))
@@ -71,7 +71,7 @@ def _with_account(given: GivenTransaction, request: MessageRequest) -> GivenTran
         try:
             chain_id = parse_chain_id(request.chain_id, "chainId")
             if chain_id != given.chain_id:
-                problems.append(f"the request is for the chain {chain_id}, and the message for {given.chain_id}")
+                problems.append(f"the request is for chain {chain_id}, but the message is for chain {given.chain_id}")
         except InvalidInput as error:
             problems.append(_sentence(error))
     message = message._replace(account=account, problems=tuple(problems))
@@ -84,8 +84,8 @@ def _parse_typed(request: MessageRequest, typed: Values, primary_type: str) -> G
     values = _mapping(request.message)
     name = domain.get("name")
     given = GivenTransaction(
-        to=_optional_address(domain.get(_CONTRACT)),
-        chain_id=_optional_chain(domain.get(_CHAIN)),
+        to=optional_address(domain.get(_CONTRACT)),
+        chain_id=find_chain_id(domain.get(_CHAIN)),
         felts=() if _is_starknet(typed) else None,
     )
     unjudged = describe_unjudged(primary_type, domain, values)
@@ -130,11 +130,9 @@ def _parse_safe_transaction(
     problems += _missing_in_domain(domain, {_CHAIN, _CONTRACT}, {_CHAIN, _CONTRACT})
     oddities = []
     if values["operation"]:
-        oddities.append("the Safe runs the called contract's code as its own (operation 1)")
+        oddities.append(RUNS_AS_SAFE)
     if values["gasPrice"]:
-        oddities.append(
-            "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
-        )
+        oddities.append(REFUNDS_GAS)
     return given._replace(
         calldata=values["data"],
         to=values["to"],
@@ -149,7 +147,7 @@ def _parse_safe_transaction(
 
 
 def _primary_type(typed: Values, *, is_request: bool) -> tuple[str, str]:
-    """Return the name of the primary struct, and what is wrong with it. Libraries find it, wallets must be given it."""
+    """Return the name of the primary struct, and its problem. Libraries find the name, but wallets need it."""
     name = typed.get("primaryType")
     if isinstance(name, str) and name:
         return name, ""
@@ -197,20 +195,20 @@ def _is_starknet(typed: Values) -> bool:
 
 
 def _domain_problems(domain: Values, declared: Fields | None, *, is_request: bool) -> Iterator[str]:
-    """Yield where the fields of the domain differ from those that are hashed, or are none of the standard's."""
+    """Yield a sentence for each field of the domain that is not hashed or not in the standard."""
     present = {name for name, value in domain.items() if value is not None}
     if others := sorted(present - {name for name, _ in DOMAIN_FIELDS}):
         yield f"the domain has fields that no standard defines: {truncate(', '.join(others), _SHOWN_CHARACTERS)}"
     expected = tuple((name, kind) for name, kind in DOMAIN_FIELDS if name in present)
     if declared is None and is_request:
-        yield f"the types have no {DOMAIN_TYPE}, so that a wallet signs for no domain"
+        yield f"the types have no {DOMAIN_TYPE}, so a wallet would sign without a domain"
     if declared is not None and declared != expected:
-        yield f"the fields of {DOMAIN_TYPE} are not those of the domain, so that a wallet signs for another one"
+        yield f"{DOMAIN_TYPE} does not list the fields of the domain, so a wallet would sign for a different domain"
     for name in ("name", "version"):
         if not isinstance(domain.get(name, ""), str):
             yield f"domain.{name}: expected a text, not {describe(domain[name])}"
     if domain.get(_CHAIN) is None:
-        yield "the domain names no chain: the signature is good on every one"
+        yield "the domain names no chain: the signature is valid on every chain"
     else:
         yield from _problem_of(parse_quantity, domain[_CHAIN], "domain.chainId")
     if domain.get(_CONTRACT) is None:
@@ -229,13 +227,13 @@ def _problem_of(parse: Callable[[object, str], object], value: object, name: str
 
 
 def _standard_problems(domain: Values, standard: MessageStandard) -> Iterator[str]:
-    """Yield where a domain is not that of a standard's contracts."""
+    """Yield a sentence for each difference of a domain from those of a standard's contracts."""
     if not standard.is_permit2:
         yield from _missing_in_domain(domain, {"name", _CHAIN, _CONTRACT}, {"name", "version", _CHAIN, _CONTRACT})
         return
     yield from _missing_in_domain(domain, {"name", _CHAIN, _CONTRACT}, {"name", _CHAIN, _CONTRACT})
     if domain.get("name") != _PERMIT2_NAME:
-        yield f"the domain's name is {describe(domain.get('name'))}, and Permit2's is {_PERMIT2_NAME}"
+        yield f"the domain's name is {describe(domain.get('name'))}, but Permit2's is {_PERMIT2_NAME}"
 
 
 def _missing_in_domain(domain: Values, needed: set[str], allowed: set[str]) -> Iterator[str]:
@@ -243,7 +241,7 @@ def _missing_in_domain(domain: Values, needed: set[str], allowed: set[str]) -> I
     if missing := sorted(needed - present - {_CHAIN, _CONTRACT}):
         yield f"the domain has no {', '.join(missing)}"
     if more := sorted((present - allowed) & {name for name, _ in DOMAIN_FIELDS}):
-        yield f"the domain has {', '.join(more)}, which the contracts of this standard have not"
+        yield f"the domain has {', '.join(more)}, which contracts of this standard do not have"
 
 
 # --- values
@@ -291,22 +289,6 @@ def _parse_value(structs: Structs, kind: str, value: object, path: str) -> Any:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _optional_address(value: object) -> str | None:
-    if isinstance(value, str):
-        try:
-            return parse_address(value, Kind.EVM)
-        except InvalidInput:
-            return None
-    return None
-
-
-def _optional_chain(value: object) -> int | None:
-    try:
-        return parse_chain_id(value, _CHAIN)
-    except InvalidInput:
-        return None
 
 
 def _sentence(error: InvalidInput) -> str:

@@ -21,7 +21,7 @@ _MAX_ROUTE_GAP_PPM: Final = 2_500
 """A quarter of a percent: fresh quotes on the same state differ by less, in other orders of the search and other
 roundings."""
 _PRICE_MOVE_PPM: Final = 1_000
-"""How far the price may rise between a payload's quote and its review before its minimum counts as low."""
+"""Allowance for a price that rises between a payload's quote and its review."""
 
 _ABSURD_FACTOR: Final = 100
 """No market moves so far between a quote and its review: such a promise only looks good."""
@@ -30,7 +30,7 @@ _MAX_AMOUNT: Final = 1 << 112
 
 
 def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
-    """Yield where a call states other amounts than those that its contract enforces."""
+    """Yield a warning for each stated amount that the called contract does not enforce."""
     if order.promised_received is not None:
         promised, enforced = (
             review.amount(amount, order.token_out) for amount in (order.promised_received, order.min_received)
@@ -47,7 +47,7 @@ def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator
 
 
 def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
-    """Yield amounts and shares that cannot be."""
+    """Yield a warning for each impossible amount or share."""
     fresh = review.fresh_amount_out
     for name, amount, token in (
         ("the amount sold", order.amount_in, order.token_in),
@@ -67,7 +67,7 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteW
     for payment in review.call.payments:
         if (payment.share_e18 or 0) > WHOLE_E18 or payment.surplus_bps > BPS:
             shown = describe_payment(payment, review.tokens.get(payment.token), review.symbol(payment.token))
-            yield QuoteWarning(WarningCode.RATE_ABSURD, f"{shown} is paid: more than there can be")
+            yield QuoteWarning(WarningCode.RATE_ABSURD, f"{shown} is paid, which is more than 100%")
 
 
 def minimum_warnings(
@@ -81,7 +81,7 @@ def minimum_warnings(
         if problem is not None:
             yield from _beyond_liquidity(review, order, problem)
             yield QuoteWarning(
-                WarningCode.QUOTE_UNKNOWN, f"the minimum is not compared with a fresh quote: {problem.message}"
+                WarningCode.QUOTE_UNKNOWN, f"the minimum could not be compared with a fresh quote: {problem.message}"
             )
         return
     yield from _low_minimum(review, order, fresh, "a fresh quote", limits)
@@ -108,7 +108,7 @@ def promise_warnings(
 ) -> Iterator[QuoteWarning]:
     """Compare the minimum of a swap with the output that the payload itself promises, after fees.
 
-    Prices move, so a fresh quote decides instead unless the minimum is far too low.
+    Prices move, so the fresh quote decides if there is one, unless the minimum is far too low.
     """
     for warning in _low_minimum(review, order, promised, "the output that the payload itself promises", limits):
         if review.fresh_amount_out is None or warning.code == WarningCode.MINIMUM_TOO_LOW:
@@ -124,7 +124,8 @@ def _low_minimum(
     is_danger = order.min_received < min_received(reference, max(limits))
     yield QuoteWarning(
         WarningCode.MINIMUM_TOO_LOW if is_danger else WarningCode.MINIMUM_LOW,
-        f"the minimum is {format_percentage(1 - order.min_received / reference)} below {name},"
+        f"the minimum, {review.amount(order.min_received, order.token_out)},"
+        f" is {format_percentage(1 - order.min_received / reference)} below {name},"
         f" {review.amount(reference, order.token_out)}",
     )
 
@@ -134,7 +135,7 @@ def output_warnings(
 ) -> Iterator[QuoteWarning]:
     """Compare what the swaps of the call pay with a fresh quote on the same state, of which `pools` are the pools.
 
-    The input of an exact output is a maximum, so its minimum says all, and wrapping pays one for one.
+    An exact output is not compared, since its input is a maximum, nor is wrapping, which pays one for one.
     """
     network = review.network
     if network is None or order.is_exact_out or review.call.wraps:
@@ -144,7 +145,7 @@ def output_warnings(
         (each.pool for each, read in zip(review.swaps, swaps, strict=True) if each.pool and not read.pool), None
     )
     if unread is not None:
-        yield _unchecked(f"the pool {review.shown(unread.key)} was not read in the state of the fresh quote")
+        yield _unchecked(f"the pool {review.shown(unread.key)} could not be read at the block of the quote")
         return
     token_in, token_out = (review.wrapped(token) for token in review.ends)
     dialect = network.for_dialect(review.call.dialect or network.router_dialect)
@@ -154,7 +155,7 @@ def output_warnings(
         yield QuoteWarning(WarningCode.ROUTE_WORSE, f"the swaps would fail now: {error.message}")
         return
     if replayed is None:
-        yield _unchecked("their amounts or pools are unknown")
+        yield _unchecked("some of their amounts or pools are unknown")
         return
     if replayed.estimated_pools:
         pool = review.shown(replayed.estimated_pools[0])
@@ -169,10 +170,10 @@ def output_warnings(
 
 
 def _in_state(reviewed: ReviewedSwap, pools: Mapping[str, Pool]) -> ReviewedSwap:
-    """Return a swap with its pool in the state of the fresh quote, None if that was not read."""
+    """Return a swap with its pool in the state of the fresh quote; without a pool if that was not read."""
     pool = reviewed.pool
     return reviewed if pool is None or pool.is_wrapper else reviewed._replace(pool=pools.get(pool.key))
 
 
 def _unchecked(reason: str) -> QuoteWarning:
-    return QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps are not compared with a fresh quote: {reason}")
+    return QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps could not be compared with a fresh quote: {reason}")

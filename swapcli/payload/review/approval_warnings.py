@@ -20,7 +20,8 @@ def approval_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarn
 
 
 def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float) -> Iterator[QuoteWarning]:
-    name = review.symbol(approval.token or review.signing.to or "")
+    address = approval.token or review.signing.to or ""
+    name = review.symbol(address)
     if approval.is_unlimited:
         yield QuoteWarning(
             WarningCode.ALLOWANCE_UNLIMITED,
@@ -32,9 +33,11 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
         and approval.spender is not None
         and approval.spender not in known_contracts(network) | {PERMIT2}
     ):
+        amount = f"all {name or 'tokens'}" if approval.is_unlimited else review.amount(approval.amount, address)
         yield QuoteWarning(
             WarningCode.SPENDER_UNKNOWN,
-            f"the spender {review.shown(approval.spender)} is not a known router on {network.name}",
+            f"the spender {review.shown(approval.spender)} may take {amount},"
+            f" and is not a known router on {network.name}",
         )
     is_permit2 = approval.expiration_s is not None and approval == review.call.approval and review.call.message is None
     if is_permit2 and review.signing.to not in (None, PERMIT2):
@@ -43,11 +46,11 @@ def _warnings_of(approval: DecodedApproval, review: PayloadReview, now_s: float)
         )
     order = review.call.order
     if order is None and review.signing.value:
-        yield QuoteWarning(WarningCode.VALUE_DIFFERS, "an approval needs no value, and what is sent may be lost")
+        yield QuoteWarning(WarningCode.VALUE_DIFFERS, "an approval needs no value, and the amount sent may be lost")
     if order is not None and approval.amount > order.amount_in and not approval.is_unlimited:
         yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit allows more than the swap sells")
     if order is not None and approval.token is not None and approval.token != order.token_in:
-        yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit is for another token than the swap sells")
+        yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit is for a different token than the swap sells")
     for end_s in dict.fromkeys(filter(None, (approval.expiration_s, approval.deadline_s))):
         if order is None or order.deadline_s != end_s:
             yield from deadline_warnings(end_s, now_s, "the approval")

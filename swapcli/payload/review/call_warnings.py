@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from swapcli.core.model.decoded_call import DecodedCall
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Network
+from swapcli.core.model.token import in_tokens
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
 def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
-    """Yield what is wrong with the function that is called, and with the contract that is."""
+    """Yield the problems of the called function and of the called contract."""
     call, signing = review.call, review.signing
     if review.network is None and call.function:
         yield QuoteWarning(
@@ -21,9 +22,9 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if not call.function:
         yield QuoteWarning(
             WarningCode.FUNCTION_UNKNOWN,
-            f"the function {call.selector} is unknown: what the call does cannot be said"
+            f"the function {call.selector} is unknown, and so is the effect of the call"
             if call.selector
-            else "the transaction calls no function: it only sends its value",
+            else _describe_transfer(review),
         )
     for oddity in call.oddities:
         yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)
@@ -37,7 +38,7 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if call.wraps and signing.to not in (None, review.network.wrapped_native_address):
         yield QuoteWarning(
             WarningCode.ROUTER_UNKNOWN,
-            f"{call.function} is a call of the wrapped native token, and the transaction goes to"
+            f"{call.function} belongs to the wrapped native token, but the transaction calls"
             f" {review.shown(signing.to)}",
         )
     if call.dialect and signing.to is not None and signing.to not in _routers(call, review.network):
@@ -57,6 +58,15 @@ def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
     if call.dialect == SETTLER and call.router and call.router != known:
         what = "is not the known Settler" if known else "may be no Settler: networks.NAME.router has its address"
         yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the swap is by {review.shown(call.router)}, which {what}")
+
+
+def _describe_transfer(review: PayloadReview) -> str:
+    """Describe a transaction without calldata."""
+    value, to, native = review.signing.value, review.signing.to, review.network and review.network.native
+    if not value or to is None:
+        return "the transaction calls no function"
+    amount = in_tokens(value, native) if native else f"{value} wei"
+    return f"the transaction calls no function: it only sends {amount} to {review.shown(to)}"
 
 
 def _routers(call: DecodedCall, network: Network) -> set[str]:

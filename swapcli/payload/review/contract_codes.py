@@ -1,4 +1,4 @@
-"""What a node says of a payload's contracts: those without code keep what they get, and permits need their domain."""
+"""Check a payload's contracts on a node: those without code keep what they are sent, and a permit needs its domain."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
 
 
 def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
-    """Return the review with a warning if the contract of a permit to sign has another domain than the permit.
+    """Return the review with a warning if the contract of a permit to sign has a different domain than the permit.
 
-    Contracts that do not tell theirs (`DOMAIN_SEPARATOR`) are no reason to warn. Raises `UpstreamError`.
+    A contract without the function `DOMAIN_SEPARATOR` causes no warning. Raises `UpstreamError`.
     """
     from swapcli.state.rpc.json_rpc_client import RpcRequest
 
@@ -56,7 +56,7 @@ def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
     (found,) = node.send_optional([RpcRequest("eth_call", ({"to": to, "data": _DOMAIN_SEPARATOR}, "latest"))])
     if not isinstance(found, str) or len(found) != _WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
         return review
-    sentence = f"the domain of the message is not that of {review.shown(to)}, which would not accept its signature"
+    sentence = f"the message has a different domain than its contract {review.shown(to)}, which would reject it"
     return review._replace(warnings=(*review.warnings, QuoteWarning(WarningCode.MESSAGE_UNKNOWN, sentence)))
 
 

@@ -1,4 +1,4 @@
-"""Does a deadline end, and has it ended?"""
+"""Has a deadline passed, or is it too far away?"""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ _ENDLESS_S: Final = 100 * 365 * 86_400
 
 
 def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[QuoteWarning]:
-    """Yield what is wrong with the deadline (Unix) of a subject, such as "the swap", that ends in `usual_s` or less."""
+    """Yield the problem of the deadline (Unix) of a subject, such as "the swap".
+
+    `usual_s` is how far away it usually is at most, None without such a limit.
+    """
     if end_s < now_s:
         yield QuoteWarning(WarningCode.DEADLINE_PASSED, f"{subject} ended at {format_time(end_s)}")
     elif (reason := describe_endless(end_s, now_s)) is not None:
-        yield QuoteWarning(WarningCode.DEADLINE_NONE, f"{reason}: {subject} practically never expires")
+        yield QuoteWarning(WarningCode.DEADLINE_NONE, f"{reason}, so {subject} practically never expires")
     elif usual_s is not None and end_s - now_s > usual_s:
-        message = f"the deadline is late, {format_time(end_s)}: until then {subject} can be executed"
+        message = f"{subject} can be executed until {format_time(end_s)}, which is unusually late"
         yield QuoteWarning(WarningCode.DEADLINE_FAR, message)
 
 
 def describe_endless(end_s: int, now_s: float) -> str | None:
-    """Return why a deadline is none, in words; None if it is one."""
+    """Return why a deadline never comes, in words; None if it does."""
     if found := find_unit(end_s, now_s):
-        return f"the deadline looks like {found[0]} and is read as seconds"
+        return f"the deadline looks like {found[0]} but is read as seconds"
     return "the deadline is more than a century away" if end_s - now_s > _ENDLESS_S else None

@@ -30,7 +30,7 @@ class ReviewedSwap(NamedTuple):
 
 
 class DecodedReplay(NamedTuple):
-    """The output of the swaps of a call. `estimated_pools` have not been quoted for their very amounts."""
+    """The output of the swaps of a call. `estimated_pools` were not quoted for exactly these amounts."""
 
     amount_out: int
     estimated_pools: tuple[str, ...]
@@ -41,10 +41,10 @@ def replay_decoded(
 ) -> DecodedReplay | None:
     """Return the output of the swaps, tokens wrapped.
 
-    None if a pool, a token or a share is unknown, or if a swap sells what nothing before it has bought.
+    None if a pool, a token or a share is unknown, or if a swap sells a token that no earlier swap has bought.
 
-    Swaps that wrap pay one for one. What is bought and sold again does not count. Raises `PoolError` if a swap would
-    revert.
+    Swaps that wrap pay one for one. Output that a later swap sells again does not count. Raises `PoolError` if a swap
+    would revert.
     """
     pools: dict[str, Pool] = {}
     flat: list[FlatSwap] = []

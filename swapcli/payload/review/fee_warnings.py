@@ -25,13 +25,13 @@ _MAX_GAS = 60_000_000
 
 
 _MAX_PRICE_WEI = 1_000 * 10**9
-"""More than a unit of gas costs on a network without a limit of its own; Ethereum had such prices for minutes."""
+"""The limit for a network without its own. Ethereum has reached it for minutes only."""
 _MAX_CATALOGUE_FACTOR = 100
-"""Of the gas price that the definition of such a network gives."""
+"""A multiple of the gas price in the definition of such a network."""
 _MAX_STRK, _MAX_ETH = 200, 0.05
 """More than the calls of a swap cost on Starknet: wallets set bounds of a few STRK."""
 _MIN_BOUND_PART = 25
-"""The part of a network's limit that is never unusual: wallets add a fixed priority fee where fees are tiny."""
+"""This part of a network's limit is never unusual: wallets add a fixed priority fee if fees are tiny."""
 
 
 def fee_warnings(
@@ -42,8 +42,8 @@ def fee_warnings(
 ) -> Iterator[QuoteWarning]:
     """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
 
-    `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is what a node reports
-    of a unit of gas; without one the network's definition has the limit.
+    `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
+    of gas that a node reports; without one, the network's definition sets the limit.
     """
     limit = None if review.network is None else _price_limit(review.network, usual_price_wei)
     others = [each for number, each in enumerate(given.listed) if number != given.position]
@@ -59,7 +59,7 @@ def fee_warnings(
 
 
 def _price_limit(network: Network, usual_price_wei: int | None) -> int | None:
-    """Return the most that a unit of gas may cost, in wei; None if the network's fees are not those of an EVM."""
+    """Return the highest price per unit of gas, in wei, that is not unusual; None without EVM fees."""
     if not network.kind.traits.has_eth_nodes:
         return None
     limit = network.max_gas_price_wei or max(_MAX_PRICE_WEI, _MAX_CATALOGUE_FACTOR * network.gas_price_wei)
@@ -77,7 +77,7 @@ def _price_problems(transaction: GivenTransaction, limit: int) -> Iterator[str]:
     for name, price in (("maximum", transaction.max_fee_wei), ("priority", transaction.max_priority_fee_wei)):
         if price is not None and price > limit:
             enough = f"{format_gwei(limit)} is more than enough"
-            yield f"the {name} fee is {format_gwei(price)} for a unit of gas, and {enough}"
+            yield f"the {name} fee is {format_gwei(price)} per unit of gas, but {enough}"
 
 
 def _problems(
@@ -90,7 +90,7 @@ def _problems(
 ) -> Iterator[str]:
     gas, max_fee, priority = transaction.gas, transaction.max_fee_wei, transaction.max_priority_fee_wei
     if gas is not None and gas > (limit := _gas_limit(given, network, is_swap=is_swap)):
-        yield f"the gas limit is {gas:,}, and {limit:,} is more than enough"
+        yield f"the gas limit is {gas:,}, but {limit:,} is more than enough"
     if max_fee is not None and priority is not None and priority > max_fee:
         yield "the priority fee is above the maximum fee: no node accepts the transaction"
     if gas is None or max_fee is None:

@@ -1,4 +1,4 @@
-"""Is a message to sign one that is known to the last field, for the account that signs it?"""
+"""Is a message to sign known to the last field, and for the account that signs it?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TETHER: Final = str.maketrans({"₮": "t"})
 
 
 def message_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarning]:
-    """Yield what is dangerous about a message to sign."""
+    """Yield the dangers of a message to sign."""
     message = review.call.message
     if message is None:
         return
@@ -33,7 +33,7 @@ def message_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarni
     yield from map(_unknown, _account_problems(message, review))
     to = review.signing.to
     if message.is_permit2 and to is not None and to != PERMIT2:
-        yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the permit is for {review.shown(to)}, and not for Permit2")
+        yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the permit is for {review.shown(to)}, not for Permit2")
     if message.is_judged and message.approvals and not message.is_permit2:
         yield from map(_unknown, _name_problems(message, review))
 
@@ -45,16 +45,16 @@ def _unknown(sentence: str) -> QuoteWarning:
 def _describe_unjudged(message: DecodedMessage, review: PayloadReview) -> str:
     if not message.title:
         name = printable(truncate(message.primary_type, _SHOWN_CHARACTERS)) or "without a name"
-        return f"the message {name} is unknown, or not in the form of its standard: nobody can say what it allows"
+        return f"the message {name} is unknown or differs from its standard, so its effect is not known"
     if not message.sells and not message.buys:
-        return f"this is {message.title}, which decode cannot judge"
+        return f"this is {message.title}, which decode cannot check"
     sells, buys = _amounts(message.sells, review), _amounts(message.buys, review)
-    sentence = f"this is {message.title}: it gives {sells or 'tokens'}"
+    sentence = f"this is {message.title}, which decode cannot check: it gives {sells or 'tokens'}"
     if message.buys:
         sentence += f" for at least {buys}"
     if message.recipients:
         sentence += " to " + " and ".join(map(review.shown, message.recipients[:_SHOWN_AMOUNTS]))
-    return sentence + ", and decode checks neither what it pays nor to whom"
+    return sentence
 
 
 def _amounts(amounts: Sequence[tuple[str, int]], review: PayloadReview) -> str:
@@ -66,18 +66,18 @@ def _amounts(amounts: Sequence[tuple[str, int]], review: PayloadReview) -> str:
 
 
 def _account_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[str]:
-    """Yield where the message is about another account than the one that signs."""
+    """Yield a sentence if the message is about a different account than the one that signs."""
     sender, account, owner = review.signing.sender, message.account, message.owner
     if owner is not None and account is not None and owner != account:
-        yield f"the message is about the tokens of {review.shown(owner)}, and {review.shown(account)} is to sign it"
+        yield f"the message is about tokens of {review.shown(owner)}, but {review.shown(account)} is to sign it"
     elif owner is not None and sender is not None and owner != sender:
-        yield f"the message is about the tokens of {review.shown(owner)}, and not of {review.shown(sender)}"
+        yield f"the message is about tokens of {review.shown(owner)}, not of {review.shown(sender)}"
     elif account is not None and sender is not None and account != sender and message.primary_type != "SafeTx":
-        yield f"{review.shown(account)} is to sign the message, and not {review.shown(sender)}"
+        yield f"{review.shown(account)} is to sign the message, not {review.shown(sender)}"
 
 
 def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[str]:
-    """Yield where the domain names another token than its contract is.
+    """Yield a sentence if the domain names a different token than its contract.
 
     Names in the catalogue are not always those of the contract, so one common word is enough, unless the name is that
     of a different token.
@@ -91,7 +91,7 @@ def _name_problems(message: DecodedMessage, review: PayloadReview) -> Iterator[s
     is_other = any(_plain(name) in (_plain(each.name), _plain(each.symbol)) for each in others)
     is_own = _plain(name) in (_plain(token.name), _plain(token.symbol))
     if not is_own and (is_other or not _words(name) & (_words(token.name) | _words(token.symbol))):
-        yield f"the message calls its contract {shown}, and the contract is that of {token.name} ({token.symbol})"
+        yield f"the message names its contract {shown}, but the contract is {token.name} ({token.symbol})"
 
 
 def _plain(name: str) -> str:

@@ -16,7 +16,7 @@ from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 _USUAL_DEADLINE_S: Final = 86_400
-"""A day. Wallets and websites give a swap minutes, rarely hours: later the price is another one."""
+"""A day. Wallets and websites give a swap minutes, rarely hours: later, the price has changed."""
 
 
 def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
@@ -52,7 +52,8 @@ def order_warnings(
     yield from recipient_warnings(recipient)
     if order.deadline_s is not None and order.deadline_s < now_s:
         yield QuoteWarning(
-            WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
+            WarningCode.DEADLINE_PASSED,
+            f"the deadline {format_time(order.deadline_s)} has passed, so the swap will fail",
         )
     elif order.deadline_s is not None:
         yield from deadline_warnings(order.deadline_s, now_s, "the swap", _USUAL_DEADLINE_S)

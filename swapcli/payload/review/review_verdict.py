@@ -1,4 +1,4 @@
-"""The verdict on a payload in one line: the danger, the missing facts, or what the payload does."""
+"""The verdict on a payload in one line: the danger, the missing facts, or the effect of the payload."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def verdict_of(review: PayloadReview) -> ReviewVerdict:
 
 
 def _effects(review: PayloadReview) -> Iterator[str]:
-    """Yield what a payload does, and until when."""
+    """Yield the effect of a payload, and its end."""
     order, approval = review.call.order, review.call.approval
     if order is not None:
         yield _describe_swap(review, order)
@@ -43,7 +43,8 @@ def _effects(review: PayloadReview) -> Iterator[str]:
         yield _describe_approval(review, approval)
         yield from _until(approval.expiration_s or approval.deadline_s)
         if len(review.transactions) > 1:
-            yield f"and {len(review.transactions) - 1} more below"
+            more = len(review.transactions) - 1
+            yield f"and {more} more transaction{'s' if more > 1 else ''} below"
 
 
 def _describe_swap(review: PayloadReview, order: DecodedOrder) -> str:

@@ -74,7 +74,7 @@ class PayloadReview(NamedTuple):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes of the other warnings because of which the payload is not called safe, each once."""
+        """The codes of the other warnings that rule out the verdict "no danger found", each once."""
         return tuple(dict.fromkeys(warning.code for warning in doubts_of(self.warnings)))
 
     @property

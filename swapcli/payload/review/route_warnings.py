@@ -53,7 +53,7 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
 
 
 def _has_felts(pool: Pool, protocol: ProtocolInfo, felts: Sequence[int]) -> bool:
-    """Return whether a call on Starknet says of a pool what the router needs to know."""
+    """Return whether a call on Starknet describes a pool as the router needs it."""
     from swapcli.payload.starknet.router_params import extra_felts
 
     try:

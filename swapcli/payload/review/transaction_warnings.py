@@ -18,7 +18,7 @@ from swapcli.payload.decode.transaction_list import ApprovalList, implied_approv
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 _MAINNET = "-mainnet"
-"""What some services add to the name of a network."""
+"""Suffix that some services add to a network's name."""
 _KINDS = {Kind.EVM: ("evm", "eip155"), Kind.STARKNET: ("starknet",)}
 """Names of all chains of a kind."""
 _NO_CONTRACT = "the call names no contract"
@@ -73,13 +73,13 @@ def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarnin
         if not _is_named(name, network):
             yield QuoteWarning(
                 WarningCode.CHAIN_DIFFERS,
-                f"the document is for {printable(truncate(name, _SHOWN_CHARACTERS))}, and not for {network.name}",
+                f"the document is for {printable(truncate(name, _SHOWN_CHARACTERS))}, not for {network.name}",
             )
     for chain_id in given.chain_ids:
         if chain_id != network.chain_id:
             yield QuoteWarning(
                 WarningCode.CHAIN_DIFFERS,
-                f"the transaction is for the chain {chain_id}, and {network.name} is {network.chain_id}",
+                f"the transaction is for chain {chain_id}, but {network.name} is chain {network.chain_id}",
             )
 
 

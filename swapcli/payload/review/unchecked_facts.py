@@ -1,4 +1,4 @@
-"""Which facts that decide where the tokens go are missing, so that nothing can be compared with them?"""
+"""Which facts are missing to check where the tokens go?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unchecked_facts(review: PayloadReview) -> Iterator[QuoteWarning]:
     if order is not None and order.is_native_in and review.signing.value is None:
         native = review.network.native if review.network else None
         due = in_tokens(order.amount_in, native) if native else f"{order.amount_in} wei"
-        yield QuoteWarning(WarningCode.VALUE_UNCHECKED, f"the value is not given, and the swap needs {due} (--value)")
+        yield QuoteWarning(WarningCode.VALUE_UNCHECKED, f"the value is not given, but the swap needs {due} (--value)")
 
 
 def _recipient(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:

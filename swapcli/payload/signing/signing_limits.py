@@ -83,7 +83,7 @@ def _price_excesses(node: NodeFigures, second: NodeFigures, max_fee_wei: int) ->
         usual = found.usual_price_wei
         if usual is not None and max_fee_wei > MAX_PRICE_FACTOR * max(usual, _MIN_PRICE_WEI):
             shown, paid = format_gwei(max_fee_wei), format_gwei(usual)
-            yield f"the maximum fee is {shown} for a unit of gas, but {reporter} paid about {paid}"
+            yield f"the maximum fee is {shown} per unit of gas, but {reporter} paid about {paid}"
 
 
 def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[str]:
@@ -93,4 +93,4 @@ def _total_excesses(gas: int, max_fee_wei: int, limits: FeeLimits) -> Iterator[s
             yield f"the gas may cost ${usd:,.2f}, above ${limits.max_fee_usd:,.2f} (setting max_fee_usd)"
     elif max_fee_wei > _MAX_CATALOGUE_FACTOR * limits.catalogue_price_wei > 0:
         shown, usual = format_gwei(max_fee_wei), format_gwei(limits.catalogue_price_wei)
-        yield f"the maximum fee is {shown} for a unit of gas, but the network's usual price is {usual}"
+        yield f"the maximum fee is {shown} per unit of gas, but the network's usual price is {usual}"

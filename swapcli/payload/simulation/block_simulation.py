@@ -36,16 +36,16 @@ from swapcli.state.rpc.node import (
 from swapcli.state.transfers.erc20_calls import BALANCE
 
 _READER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b2"
-"""An arbitrary account that reads balances between the transactions."""
-_SCOPE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b3"
+"""An arbitrary account that reads balances between transactions."""
+_CONTEXT_READER: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b3"
 """An arbitrary address that carries the code which reads the block and accounts."""
-_SCOPE_CODE: Final = bytes.fromhex(
+_CONTEXT_CODE: Final = bytes.fromhex(
     "42600052" "48602052" "41604052" "44606052" "45608052" "3a60a052" "60003531" "60c052" "60203531" "60e052" "6040353b"
     "610100526101206000f3"
 )  # fmt: skip
 """Returns the block's time, base fee, recipient of fees, randomness and gas limit, the gas price, two balances and a
 size of code; the calldata has two accounts, and the contract with the size of its code."""
-_SCOPE_WORDS: Final = 9
+_CONTEXT_WORDS: Final = 9
 _PRICE: Final = 5
 """The word with the gas price."""
 _ANY_GAS_PRICE_WEI: Final = 1 << 60
@@ -57,8 +57,8 @@ _PROBE_FEES_WEI: Final = (987_654_321, 1_234_567_890)
 """A base fee and a gas price that no network has."""
 _READ_GAS: Final = 1_000_000
 _APPROVAL_GAS: Final = 300_000
-_LEAST_SWAP_GAS: Final = 1_000_000
-_MOST_SWAP_GAS: Final = 12_000_000
+_BASE_SWAP_GAS: Final = 1_000_000
+_MAX_SWAP_GAS: Final = 12_000_000
 _SWAP_GAS_PER_BYTE: Final = 1_500
 """A step of a route takes some hundred bytes, and less than 300,000 gas."""
 _TRIAL_GAS: Final = 1_500_000
@@ -66,12 +66,13 @@ _TRIAL_GAS: Final = 1_500_000
 _MIN_BLOCK_GAS: Final = 30_000_000
 """Some networks have small blocks, in which the transactions together would not fit."""
 _TIP_PART: Final = 10
-"""A tip of a tenth of the base fee, where the gas price is unknown."""
-_DELEGATION: Final = bytes.fromhex("ef0100")
+"""A tip of a tenth of the base fee if the gas price is unknown."""
+DELEGATION: Final = bytes.fromhex("ef0100")
+"""Prefix of delegated code (EIP-7702); the address of the delegate follows."""
 
 
 class TransactionContext(NamedTuple):
-    """What contracts will see of the transactions: the block, the gas price, and the balances of their senders.
+    """The block, the gas price and the senders' balances as contracts see them during the transactions.
 
     `gas_limit` is 0 unless the block's is too small for a simulation. `can_simulate_blocks` says whether the node
     simulates transactions on exactly these.
@@ -86,7 +87,7 @@ class TransactionContext(NamedTuple):
     balances_wei: Mapping[str, int]
     can_simulate_blocks: bool
 
-    def means(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
+    def funding(self, account: str, value_wei: int, gas: int) -> StateOverride | None:
         """Return the balance that an account needs to send transactions; None if it has that."""
         needed = value_wei + gas * self.gas_price_wei
         return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
@@ -95,17 +96,17 @@ class TransactionContext(NamedTuple):
 def probe_blocks() -> tuple[SimulatedBlock, ...]:
     """Return the blocks that show whether a node simulates transactions with the fees that it is given."""
     base_fee_wei, gas_price_wei = _PROBE_FEES_WEI
-    transaction = SimulatedTransaction(_READER, _SCOPE, b"", _READ_GAS, value_wei=1)
-    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+    transaction = SimulatedTransaction(_READER, _CONTEXT_READER, b"", _READ_GAS, value_wei=1)
+    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
     return (SimulatedBlock((transaction,), overrides, 1 << 33, base_fee_wei, gas_price_wei),)
 
 
 def context_call(owners: Sequence[str]) -> HypotheticalCall:
     """Return the call that reads the block and the native balances of at most two accounts."""
-    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+    overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
     calldata = b"".join(map(encode_word, owners))
     return HypotheticalCall(
-        _READER, ContractCall(_SCOPE, calldata), overrides, gas_price_wei=_ANY_GAS_PRICE_WEI, gas=_READ_GAS
+        _READER, ContractCall(_CONTEXT_READER, calldata), overrides, gas_price_wei=_ANY_GAS_PRICE_WEI, gas=_READ_GAS
     )
 
 
@@ -116,7 +117,7 @@ def read_context(
 
     `gas_price_wei` is the network's present gas price, 0 if it is unknown.
     """
-    words = _scope(answer)
+    words = _context_words(answer)
     if words is None:
         return None
     timestamp, base_fee_wei, fee_recipient, randomness, gas_limit, _, *balances, _ = words
@@ -156,25 +157,25 @@ def _price_wei(gas_price_wei: int, base_fee_wei: int) -> int:
 
 
 def _is_proof(outcome: BlockOutcome) -> bool:
-    """Return whether the transaction of a probe has seen its fees, and its transfer is reported."""
-    words = _scope(outcome[0].data) if outcome and outcome[0].succeeded else None
+    """Return whether the transaction of a probe saw its fees, and the node reported its transfer."""
+    words = _context_words(outcome[0].data) if outcome and outcome[0].succeeded else None
     if not outcome or words is None:
         return False
     base_fee_wei, gas_price_wei = words[1], words[_PRICE]
-    is_reported = [(each.receiver, each.amount_wei) for each in outcome[0].transfers] == [(_SCOPE, 1)]
+    is_reported = [(each.receiver, each.amount_wei) for each in outcome[0].transfers] == [(_CONTEXT_READER, 1)]
     return is_reported and (base_fee_wei, gas_price_wei) == _PROBE_FEES_WEI
 
 
-def _scope(answer: ReturnData) -> list[int] | None:
-    if answer is None or len(answer) != _SCOPE_WORDS * WORD:
+def _context_words(answer: ReturnData) -> list[int] | None:
+    if answer is None or len(answer) != _CONTEXT_WORDS * WORD:
         return None
     return [int.from_bytes(answer[start : start + WORD]) for start in range(0, len(answer), WORD)]
 
 
-def simulate_beside(
+def simulate_together(
     node: StateOverrideNode, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
 ) -> tuple[list[BlockOutcome], list[ReturnData]]:
-    """Return the outcomes of blocks, None if the node simulates none, and the data of calls, in one round trip."""
+    """Return the outcomes of blocks, None if the node cannot simulate any, and the data of calls, in one round trip."""
     if blocks and isinstance(node, BlockSimulatingNode):
         try:
             return node.simulate_blocks(blocks, calls, at)
@@ -199,7 +200,7 @@ class BlockSwap(NamedTuple):
         approvals = self._approvals()
         watches = trial.watched if trial else ()
         transactions = [
-            self._scope_read(),
+            self._context_read(),
             self._read(Watched(swap.token_out, swap.recipient)),
             *(self._send(self.sender, each, _APPROVAL_GAS) for each in approvals),
             SimulatedTransaction(self.sender, swap.router, swap.calldata, _swap_gas(swap), swap.value_wei),
@@ -213,11 +214,11 @@ class BlockSwap(NamedTuple):
             ]
         actors = [each.sender for each in transactions if each.sender != _READER]
         gas = {account: sum(each.gas for each in transactions if each.sender == account) for account in actors}
-        means = [context.means(each, swap.value_wei if each == self.sender else 0, gas[each]) for each in gas]
-        reader = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_SCOPE, code=_SCOPE_CODE))
+        funding = [context.funding(each, swap.value_wei if each == self.sender else 0, gas[each]) for each in gas]
+        reader = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
         return SimulatedBlock(
             tuple(transactions),
-            (*self.grants, *(each for each in means if each), *reader),
+            (*self.grants, *(each for each in funding if each), *reader),
             context.timestamp + 1,
             context.base_fee_wei,
             context.gas_price_wei,
@@ -239,7 +240,7 @@ class BlockSwap(NamedTuple):
             rest[len(approvals) + 1],
             rest[len(approvals) + 2 :],
         )
-        words = _scope(scope.data)
+        words = _context_words(scope.data)
         watched = Watched(swap.token_out, swap.recipient)
         if words is None or words[_PRICE] != self.context.gas_price_wei:
             return None
@@ -263,19 +264,19 @@ class BlockSwap(NamedTuple):
     def _send(self, account: str, made: Transaction, gas: int) -> SimulatedTransaction:
         return SimulatedTransaction(account, made.to, bytes.fromhex(made.calldata[2:]), gas)
 
-    def _scope_read(self) -> SimulatedTransaction:
+    def _context_read(self) -> SimulatedTransaction:
         calldata = encode_word(0) + encode_word(0) + encode_word(self.swap.router)
-        return SimulatedTransaction(_READER, _SCOPE, calldata, _READ_GAS)
+        return SimulatedTransaction(_READER, _CONTEXT_READER, calldata, _READ_GAS)
 
     def _read(self, watched: Watched) -> SimulatedTransaction:
         if watched.token == ZERO_ADDRESS:
-            return SimulatedTransaction(_READER, _SCOPE, encode_word(watched.holder), _READ_GAS)
+            return SimulatedTransaction(_READER, _CONTEXT_READER, encode_word(watched.holder), _READ_GAS)
         return SimulatedTransaction(_READER, watched.token, encode_call(BALANCE, watched.holder), _READ_GAS)
 
 
 def _swap_gas(swap: SimulatedCall) -> int:
-    """Return a gas limit as a wallet would set it: enough, but not so much that contracts could tell."""
-    return min(_LEAST_SWAP_GAS + _SWAP_GAS_PER_BYTE * len(swap.calldata), _MOST_SWAP_GAS)
+    """Return a gas limit as a wallet would set it, so that contracts cannot detect the simulation by it."""
+    return min(_BASE_SWAP_GAS + _SWAP_GAS_PER_BYTE * len(swap.calldata), _MAX_SWAP_GAS)
 
 
 def _trial_run(trial: Trial, outcomes: Sequence[TransactionOutcome]) -> TrialRun:
@@ -306,7 +307,7 @@ def _growth(
 
 def is_code_of_contract(code: bytes) -> bool:
     """Return whether an account with this code cannot send transactions: it is neither empty nor a delegation."""
-    return bool(code) and not code.startswith(_DELEGATION)
+    return bool(code) and not code.startswith(DELEGATION)
 
 
 def rehearsal_of(block_swap: BlockSwap, outcomes: Sequence[BlockOutcome], trials: Sequence[Trial]) -> Rehearsal | None:

@@ -27,17 +27,17 @@ from swapcli.payload.simulation.block_simulation import (
     is_code_of_contract,
     probe_blocks,
     read_context,
-    simulate_beside,
+    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
 from swapcli.payload.simulation.swap_simulation import (
     OUT_OF_GAS,
+    codes_call,
     grant_balance,
     own_code,
     read_codes,
     read_simulation,
-    reads_codes,
 )
 from swapcli.state.rpc.node import (
     Account,
@@ -50,7 +50,7 @@ from swapcli.state.rpc.node import (
 )
 
 _Result = SimulationRun | SwapcliError
-_NOTICES: Final = "it treats a sender without code differently: it may notice simulations"
+_NOTICES: Final = "it treats a sender without code differently, so it may detect simulations"
 
 
 def simulate_offers(
@@ -77,11 +77,11 @@ class _OfferSimulation:
         approvals = tuple(dict.fromkeys(each for offer in self._offers for each in offer.approvals))
         swap = self._offers[0]._replace(approvals=approvals)
         reads = [] if self._sold == ZERO_ADDRESS else balance_calls(self._sender, swap)
-        probed, (found, scope, *answers) = simulate_beside(
+        probed, (found, scope, *answers) = simulate_together(
             self._node,
             probe_blocks(),
             [
-                reads_codes(self._sender, [self._sender]),
+                codes_call(self._sender, [self._sender]),
                 context_call([self._sender]),
                 *(HypotheticalCall(self._sender, call, ()) for call in reads),
             ],
@@ -118,7 +118,7 @@ class _OfferSimulation:
             BlockSwap(offer, self._sender, _of(offer, allowances), tuple(grants), context, with_code)
             for offer in self._offers
         ]
-        outcomes, _ = simulate_beside(self._node, [each.block() for each in planned], (), self._at)
+        outcomes, _ = simulate_together(self._node, [each.block() for each in planned], (), self._at)
         results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
         return {number: result[0] for number, result in enumerate(results) if result is not None}
 
@@ -135,8 +135,8 @@ class _OfferSimulation:
         needed_wei = max(offer.value_wei for offer in offers.values())
         own, elsewhere = own_code(code)
         held_wei = context.balances_wei[self._sender] if context else 0
-        means_wei = needed_wei if held_wei < needed_wei else None
-        overrides = [StateOverride(self._sender, means_wei, runtime_code(own)), *elsewhere, *grants]
+        funding_wei = needed_wei if held_wei < needed_wei else None
+        overrides = [StateOverride(self._sender, funding_wei, runtime_code(own)), *elsewhere, *grants]
         calls = [
             acting_call(
                 each,
@@ -166,7 +166,7 @@ class _OfferSimulation:
         if not plain:
             return dict(acting)
         found, *answers = self._node.simulate(
-            [reads_codes(self._sender, routers), *(call for each in marked.values() for call in each)], self._at
+            [codes_call(self._sender, routers), *(call for each in marked.values() for call in each)], self._at
         )
         codes = dict(zip(routers, read_codes(self._node, found, len(routers)), strict=True))
         calls: dict[int, HypotheticalCall] = {}

@@ -1,6 +1,6 @@
-"""Rehearse a swap for a sender without code, on a node that simulates no blocks.
+"""Rehearse a swap for a sender without code, on a node that does not simulate blocks.
 
-The simulation's code stands at the router's address and calls the router's own. The sender is then the origin of an
+The simulation's code replaces the router's and calls the router's own. The sender is then the origin of an
 ordinary call, with its own code and balance. It cannot approve anything: approvals are written into the storage of the
 tokens. Only the code of the router differs from a transaction.
 """
@@ -25,7 +25,7 @@ _ROUTER_CODE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b4"
 """An arbitrary address that carries the router's own code."""
 _ROUNDING_UNITS: Final = 3
 _NEAR_PART: Final = 10_000
-"""Amounts that differ by less than a hundredth of a percent are alike."""
+"""Amounts that differ by less than a hundredth of a percent count as equal."""
 _TRANSFER: Final = "0xa9059cbb"
 _TRANSFER_FROM: Final = "0x23b872dd"
 _ANY_AMOUNT: Final = 1 << 127
@@ -81,7 +81,7 @@ class PlainSwap(NamedTuple):
             StateOverride(swap.router, code=runtime_code(_ROUTER_CODE)),
             StateOverride(_ROUTER_CODE, code=code),
             *grants,
-            *filter(None, [context.means(self.sender, swap.value_wei, gas)]),
+            *filter(None, [context.funding(self.sender, swap.value_wei, gas)]),
         ]
         calldata = encode_relay(swap, [trial for _, trial in self.made])
         return HypotheticalCall(

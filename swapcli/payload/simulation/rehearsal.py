@@ -45,17 +45,17 @@ from swapcli.payload.simulation.block_simulation import (
     probe_blocks,
     read_context,
     rehearsal_of,
-    simulate_beside,
+    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
 from swapcli.payload.simulation.swap_simulation import (
     SimulationGrant,
+    codes_call,
     lacking,
     malformed_answer,
     own_code,
     read_codes,
-    reads_codes,
     require_answer,
 )
 from swapcli.state.rpc.node import (
@@ -161,7 +161,7 @@ class _Rehearser:
         reads = [Transaction(call.to, f"0x{call.calldata.hex()}") for call in balances_in]
         search = balance_search(swap.token_in, sender, swap.amount_in) if balances_in else None
         probes = probe_blocks()
-        probed, (found, looked, scope, *others) = simulate_beside(
+        probed, (found, looked, scope, *others) = simulate_together(
             self._node,
             probes,
             [
@@ -217,7 +217,7 @@ class _Rehearser:
             )
             planned = BlockSwap(self._swap, self._sender, balances.allowances, tuple(grants), context, with_code)
             blocks = [planned.block(trial) for trial in trials or (None,)]
-            outcomes, (behind,) = simulate_beside(self._node, blocks, [also], self._at)
+            outcomes, (behind,) = simulate_together(self._node, blocks, [also], self._at)
             rehearsal = rehearsal_of(planned, outcomes, trials)
             if rehearsal is not None:
                 return _Found(rehearsal, behind)
@@ -287,7 +287,7 @@ class _Rehearser:
         return TokenInspection(code, slots, address_in(answers[_OWNER, ""]), is_paused, tuple(blocked))
 
     def _codes_call(self, addresses: Sequence[str]) -> HypotheticalCall:
-        return reads_codes(self._sender, addresses)
+        return codes_call(self._sender, addresses)
 
     def _look_call(self, calls: Sequence[Transaction]) -> HypotheticalCall:
         looker = (StateOverride(_LOOKER, code=runtime_code(ZERO_ADDRESS)),)
@@ -331,7 +331,7 @@ class _Rehearser:
             overrides += [StateOverride(owner, code=runtime_code(home)), *elsewhere]
         means = StateOverride(self._sender, self._swap.value_wei + _PLENTY_WEI)
         if context is not None:
-            return [*overrides, *filter(None, [context.means(self._sender, self._swap.value_wei, 0)])]
+            return [*overrides, *filter(None, [context.funding(self._sender, self._swap.value_wei, 0)])]
         return [*overrides, means]
 
 

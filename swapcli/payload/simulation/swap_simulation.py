@@ -23,11 +23,12 @@ from swapcli.payload.evm.simulation import (
     runtime_code,
 )
 from swapcli.payload.simulation.block_simulation import (
+    DELEGATION,
     BlockSwap,
     acting_call,
     context_of_head,
     is_code_of_contract,
-    simulate_beside,
+    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances
@@ -50,8 +51,6 @@ _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 _PROBE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b0"
 """An arbitrary address that carries the contract which reads codes."""
 
-_DELEGATION: Final = bytes.fromhex("ef0100")
-"""Prefix of delegated code (EIP-7702); the address of the delegate follows."""
 
 OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
 """A swap that has taken all gas."""
@@ -116,7 +115,7 @@ def simulate_swaps(
         planned = [
             BlockSwap(each, sender, balances.allowances, grants, context, with_code) for each in swaps if context
         ]
-        outcomes, answers = simulate_beside(node, [each.block() for each in planned], calls, at)
+        outcomes, answers = simulate_together(node, [each.block() for each in planned], calls, at)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
@@ -128,12 +127,12 @@ def simulate_swaps(
         OUT_OF_GAS if answer is None and is_any_answered else read_simulation(node, answer, each, balances.allowances)
         for answer, each in zip(answers, swaps, strict=True)
     ]
-    runs = map(_believed, acting, mined or [None] * len(acting))
+    runs = map(_choose_run, acting, mined or [None] * len(acting))
     return [SwapSimulation(run, assumed) for run in runs]
 
 
-def _believed(acting: SimulationRun, mined: SimulationRun | None) -> SimulationRun:
-    """Return the run of the transaction where it differs; otherwise the other, which is on the state of the quote."""
+def _choose_run(acting: SimulationRun, mined: SimulationRun | None) -> SimulationRun:
+    """Return the run of the transaction if it differs, and otherwise the other run, on the state of the quote."""
     if mined is None:
         return acting
     is_alike = acting.status is mined.status and are_near(acting.received, mined.received)
@@ -181,8 +180,8 @@ def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOver
     """Return the address that carries an account's own code, zero for none, and the override that puts it there."""
     if not code:
         return ZERO_ADDRESS, []
-    if code.startswith(_DELEGATION):
-        return f"0x{code[len(_DELEGATION) :].hex()}", []
+    if code.startswith(DELEGATION):
+        return f"0x{code[len(DELEGATION) :].hex()}", []
     return carrier, [StateOverride(carrier, code=code)]
 
 
@@ -199,14 +198,14 @@ def grant_balance(
     return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))
 
 
-def reads_codes(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
+def codes_call(sender: str, addresses: Sequence[str]) -> HypotheticalCall:
     """Return the call that reads the code of addresses."""
     reader = (StateOverride(_PROBE, code=probe_code()),)
     return HypotheticalCall(sender, ContractCall(_PROBE, encode_codes(addresses)), reader)
 
 
 def read_codes(node: StateOverrideNode, answer: ReturnData, count: int) -> list[bytes]:
-    """Return the codes in the answer to `reads_codes`. Raises as `require_answer`."""
+    """Return the codes in the answer to `codes_call`. Raises as `require_answer`."""
     try:
         return decode_codes(require_answer(node, answer), count)
     except InvalidInput as error:

@@ -290,10 +290,10 @@ def _reasons(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool)
 def _difference_reasons(rehearsed: RehearsedSwap) -> Iterator[Reason]:
     """Yield a reason if contracts treat two simulations differently, or if there could be only one."""
     if not rehearsed.is_alike:
-        message = "the token or the router treats a sender without code differently: it may notice simulations"
+        message = "the token or the router treats a sender without code differently, so it may detect simulations"
         yield _block(ReasonCode.SIMULATIONS_DIFFER, message, "do not sign: it may be a trap")
     elif not rehearsed.is_complete:
-        message = "the swap was simulated only for a sender with code, which a token can notice"
+        message = "the swap was simulated only for a sender with code, which a token can detect"
         hint = "check it with a node that supports eth_simulateV1"
         yield Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint)
 

@@ -26,7 +26,7 @@ _NO_POOLS: Final[Mapping[str, Pool]] = MappingProxyType({})
 
 
 class FreshQuote(NamedTuple):
-    """What an order pays now before any fee, on `state`; or the `problem` because of which there is no quote.
+    """The output of an order on `state` before any fee, or the `problem` if there is no quote.
 
     `pools` are in the same state, by key: those that were searched, and those of the payload that could be read.
     """
@@ -42,7 +42,7 @@ def quote_order(
 ) -> FreshQuote:
     """Return a fresh quote of an order with the pools `keys`. Raises `UpstreamError`."""
     if order.amount_in == 0:
-        problem = InvalidInput("the call does not say how much it sells; give the value of the transaction")
+        problem = InvalidInput("the call does not contain the amount it sells; give the value of the transaction")
         return FreshQuote(None, problem=problem)
     network = source.network
     source.pin(pinned=True)

@@ -1,4 +1,4 @@
-"""What only a node can tell of a payload."""
+"""Warnings about a payload that need a node."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 
 def read_node(review: PayloadReview, given: PayloadInput, nodes: NodeOpener) -> tuple[PayloadReview, int | None]:
-    """Return the review with the warnings of a simulation and of contracts without code, and the usual price of gas.
+    """Return the review with warnings about its contracts and its simulation, and the usual gas price in wei.
 
-    The price is in wei a unit. Only a node that the user has named is read, and its fees only if the payload has any.
-    Raises `UpstreamError`.
+    Only a node that the user has named is read, and its gas price only if the payload has fees. Raises `UpstreamError`.
     """
     network = review.network
     if network is None or nodes.rules.named_nodes(network) is None or not network.kind.traits.has_eth_nodes:

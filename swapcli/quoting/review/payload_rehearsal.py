@@ -1,6 +1,6 @@
-"""Simulate a decoded payload on a node, and compare what it pays with the minimum that it shows and with a fresh quote.
+"""Simulate a decoded payload on a node, and compare its output with its minimum and with a fresh quote.
 
-The balances and allowances that the sender lacks are granted, so that only the payload itself is judged.
+Missing balances and allowances of the sender are granted, so that only the payload itself is judged.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from swapcli.core.encoding.abi import parse_hex
 from swapcli.core.errors import InvalidInput, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
 from swapcli.core.model.network import UNIVERSAL_ROUTER
+from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
 from swapcli.core.model.units import PPM
@@ -33,7 +34,7 @@ _DIFFERENCE_PPM: Final = 1_000
 def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> PayloadReview:
     """Return the review of a payload with the warnings of its simulation on the node's newest block.
 
-    Nothing is simulated if the payload is no swap, or the node cannot simulate it.
+    Nothing is simulated if the payload is not a swap, or if the node cannot simulate it.
     """
     order, sender = review.call.order, _sender_of(review)
     if order is None or not order.amount_in or review.signing.to is None:
@@ -62,7 +63,7 @@ def _warnings(
 
 
 def _sender_of(review: PayloadReview) -> str:
-    """Return the sender, else the recipient, else an address that nobody owns."""
+    """Return the sender; if it is unknown, the recipient, or else an address that nobody owns."""
     order = review.call.order
     recipient = order.recipient if order and order.recipient != SENDER else None
     return review.signing.sender or recipient or UNOWNED_ADDRESS
@@ -96,7 +97,7 @@ def _simulated_call(
 
 
 def _amount_warnings(review: PayloadReview, order: DecodedOrder, received: int, block: int) -> Iterator[QuoteWarning]:
-    """Yield a warning if the recipient gets less than the minimum, or less than a fresh quote pays."""
+    """Yield a warning if the recipient gets less than the minimum, or less than a fresh quote."""
     token = ZERO_ADDRESS if order.is_native_out else order.token_out
     pays = f"simulated at block {block:,}, the payload pays its recipient {review.amount(received, token)}"
     if received < order.min_received:
@@ -107,5 +108,5 @@ def _amount_warnings(review: PayloadReview, order: DecodedOrder, received: int, 
     if not fresh or state is None or not state.is_live:
         return
     if received * PPM < fresh * (PPM - _DIFFERENCE_PPM):
-        percent = 100 * (fresh - received) / fresh
-        yield QuoteWarning(WarningCode.SIMULATION_DIFFERS, f"{pays}, {percent:.3g}% less than a fresh quote")
+        gap = format_percentage((fresh - received) / fresh)
+        yield QuoteWarning(WarningCode.SIMULATION_DIFFERS, f"{pays}, {gap} less than a fresh quote")

@@ -96,30 +96,34 @@ def _pool_keys(review: PayloadReview) -> list[str]:
 def _rate_warnings(
     review: PayloadReview, order: DecodedOrder, fresh: FreshQuote, source: QuoteSource | None
 ) -> Iterator[QuoteWarning]:
-    """Compare what the swaps pay with a fresh quote, and yield why that may say nothing."""
+    """Compare the output of the swaps with a fresh quote, and yield why that may be meaningless."""
     assert fresh.amount_out is not None
     if review.wrapped(order.token_in) == review.wrapped(order.token_out):  # which has no price
         return
     if fresh.state is not None and (reason := _unreal_reason(fresh.state)):
-        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the minimum is not compared with real prices: {reason}")
+        yield QuoteWarning(
+            WarningCode.ROUTE_UNCHECKED, f"the minimum could not be compared with current prices: {reason}"
+        )
     if source is not None and known_market(source) is None:
         reason = "the service does not list its pools"
-        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps are not compared with a fresh quote: {reason}")
+        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps could not be compared with a fresh quote: {reason}")
         return
     yield from output_warnings(review, order, fresh.amount_out, fresh.pools)
 
 
 def _unreal_reason(state: StateSource) -> str | None:
-    """Return why prices on a state are not those of now; None if they are."""
+    """Return why the prices of a state are not current; None if they are."""
     if state.provenance is None:
-        return "the service does not say which state it uses"
+        return "the service does not report its state"
     if not state.is_live:
-        return f"they are {state.provenance.value}"
+        return f"only {state.provenance.value} prices are available"
     if state.is_past:
-        return "they are those of a past block"
+        return "only prices of a past block are available"
     if state.provenance is Provenance.LIVE or (state.age_s is not None and state.age_s <= DEFAULT_ROUTE_TTL_S):
         return None
-    return f"they are {format_age(state.age_s)}" if state.age_s is not None else "their age is unknown"
+    if state.age_s is None:
+        return "the age of the available prices is unknown"
+    return f"the available prices are {format_age(state.age_s)}"
 
 
 def _find_known(call: DecodedCall, source: QuoteSource | None, signing: Signing) -> PayloadReview:
@@ -170,7 +174,7 @@ def _find_pool(review: PayloadReview, swap: DecodedSwap, source: QuoteSource) ->
 
 
 def _complete(review: PayloadReview, reviewed: ReviewedSwap, searched: Mapping[str, Pool]) -> ReviewedSwap:
-    """Return a swap with its pool if only the fresh quote knows it: a source may add pools to each search."""
+    """Return a swap with its pool if only the fresh quote has it: a source may add pools to each search."""
     if reviewed.pool is not None or reviewed.token_out is None or review.network is None:
         return reviewed
     hint, network, dialect = reviewed.swap.pool, review.network, review.call.dialect

@@ -1,4 +1,4 @@
-"""The review of a payload that a defect of swapcli keeps from being read whole: nobody knows what it does."""
+"""The review of a payload that swapcli fails to read because of a defect: its effect is unknown."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
 
 
 def unread_review(error: Exception) -> PayloadReview:
-    """Return a review that knows nothing but an unexpected error.
+    """Return a review that has only the danger of an unexpected error.
 
     Example: `unread_review(KeyError("0xabc")).dangers` is `("PAYLOAD_UNREAD",)`.
     """
-    message = f"the payload could not be read whole (internal error {type(error).__name__})"
+    message = f"swapcli failed to read the whole payload (internal error {type(error).__name__})"
     return PayloadReview(
         call=DecodedCall(""),
         network=None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.number_format import (
     apportion,
     format_bps_rounded_up,
+    format_duration,
     format_gwei,
     format_percentage,
     format_ratio,
@@ -117,4 +118,15 @@ def test_prices_of_gas_are_in_gwei() -> None:
         "0.005 gwei",
         "1 gwei",
         "2,000 gwei",
+    ]
+
+
+def test_durations_have_one_unit() -> None:
+    assert [format_duration(seconds) for seconds in (0, 1, 119, 7_300, 86_400, 204_097_073)] == [
+        "0 seconds",
+        "1 second",
+        "1 minute",
+        "2 hours",
+        "1 day",
+        "2,362 days",
     ]

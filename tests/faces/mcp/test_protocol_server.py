@@ -58,7 +58,9 @@ FAILING: tuple[tuple[str, dict[str, Any]], ...] = (
 """Errors of the commands, beside those of arguments."""
 
 
-@pytest.mark.parametrize(("library", "names"), [("sdk", tuple(CALLS)), pytest.param("client", FEW, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("library", "names"), [("sdk", tuple(CALLS)), pytest.param("client", FEW, marks=pytest.mark.slow)]
+)
 def test_a_typescript_client_sees_every_result(library: str, names: tuple[str, ...]) -> None:
     """The former SDK has every tool; the present one, which reads results in the same way, only a few."""
     calls = [*((name, CALLS[name]) for name in names), *INVALID.items(), *(FAILING if names != FEW else FAILING[:4])]

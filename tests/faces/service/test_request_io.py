@@ -346,8 +346,8 @@ NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
         (
             {"tokenOutAddress": "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"},
             "tokenOutAddress must be an Ethereum address, but its checksum is wrong",
-            '"0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3" is an address with a wrong checksum; get the address again'
-            " from its source: at least one character of it has changed",
+            '"0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3" is an address with a wrong checksum; copy the address again'
+            " from its source: at least one character is wrong",
         ),
     ],
 )

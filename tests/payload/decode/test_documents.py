@@ -353,7 +353,7 @@ def test_a_message_is_read_in_the_envelopes_of_transactions() -> None:
         assert (found.problems, given.oddities) == ((), ())
     wrapped = parse_payload(json.dumps({"params": {"request": request, "chainId": "eip155:1"}}))
     assert wrapped.payload.message is not None
-    assert wrapped.payload.message.problems == ("the request is for the chain 1, and the message for 8453",)
+    assert wrapped.payload.message.problems == ("the request is for chain 1, but the message is for chain 8453",)
     more = parse_payload(json.dumps({**message, "more": EVIL})).payload.message
     assert more is not None
     assert more.problems == ("the document has more than the message: more",)

@@ -42,7 +42,7 @@ def test_the_last_word_may_be_short() -> None:
 )
 def test_other_lines_are_named(more: str) -> None:
     (oddity,) = parse_payload(f"{TEXT}\n{more}").oddities
-    assert oddity.startswith("line 6 belongs to no call: ")
+    assert oddity.startswith("line 6 is not part of the call: ")
 
 
 @pytest.mark.parametrize(

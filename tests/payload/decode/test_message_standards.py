@@ -9,7 +9,7 @@ from tests.support.outside_ids import keccak256
 
 TYPE_HASHES = {
     "a permit (EIP-2612)": "6e71edae12b1b97f4d1f60370fef10105fa2faae0126114a169c64845d6126c9",
-    "a permit as DAI has it": "ea2aa0a1be11a07ed86d755c93467f4f82362b452371d1ba94d1715123511acb",
+    "a permit in DAI's form": "ea2aa0a1be11a07ed86d755c93467f4f82362b452371d1ba94d1715123511acb",
     "a permit of Permit2": "f3841cd1ff0085026a6327b620b67997ce40f282c88a8e905a7a5626e310f3d0",
     "a permit of Permit2 for several tokens": "af1b0d30d2cab0380e68f0689007e3254993c596f2fdd0aaa7f4d04f79440863",
     "a transfer permit of Permit2": "939c21a48a8dbe3a9a2404a1d46691e4d39f6583d6ec6b35714604c986d80106",

@@ -30,7 +30,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "type 2 with slots": {**FEES, "chainId": 8453, "type": 2, "accessList": SLOTS},
 }
 
-EVERY_CHAIN = "the signed transaction names no chain: it is valid on every one"
+EVERY_CHAIN = "the signed transaction names no chain: it is valid on every chain"
 
 
 def sign(fields: dict[str, Any]) -> str:
@@ -118,7 +118,7 @@ def test_fields_beside_the_bytes_are_compared() -> None:
     for name, value in {"to": "0x" + "22" * 20, "value": 1, "data": "0x12345678", "from": "0x" + "22" * 20}.items():
         given = parse_payload(json.dumps({"raw": raw, "tx": {**fields, name: value}}))
         assert given.payload.calldata == CALLDATA
-        assert "is not that of the fields beside it" in given.oddities[0]
+        assert "than the fields beside it" in given.oddities[0]
 
 
 def test_text_that_is_no_transaction_is_an_error() -> None:

@@ -129,8 +129,8 @@ CAST_CHANGES: dict[str, tuple[Change, str]] = {
     "a deployment": (swap("--value 5", "--value 5 --create"), "the option --create"),
     "an authorization": (swap("--value 5", f"--auth {ROUTER} --value 5"), "the option --auth"),
     "blobs": (swap("--value 5", "--blob --path x --value 5"), "the option --blob"),
-    "another access list": (swap(ACCESS_LIST, '[{"to":1}]'), "another argument of --access-list"),
-    "text as an access list": (swap(ACCESS_LIST, "x"), "another argument of --access-list"),
+    "another access list": (swap(ACCESS_LIST, '[{"to":1}]'), "an --access-list that is not a list"),
+    "text as an access list": (swap(ACCESS_LIST, "x"), "an --access-list that is not a list"),
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def test_an_approval(approval: DecodedApproval, expected: list[str]) -> None:
 def test_a_permit_is_for_what_the_swap_sells() -> None:
     for permit, sentence in (
         (DecodedApproval(WETH.address, BASE.router, 10**18 + 1), "allows more than the swap sells"),
-        (DecodedApproval(USDC.address, BASE.router, 10**18), "for another token than the swap sells"),
+        (DecodedApproval(USDC.address, BASE.router, 10**18), "for a different token than the swap sells"),
     ):
         (found,) = approval_warnings(REVIEW._replace(call=CALL._replace(permit=permit)), NOW_S)
         assert sentence in found.message

@@ -35,5 +35,5 @@ def test_a_deadline(end_s: int, code: str | None) -> None:
 def test_the_unit_of_a_deadline_is_named() -> None:
     (found,) = deadline_warnings(NOW_S * 1_000, NOW_S, "the approval")
     assert found.message == (
-        "the deadline looks like milliseconds and is read as seconds: the approval practically never expires"
+        "the deadline looks like milliseconds but is read as seconds, so the approval practically never expires"
     )

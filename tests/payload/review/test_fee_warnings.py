@@ -26,13 +26,13 @@ def test_usual_fees_give_no_warning() -> None:
 
 def test_a_gas_limit_far_above_the_estimate_is_named() -> None:
     given = PayloadInput(SWAP, document={"gasUnits": 50_000})
-    assert messages(given) == ["the gas limit is 300,000, and 200,000 is more than enough"]
+    assert messages(given) == ["the gas limit is 300,000, but 200,000 is more than enough"]
 
 
 def test_an_approval_needs_little_gas() -> None:
     approval = SWAP._replace(calldata="0x34", gas=500_001)
     assert messages(PayloadInput(SWAP, listed=(approval, SWAP), position=1)) == [
-        "the gas limit is 500,001, and 500,000 is more than enough"
+        "the gas limit is 500,001, but 500,000 is more than enough"
     ]
 
 
@@ -40,7 +40,7 @@ def test_fees_are_judged_by_what_they_cost() -> None:
     dear = PayloadInput(SWAP._replace(max_fee_wei=10**12))
     assert "the transaction may cost 0.3 ETH of gas, worth $600.00" in messages(dear)
     assert messages(dear, usd=None) == [
-        "the maximum fee is 1,000 gwei for a unit of gas, and 50 gwei is more than enough"
+        "the maximum fee is 1,000 gwei per unit of gas, but 50 gwei is more than enough"
     ]
     (swapped,) = messages(PayloadInput(SWAP._replace(max_priority_fee_wei=10**10)))
     assert swapped.startswith("the priority fee is above the maximum fee")
@@ -93,7 +93,7 @@ def test_fees_without_a_gas_limit_are_compared_with_the_network(name: str) -> No
     ):
         found = price_messages(network, transaction)
         assert found
-        assert all("for a unit of gas, and" in each for each in found)
+        assert all("per unit of gas, but" in each for each in found)
         assert price_messages(network, transaction, int(NETWORKS[name][0] * GWEI))
 
 
@@ -102,7 +102,7 @@ def test_a_node_has_the_usual_price() -> None:
     assert price_messages(BASE, dear) == []
     assert price_messages(BASE, dear, usual_price_wei=5 * GWEI) == []
     assert price_messages(BASE, dear, usual_price_wei=GWEI) == [
-        "the maximum fee is 40 gwei for a unit of gas, and 10 gwei is more than enough"
+        "the maximum fee is 40 gwei per unit of gas, but 10 gwei is more than enough"
     ]
     tip = GivenTransaction("0x12", max_fee_wei=3 * GWEI // 2, max_priority_fee_wei=3 * GWEI // 2)
     assert price_messages(BASE, tip, usual_price_wei=GWEI // 200) == []  # as wallets set it where fees are tiny

@@ -33,14 +33,14 @@ def test_a_permit_of_the_sender_is_as_it_should_be() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        (PERMIT._replace(owner=OTHER), "is about the tokens of 0x2222"),
-        (PERMIT._replace(owner=OTHER, account=OTHER), "is about the tokens of 0x2222"),
-        (PERMIT._replace(owner=None, account=OTHER), "is to sign the message, and not 0x1111"),
-        (PERMIT._replace(contract_name="Wrapped Ether"), "the contract is that of USD Coin (USDC)"),
-        (PERMIT._replace(is_permit2=True), "and not for Permit2"),
+        (PERMIT._replace(owner=OTHER), "is about tokens of 0x2222"),
+        (PERMIT._replace(owner=OTHER, account=OTHER), "is about tokens of 0x2222"),
+        (PERMIT._replace(owner=None, account=OTHER), "is to sign the message, not 0x1111"),
+        (PERMIT._replace(contract_name="Wrapped Ether"), "but the contract is USD Coin (USDC)"),
+        (PERMIT._replace(is_permit2=True), "not for Permit2"),
         (PERMIT._replace(problems=("it is odd",)), "it is odd"),
         (DecodedMessage("", "Foo\u202e"), "the message Foo? is unknown"),
-        (DecodedMessage("a delegation", "Delegation"), "this is a delegation, which decode cannot judge"),
+        (DecodedMessage("a delegation", "Delegation"), "this is a delegation, which decode cannot check"),
         (
             DecodedMessage(
                 "an order of CoW Protocol",

@@ -53,7 +53,7 @@ def test_what_is_not_dangerous_says_its_effect(review: PayloadReview, effect: st
 def test_other_approvals_are_counted() -> None:
     other = ReviewedTransaction(GivenTransaction(to=USDC.address), DecodedCall("approve", approval=APPROVED))
     message = verdict_of(approving(APPROVED)._replace(transactions=(other, other, other))).message
-    assert message == f"No danger found: {OTHER} may take 5 USDC, and 2 more below"
+    assert message == f"No danger found: {OTHER} may take 5 USDC, and 2 more transactions below"
 
 
 def test_missing_facts_are_listed() -> None:

@@ -49,7 +49,7 @@ def test_a_price_is_at_most_ten_times_the_usual_one(max_fee_wei: int, count: int
 def test_a_second_node_may_deny_a_price() -> None:
     lying = HONEST._replace(usual_price_wei=100 * GWEI)
     found = excesses(lying, HONEST, max_fee_wei=11 * GWEI)
-    assert found == ["the maximum fee is 11 gwei for a unit of gas, but a second node paid about 1 gwei"]
+    assert found == ["the maximum fee is 11 gwei per unit of gas, but a second node paid about 1 gwei"]
 
 
 @pytest.mark.parametrize(("limit", "is_refused"), [(600_000, False), (600_001, True), (66_667, False), (66_666, True)])
@@ -68,4 +68,4 @@ def test_the_price_of_the_catalogue_counts_where_a_wei_has_none() -> None:
     lying, limits = HONEST._replace(usual_price_wei=10**6 * GWEI), FeeLimits(50.0, None, GWEI)
     assert excesses(lying, max_fee_wei=100 * GWEI, limits=limits) == []
     found = excesses(lying, max_fee_wei=101 * GWEI, limits=limits)
-    assert found == ["the maximum fee is 101 gwei for a unit of gas, but the network's usual price is 1 gwei"]
+    assert found == ["the maximum fee is 101 gwei per unit of gas, but the network's usual price is 1 gwei"]

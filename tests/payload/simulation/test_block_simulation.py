@@ -14,7 +14,7 @@ from swapcli.payload.simulation.block_simulation import (
     context_call,
     probe_blocks,
     read_context,
-    simulate_beside,
+    simulate_together,
 )
 from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
@@ -37,7 +37,7 @@ class FreeNode(OldNode):
 
 
 def context_on(node: RpcNode | OldNode, *owners: str, gas_price_wei: int = 0) -> TransactionContext:
-    probed, (answer,) = simulate_beside(node, probe_blocks(), [context_call(owners)], node.read_head().block)
+    probed, (answer,) = simulate_together(node, probe_blocks(), [context_call(owners)], node.read_head().block)
     context = read_context(answer, probed, owners, gas_price_wei)
     assert context is not None
     return context
@@ -71,7 +71,7 @@ def test_a_node_without_the_method_costs_no_more_round_trips(trader: Trader) -> 
 def check_one_round_trip(proxy: Proxy) -> None:
     node = RpcNode(f"http://127.0.0.1:{proxy.server_port}", redacted_url="old", chain_id=31_337, pause=lambda _: None)
     at, before = node.read_head().block, node.round_trips
-    probed, _ = simulate_beside(node, probe_blocks(), [context_call([USER])], at)
+    probed, _ = simulate_together(node, probe_blocks(), [context_call([USER])], at)
     assert (probed, node.round_trips - before) == ([None], 1)
     node.close()
 
@@ -84,7 +84,7 @@ def test_what_is_received_does_not_count_gas(trader: Trader, node: RpcNode, sold
     planned = BlockSwap(SimulatedCall.from_payload(trade.payload), USER, (0,), (), context_on(node, USER))
     if sold == "ETH":
         planned = planned._replace(allowances=())
-    outcomes, _ = simulate_beside(node, [planned.block()], (), node.read_head().block)
+    outcomes, _ = simulate_together(node, [planned.block()], (), node.read_head().block)
     result = planned.read(outcomes[0])
     assert result is not None
     assert (result[0].status, result[0].received) == (SimulationStatus.DONE, trade.amount_due)

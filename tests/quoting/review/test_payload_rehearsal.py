@@ -94,7 +94,7 @@ def test_a_payload_that_pays_less_than_a_fresh_quote_says_so(trader: Trader, nod
     fresh = trade.amount_due * 1_002 // 1_000
     (warning,) = rehearsed(trader, node, trade.payload, fresh=fresh)
     assert warning.code == WarningCode.SIMULATION_DIFFERS
-    assert warning.message.endswith(", 0.2% less than a fresh quote")
+    assert warning.message.endswith(", 0.20% less than a fresh quote")
     assert dangers_of([warning]) == ()
 
 

@@ -234,7 +234,7 @@ def test_a_dangerous_payload_ends_with_status_7_and_says_why(config: str) -> Non
     ran = run_swapcli(*words, stdin=built.calldata.encode())
     assert ran.exit_code == 7
     assert "At least" in ran.stdout
-    assert "do not sign this as it is: ROUTER_UNKNOWN" in ran.stderr
+    assert "do not sign this: ROUTER_UNKNOWN" in ran.stderr
     only = run_swapcli(*words, "--get", "order.minReceived", stdin=built.calldata.encode())
     assert (only.exit_code, only.stdout) == (7, f"{built.document['minReceived']}\n")
 

@@ -49,7 +49,7 @@ app = CommandApp()
 
 
 def _refuse_unread(error: Exception, *, output: OutputOptions, **_: object) -> int:
-    """Print the danger that a defect keeps the payload from being read whole, and return the exit status."""
+    """Print the danger of a payload that swapcli fails to read because of a defect, and return the exit status."""
     session, review = open_session(output), unread_review(error)
     if session.output.format is OutputFormat.JSON:
         from swapcli.faces.cli.commands.decode.document import render_review
@@ -92,12 +92,12 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in output of
-    swapcli, nodes and wallets (`swapcli help transactions`). It compares recipient, minimum, deadline, value, router,
-    tokens and pools with a fresh quote of the same order. Each difference is a warning.
+    It reads calls of all router dialects, approvals and messages to sign, alone, in lists of transactions, or in the
+    output of swapcli, nodes and wallets (`swapcli help transactions`). It compares recipient, minimum, deadline, value,
+    router, tokens and pools with a fresh quote of the same order. Each difference is a warning.
 
-    The first line is the verdict: a danger (exit status 7), unknown, or no danger found. Unknown means that a fact is
-    missing, such as your account, and names it. Give --from and a node to compare everything.
+    The first line is the verdict: DANGER (exit status 7), Unknown, or No danger found. "Unknown" lists the missing
+    facts, such as your account. Give --from and a node to compare everything.
     """
     flags = settings_of(source, slippage=slippage)
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
@@ -145,11 +145,11 @@ def decode(
 
 
 def _finish(session: Session, review: PayloadReview, *, is_strict: bool) -> int:
-    """Note the dangers of a payload after its review, and return the exit status. Doubts count if it `is_strict`."""
+    """Print a note with the codes that forbid signing, and return the exit status. Doubts count if `is_strict`."""
     if review.dangers:
-        session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+        session.output.note(f"do not sign this: {', '.join(review.dangers)}")
     elif is_strict and review.doubts:
-        session.output.note(f"not signed with --strict: {', '.join(review.doubts)}")
+        session.output.note(f"exit status 7 because of --strict: {', '.join(review.doubts)}")
     else:
         return exit_codes.OK
     session.output.flush_notes()

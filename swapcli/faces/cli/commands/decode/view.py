@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
-from swapcli.core.model.number_format import format_percentage, format_time
+from swapcli.core.model.number_format import format_duration, format_percentage, format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.model.transfer_behaviour import percent
@@ -24,7 +24,7 @@ from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTrans
 
 ABSENT = "-"
 _ENDLESS_S = 1 << 35
-"""A thousand years: 2^48 - 1 and 2^256 - 1, which contracts take for no end, are later."""
+"""A thousand years. Contracts treat 2^48 - 1 and 2^256 - 1 as no deadline; both are later."""
 COLUMNS = (
     Column("swap"),
     Column("share", is_whole=True, drop_order=2),
@@ -48,6 +48,7 @@ class _Words:
         """Yield what is traded or allowed, with whom and until when, then the call, then the fresh quote."""
         signing, call = self._review.signing, self._call
         yield from self._order(now_s)
+        yield from self._signed_order(now_s)
         permits = [each for each in call.approvals if each == call.permit]
         for approval in call.approvals:
             if approval not in permits:
@@ -110,7 +111,20 @@ class _Words:
         if order.has_deadline:
             yield Fact("Until", *_time(order.deadline_s, now_s))
         else:
-            yield Fact("Until", "none", "the function takes no deadline: the transaction does not expire by itself")
+            yield Fact("Until", "none", "the function takes no deadline, so the transaction never expires")
+
+    def _signed_order(self, now_s: float) -> Iterator[Fact]:
+        """Yield what an order by signature trades, for whom and until when."""
+        message = self._call.message
+        if message is None or message.is_judged:
+            return
+        for name, amounts in (("You sell", message.sells), ("At least", message.buys)):
+            for token, amount in amounts:
+                yield Fact(name, self._amount(amount, self._token(token), token), f"{amount} raw")
+        for recipient in message.recipients:
+            yield Fact("To", self._address(recipient), self._relation(recipient))
+        if message.deadline_s is not None:
+            yield Fact("Until", *_time(message.deadline_s, now_s))
 
     def _quotes(self) -> Iterator[Fact]:
         order, review = self._call.order, self._review
@@ -215,4 +229,4 @@ def _time(end_s: int | None, now_s: float) -> tuple[str, str]:
         return "never", ""
     if left_s < 0:
         return format_time(end_s), "it has passed"
-    return format_time(end_s), f"in {left_s:,} s" if left_s < 1 << 31 else ""
+    return format_time(end_s), f"in {format_duration(left_s)}"

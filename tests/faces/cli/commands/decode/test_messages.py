@@ -583,3 +583,12 @@ def test_the_view_names_the_message() -> None:
     assert shown(permit_batch()).count("Spender") == 2
     assert re.search("Until +never", shown(dai_permit(expiry=0)))
     assert "a message to sign, personal_sign" in shown({"method": "personal_sign", "params": ["hello", ME]})
+
+
+def test_the_view_shows_what_an_order_trades() -> None:
+    primary_type, name, message = ORDERS["CoW"]
+    domain = {"name": name, "chainId": 8453, "verifyingContract": OTHER}
+    document = typed(primary_type, guessed_types(primary_type, message), domain, message)
+    shown = run_swapcli("decode", "-", "--offline", stdin=json.dumps(document).encode()).stdout
+    for row in ("You sell +1 USDC", "At least +0.000000000000000001 WETH", "To +0x2222"):
+        assert re.search(row, shown)

@@ -226,7 +226,7 @@ def test_the_honest_payload_has_no_danger(settings: Settings, dialect: str) -> N
 def test_the_honest_payload_misses_only_real_prices(settings: Settings, dialect: str) -> None:
     ran = decode(settings, dialect, built(settings, dialect).payload, "--from", ME, is_offline=True)
     assert (ran.exit_code, [each["code"] for each in ran.json["warnings"]]) == (0, ["ROUTE_UNCHECKED"])
-    message = "Unknown: the minimum is not compared with real prices: they are modelled"
+    message = "Unknown: the minimum could not be compared with current prices: only modelled prices are available"
     assert ran.json["verdict"] == {"status": "unknown", "message": message}
 
 
