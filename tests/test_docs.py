@@ -322,7 +322,7 @@ def test_the_warnings_topic_lists_every_code() -> None:
 
 
 def test_the_warnings_topic_lists_the_dangerous_codes_together() -> None:
-    dangerous = topic_text("warnings").split("dangerous to sign:")[1].split("These are to be known")[0]
+    dangerous = topic_text("warnings").split("dangerous to sign:")[1].split("Know these before you sign")[0]
     assert set(re.findall(r"^  ([A-Z_]+) {2,}\S", dangerous, re.MULTILINE)) == {code.value for code in DANGEROUS_CODES}
 
 

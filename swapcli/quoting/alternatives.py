@@ -99,8 +99,8 @@ class Alternative(NamedTuple):
 
     @property
     def shown_amounts(self) -> tuple[int | None, int | None]:
-        """Its output, and the output net of gas. Of services and aggregators these are no promises if anything was to
-        be simulated: they are None without a simulation."""
+        """The output, and the output net of gas. If offers are simulated, those of a service or an aggregator are the
+        simulated amounts, None without a simulation."""
         if self.kind not in REMOTE_KINDS or self.simulation is None:
             return self.amount_out, self.output_net_of_gas
         return (None, None) if self._says_only else (self.amount_paid, self.paid_net_of_gas)

@@ -31,8 +31,8 @@ _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
 
 
 class ReadState(NamedTuple):
-    """What was read at the block of `head`, and from what: `known` are the pools as they were before, `pools` as they
-    were read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
+    """The state that was read at the block of `head`: `known` are the pools as they were before, `pools` as they were
+    read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
 
     `registered_router` is as in `BlockSnapshot`. The block has no hash if that is unknown.
     """
@@ -242,7 +242,7 @@ class BlockSnapshot:
 
     @property
     def read_state(self) -> ReadState:
-        """What was read so far, so that another node can read the same."""
+        """The state read so far, so that another node can read the same."""
         return ReadState(self.network, self.head, self.known, self.pools, self.sales, self.registered_router)
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:

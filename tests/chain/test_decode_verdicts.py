@@ -127,7 +127,7 @@ def test_fresh_payloads_are_never_called_worse(client: Client) -> None:
 
 
 @pytest.mark.fuzz
-def test_worse_routes_are_called_as_much_worse_as_they_are(client: Client) -> None:
+def test_the_reported_loss_of_a_worse_route_is_its_loss(client: Client) -> None:
     rng, count = generator("worse routes"), examples(6, full=200, fuzz=200)
     while count:
         order = random_order(rng, client.trader)

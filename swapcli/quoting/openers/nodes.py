@@ -198,9 +198,9 @@ class NodeOpener:
             )
 
     def witnesses(self, node: AnyNode, network: Network) -> Witnesses | None:
-        """Return the nodes that confirm what `node` has read before a payload is built on it; None without any.
+        """Return the nodes that confirm the reads of `node` before a payload is built on them; None without any.
 
-        They are the one of the setting `witness`, and for public nodes the others of them. Raises `ConfigError`.
+        They are the node of the setting `witness`, and for a public node the other public ones. Raises `ConfigError`.
         """
         named = self.setup.settings.witness
         public = self._public_node if node is self._public_node else None
@@ -212,9 +212,9 @@ class NodeOpener:
         return ChosenWitnesses(self.connector, network, node, public, named)
 
     def service_witnesses(self, network: Network, *, is_public: bool) -> Witnesses | None:
-        """Return the nodes that confirm what a service has read of a network, as `witnesses`.
+        """Return the nodes that confirm a service's reads of a network, as `witnesses`.
 
-        If its nodes are public, they are those, since the service does not know which of them has returned a state.
+        Public nodes confirm each other, since the service does not know which of them has returned a state.
         """
         named = self.setup.settings.witness
         choice = self.rules.public_nodes(network) if is_public else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ServiceWitnesses:
-    """`Witnesses` of what a service has read from nodes: the `named` one, and two of the `public` ones.
+    """`Witnesses` of a service's reads from nodes: the `named` one, and two of the `public` ones.
 
     It does not know which of the public nodes has returned a state. If `public` is None, the nodes are the user's own.
     """
@@ -48,8 +48,10 @@ class ServiceWitnesses:
 
 
 class ChosenWitnesses:
-    """`Witnesses` of what `node` reads: the `named` one, and the others of `public` nodes, which are None unless `node`
-    is them."""
+    """`Witnesses` of the reads of `node`: the `named` one, and the other ones of the `public` nodes.
+
+    `public` is None unless `node` reads from public nodes.
+    """
 
     def __init__(
         self,

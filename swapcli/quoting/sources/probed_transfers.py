@@ -22,7 +22,7 @@ class ProbedTransfers:
         self.trials: dict[str, list[TransferTrial]] = {}
         """The trials that the node has run, by the address of the token."""
         self.tried: dict[str, TransferBehaviour] = {}
-        """What they have shown, by the address of the token."""
+        """The behaviours that these trials showed, by the address of the token."""
         self.on_trials: Callable[[Sequence[TransferTrial]], object] | None = None
         """Receives trials before the node runs them."""
 

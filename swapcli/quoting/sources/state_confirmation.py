@@ -34,7 +34,7 @@ _HINT: Final = "try again, or name a node that you trust with --rpc-url, or anot
 class Confirmation(NamedTuple):
     """How many nodes agree on a state, including the one that it was read from.
 
-    `unconfirmed` says why there is no other one where there should be.
+    `unconfirmed` is the reason if a second node should have confirmed it and none did.
     """
 
     witnesses: int
@@ -42,7 +42,7 @@ class Confirmation(NamedTuple):
 
 
 class BuiltState(NamedTuple):
-    """What a payload was built from: `pools` are those of its route, by key, as they were `read`.
+    """The state that a payload was built from: `pools` are those of its route, by key, as they were `read`.
 
     The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
     order would pay more with other states of pools, by key, None for one that cannot be read; it is None if the route
@@ -58,11 +58,11 @@ class BuiltState(NamedTuple):
 
 
 class _Difference(Exception):
-    """A witness contradicts the first node: `str` says what differs."""
+    """A witness contradicts the first node; `str` describes the difference."""
 
 
 class StateConfirmation:
-    """Has states confirmed by `witnesses`. The first of them reads while the first node is still being read.
+    """Confirms states with `witnesses`. The first of them reads while the first node is still being read.
 
     Example: `confirmation.begin(snapshot)`, read the pools, then `confirmation.finish(state)`.
     """
@@ -75,7 +75,7 @@ class StateConfirmation:
         self._mirrored_trials: Pending[TransferReport] | None = None
 
     def begin(self, snapshot: BlockSnapshot) -> None:
-        """Have a witness read the block of a snapshot, and what is read into it from now on."""
+        """Have a witness read the block of a snapshot, and then the same pools as the snapshot."""
         if self._mirrored is snapshot:
             return
         self._discard()
@@ -191,11 +191,11 @@ class StateConfirmation:
         block = first.head.block
         if block.hash and head.block != block:
             what = "the hash" if head.block.hash != block.hash else "the time"
-            raise _Difference(f"has another block {block.number:,}: {what} differs")
+            raise _Difference(f"has a different block {block.number:,}: {what} differs")
         if block.timestamp not in (0, head.block.timestamp):
-            raise _Difference(f"has another block {block.number:,}: the time differs")
+            raise _Difference(f"has a different block {block.number:,}: the time differs")
         if first.head.code is not None and head.code is not None and head.code != first.head.code:
-            raise _Difference(f"has other code of the router {first.network.router}")
+            raise _Difference(f"has different code of the router {first.network.router}")
         with suppress(UpstreamError):  # what has failed is read again, and raises then
             witness.finish()
         try:
@@ -204,26 +204,27 @@ class StateConfirmation:
             self._check_router(again, first)
             self._check_tokens(witness, again, state)
         except ChainReorganized as error:
-            raise _Difference(f"has another block {block.number:,}") from error
+            raise _Difference(f"has a different block {block.number:,}") from error
 
     def _check_pools(self, again: BlockSnapshot, state: BuiltState) -> None:
         first = state.read
         for key, pool in state.pools.items():
             if key in again.pools and again.pools[key] != pool:
                 reason = f": {again.reasons[key]}" if key in again.reasons else ""
-                raise _Difference(f"reports another state of the pool {key}{reason}")
+                raise _Difference(f"reports a different state of the pool {key}{reason}")
         others = {
             key: pool
             for key, pool in again.pools.items()
             if key not in state.pools and pool != first.pools.get(key, pool)
         }
         if others and state.improves is not None and state.improves(others):
-            raise _Difference(f"reports another state of the pool {next(iter(others))}, with which the order pays more")
+            key = next(iter(others))
+            raise _Difference(f"reports a different state of the pool {key}, with which the order pays more")
 
     def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
         registered, registry = first.registered_router, first.network.dialect_router.registry
         if registered is not None and registry is not None and again.read_router(registry) != registered:
-            raise _Difference(f"names another router in the registry {registry}")
+            raise _Difference(f"reports a different router in the registry {registry}")
 
     def _check_tokens(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
         """Compare the decimals of the tokens, and how they transfer."""
@@ -250,4 +251,4 @@ class StateConfirmation:
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
-                raise _Difference(f"reports other transfers of the token {token}")
+                raise _Difference(f"reports different transfers of the token {token}")

@@ -49,11 +49,11 @@ class Witnesses(Protocol):
 
     @property
     def description(self) -> str:
-        """What has been read, for messages, if there is no `first_host`."""
+        """The nodes that were read, for messages, if there is no `first_host`."""
 
     @property
     def required(self) -> int:
-        """How many nodes must agree on a state, including the one that has read it, if there are that many."""
+        """The number of nodes that must agree on a state, including the node that was read, if there are that many."""
 
     def candidates(self) -> Iterator[WitnessNode]:
         """Yield the nodes that may confirm the state, in the order to try them. The caller closes them."""

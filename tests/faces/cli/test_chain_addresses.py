@@ -49,7 +49,7 @@ def test_an_address_may_name_its_chain(place: str, calldata: bytes) -> None:
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "tokens"])
-def test_a_wrong_checksum_is_never_talked_away(place: str, calldata: bytes) -> None:
+def test_no_hint_bypasses_a_wrong_checksum(place: str, calldata: bytes) -> None:
     """In lower case it would be accepted, and with it a mistyped or forged address. `tokens` searches for any text."""
     wrong = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"
     words = (word if "CHAIN" not in word else wrong for word in PLACES[place])

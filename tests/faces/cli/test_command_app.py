@@ -133,7 +133,7 @@ def test_behind_two_dashes_an_option_is_an_argument() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyError("0xabc"), RecursionError()])
-def test_a_defect_ends_as_the_command_says(error: Exception) -> None:
+def test_a_command_may_handle_a_defect(error: Exception) -> None:
     def broken() -> None:
         raise error
 
@@ -143,7 +143,7 @@ def test_a_defect_ends_as_the_command_says(error: Exception) -> None:
 
 
 @pytest.mark.parametrize("error", [InvalidInput("not whole"), UsageError("no calldata"), BrokenPipeError()])
-def test_errors_with_a_meaning_are_no_defects(error: Exception) -> None:
+def test_expected_errors_are_not_defects(error: Exception) -> None:
     def refused() -> None:
         raise error
 

@@ -86,7 +86,7 @@ def without(form: Any, *names: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [each for each in FORMS if not isinstance(FORMS[each], str)])
-def test_without_a_contract_or_a_value_it_is_another_transaction(name: str) -> None:
+def test_no_contract_is_a_deployment_and_no_value_is_zero(name: str) -> None:
     deployment = parse_payload(text_of(without(FORMS[name], "to"))).payload
     assert (deployment.to, deployment.is_whole, deployment.calldata) == (None, True, DATA)
     assert parse_payload(text_of(without(FORMS[name], "value"))).payload.value == 0
@@ -101,7 +101,7 @@ def test_nothing_may_be_written_out(nothing: str | None) -> None:
 @pytest.mark.parametrize(
     "text", [DATA, json.dumps(DATA), json.dumps({"data": DATA}), json.dumps({"calldata": DATA, "network": "base"})]
 )
-def test_calldata_alone_is_no_transaction(text: str) -> None:
+def test_calldata_alone_is_not_a_transaction(text: str) -> None:
     payload = parse_payload(text).payload
     assert (payload.calldata, payload.is_whole, payload.to, payload.value) == (DATA, False, None, None)
 
@@ -291,7 +291,7 @@ def test_a_list_has_the_sender_of_its_transactions() -> None:
 # --- felts
 
 
-def test_a_felt_more_in_an_account_transaction_is_named() -> None:
+def test_an_extra_felt_in_an_account_transaction_is_named() -> None:
     invoke = STARKNET_FORMS["version 3"]
     for felts in ([*invoke["calldata"], "0x0"], invoke["calldata"][:-1], ["0x3", *invoke["calldata"][1:]]):
         given = parse_payload(json.dumps({**invoke, "calldata": felts}))

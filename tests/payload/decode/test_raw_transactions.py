@@ -88,7 +88,7 @@ def test_changed_bytes_are_another_transaction_or_none() -> None:
             assert parse_raw(f"0x{cut.hex()}") is None
 
 
-def test_calldata_is_no_transaction() -> None:
+def test_calldata_is_not_a_transaction() -> None:
     rng = Random("calldata")
     assert parse_raw(CALLDATA) is None
     for selector in ("02f87083", "01f8a904", "c0000000", "f86c0985", "04f90123", "02c0", "c0"):
@@ -121,6 +121,6 @@ def test_fields_beside_the_bytes_are_compared() -> None:
         assert "than the fields beside it" in given.oddities[0]
 
 
-def test_text_that_is_no_transaction_is_an_error() -> None:
+def test_text_that_is_not_a_transaction_is_an_error() -> None:
     with pytest.raises(InvalidInput):
         parse_payload(json.dumps({"method": "eth_sendRawTransaction", "params": ["hello"]}))

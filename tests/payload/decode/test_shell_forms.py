@@ -135,7 +135,7 @@ CAST_CHANGES: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", CAST_CHANGES)
-def test_all_else_in_commands_of_cast_is_named(name: str) -> None:
+def test_everything_else_in_cast_commands_is_named(name: str) -> None:
     change, place = CAST_CHANGES[name]
     assert change(CAST) != CAST
     given = parse_payload(change(CAST))
@@ -175,7 +175,7 @@ SHELL_CHANGES: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", SHELL_CHANGES)
-def test_all_else_in_assignments_is_named(name: str) -> None:
+def test_everything_else_in_assignments_is_named(name: str) -> None:
     change, place = SHELL_CHANGES[name]
     assert change(SHELL) != SHELL
     given = parse_payload(change(SHELL))

@@ -88,7 +88,7 @@ def test_amounts_that_are_not_enforced_are_named_with_what_is() -> None:
         ({"min_received": 1 << 255}, [f"the minimum is more than any token has: {1 << 255} base units"]),
     ],
 )
-def test_amounts_that_cannot_be_are_dangers(changes: dict[str, Any], sentences: list[str]) -> None:
+def test_impossible_amounts_are_dangers(changes: dict[str, Any], sentences: list[str]) -> None:
     found = list(rate_warnings(REVIEW, ORDER._replace(**changes)))
     assert [each.message for each in found] == sentences
     assert {each.code for each in found} <= {"RATE_ABSURD"}
@@ -116,7 +116,7 @@ def test_payments_cannot_be_more_than_there_is() -> None:
         assert len(list(rate_warnings(review, ORDER))) == count
 
 
-def test_what_nothing_has_brought_in_is_not_replayed() -> None:
+def test_a_token_that_no_swap_bought_is_not_replayed() -> None:
     market = embedded("base")
     (first,), wrapped = REVIEW.swaps, market.network.wrapped_native_address
     pools = [pool for pool in market.pools.values() if USDC.address in pool.tokens and not pool.is_wrapper]

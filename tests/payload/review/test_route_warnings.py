@@ -81,7 +81,7 @@ def pool_of(protocol: str, fee_ppm: int) -> Pool:
         (SETTLER, "aerodromeV3", 400, PoolHint(kind="UNISWAPV3", fork=4, tier=400), False),
     ],
 )
-def test_pools_are_found_by_what_their_factory_keys_them_by(
+def test_pools_are_found_by_the_key_of_their_factory(
     dialect: str, protocol: str, fee_ppm: int, hint: PoolHint, is_meant: bool
 ) -> None:
     network = embedded("base").network

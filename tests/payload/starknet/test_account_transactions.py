@@ -49,7 +49,7 @@ def test_felts_of_no_encoding_are_an_error(felts: tuple[int, ...]) -> None:
         parse_account_calls(felts)
 
 
-def test_a_felt_more_or_less_is_never_read_past() -> None:
+def test_an_extra_or_missing_felt_is_an_error() -> None:
     rng = Random("felts of an account")
     for felts in (CAIRO_1, CAIRO_0):
         for _ in range(60):
