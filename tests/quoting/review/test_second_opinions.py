@@ -65,8 +65,11 @@ def bench(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> It
     with restored(shared_trader) as trader, public_nodes(trader.chain.node.port, 3) as nodes:
         trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
         trap = add_token(trader.world, "TrapCoin", symbol="TRAP")
-        trap.send("setPool", open_pair(trader.world, "TRAP").contract.address)
-        harmless = storage_after(trader, lambda: trap.send("setPool", "0x" + "77" * 20))
+        pair = open_pair(trader.world, "TRAP").contract.address
+        closed = storage_after(trader, lambda: trap.send("setPool", pair))
+        slots = [slot for account in closed.values() for slot in account["stateDiff"]]
+        harmless: Overrides = {trap.address: {"stateDiff": dict.fromkeys(slots, f"0x{0:064x}")}}
+        trap.send("setPool", pair)
         trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
         trader.chain.node.ask("evm_mine")
         assert trader.world.network.router is not None
@@ -97,6 +100,13 @@ def test_one_node_cannot_hide_that_a_token_cannot_be_sold(bench: Bench, tmp_path
         bench.lie({liar: in_simulations(bench.harmless)})
         expected = "VERDICT_BLOCKS" if count == 3 else "NODES_DISAGREE"
         assert bench.build(TRAP, face, count, tmp_path / str(liar)) == expected
+
+
+def test_without_an_honest_node_a_trap_is_built(bench: Bench, tmp_path: Path) -> None:
+    """The lie of the tests above is one that works."""
+    lie = in_simulations(bench.harmless)
+    bench.lie({0: lie, 1: lie})
+    assert bench.build(TRAP, "--check", 2, tmp_path) == ""
 
 
 @pytest.mark.parametrize("face", FACES)
