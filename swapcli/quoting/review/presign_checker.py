@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
@@ -247,10 +247,9 @@ def _check_twice(
     return sharing, agreed
 
 
-_Outcome = TypeVar("_Outcome", bound="PayloadCheck | SwapcliError")
-
-
-def _shared_outcome(one: _Outcome, other: _Outcome) -> _Outcome | None:
+def _shared_outcome(
+    one: PayloadCheck | SwapcliError, other: PayloadCheck | SwapcliError
+) -> PayloadCheck | SwapcliError | None:
     """Return one of two outcomes of the checks that are alike, else None."""
     if isinstance(one, SwapcliError) or isinstance(other, SwapcliError):
         return one if type(one) is type(other) else None

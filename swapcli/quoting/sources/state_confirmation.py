@@ -18,7 +18,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall
+from swapcli.state.rpc.node import ChainHead, ContractCall
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
 from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from swapcli.state.transfers.transfer_probe import TransferTrial
     from swapcli.state.transfers.transfer_trials import TransferReport
 
+_MAX_GAS_PRICE_FACTOR: Final = 10
+"""Nodes of one chain add different tips to the base fee."""
 _HINT: Final = "try again, or name a node that you trust with --rpc-url, or another witness with --witness"
 
 
@@ -45,8 +47,8 @@ class BuiltState(NamedTuple):
     """What a payload was built from: `pools` are those of its route, by key, as they were `read`.
 
     The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
-    order would pay more with other states of pools, by key, None for one that cannot be read; it is None if the route
-    was given.
+    order would pay more with other states of pools, by key, None for one that cannot be read, or at another gas price;
+    it is None if the route was given.
     """
 
     read: ReadState
@@ -54,7 +56,7 @@ class BuiltState(NamedTuple):
     tokens: Sequence[Token]
     trials: Sequence[TransferTrial] = ()
     transfers: Mapping[str, TransferBehaviour] = {}
-    improves: Callable[[Mapping[str, Pool | None]], bool] | None = None
+    improves: Callable[[Mapping[str, Pool | None], int | None], bool] | None = None
 
 
 class _Difference(Exception):
@@ -201,6 +203,7 @@ class StateConfirmation:
         try:
             again = first.read_again(witness, head._replace(gas_price=first.head.gas_price))
             self._check_pools(again, state)
+            self._check_gas_price(head, state)
             self._check_router(again, first)
             self._check_tokens(witness, again, state)
         except ChainReorganized as error:
@@ -217,8 +220,16 @@ class StateConfirmation:
             for key, pool in again.pools.items()
             if key not in state.pools and pool != first.pools.get(key, pool)
         }
-        if others and state.improves is not None and state.improves(others):
+        if others and state.improves is not None and state.improves(others, None):
             raise _Difference(f"reports another state of the pool {next(iter(others))}, with which the order pays more")
+
+    def _check_gas_price(self, head: ChainHead, state: BuiltState) -> None:
+        """Compare gas prices if they decide the route: at a high one, fewer pools pay off."""
+        price, other = state.read.head.gas_price, head.gas_price
+        if state.improves is None or not isinstance(price, int) or not isinstance(other, int):
+            return
+        if price > _MAX_GAS_PRICE_FACTOR * other and state.improves({}, other):
+            raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
 
     def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
         registered, registry = first.registered_router, first.network.dialect_router.registry

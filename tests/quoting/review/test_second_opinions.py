@@ -13,7 +13,7 @@ from swapcli import Market
 from swapcli.core.errors import SwapcliError
 from tests.chain.lying_public_nodes import Overrides, Rewrite, behaving, in_simulations, public_nodes, storage_after
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.server import hangs_up
+from tests.chain.node.server import RpcAnswer, RpcRequest, hangs_up, refusal
 from tests.chain.odd_tokens import add_token, open_pair
 from tests.chain.proxy import Proxy
 from tests.chain.test_live_by_default import User
@@ -41,12 +41,12 @@ class Bench(NamedTuple):
     def build(self, order: tuple[str, ...], face: str, count: int, folder: Path) -> str:
         """Build a payload on the first `count` public nodes; return the code of the error, empty without one."""
         public = [f"http://127.0.0.1:{each.server_port}" for each in self.nodes[:count]]
-        env = {"XDG_DATA_HOME": str(folder)}
         if face != "library":
-            ran = self.user.run("calldata", *order, *TO, face, "--json", public=public, **env)
+            ran = self.user.run("calldata", *order, *TO, face, "--json", public=public, XDG_DATA_HOME=str(folder))
             assert ran.exit_code in (0, 7), ran.stderr
             return str(ran.error["code"]) if ran.exit_code else ""
-        for name, value in (self.user.environment(public, {"check": "always"}) | env).items():
+        environment = self.user.environment(public, {"check": "always"}) | {"XDG_DATA_HOME": str(folder)}
+        for name, value in environment.items():
             self.monkeypatch.setenv(name, value)
         with Market.open(self.user.name) as market:
             try:
@@ -114,6 +114,23 @@ def test_a_swap_that_fails_on_all_nodes_is_not_built(bench: Bench, tmp_path: Pat
     lie = in_simulations(bench.failing)
     bench.lie({0: lie, 1: lie, 2: lie})
     assert bench.build(HONEST, face, 3, tmp_path) in ("VERDICT_BLOCKS", "SIMULATION_FAILED")
+
+
+def without_blocks(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+    """Answer as a node that simulates no blocks."""
+    return [
+        refusal(each, -32_601, "the method eth_simulateV1 does not exist/is not available")
+        if each["method"] == "eth_simulateV1"
+        else proxy.answer([each])[0]
+        for each in requests
+    ]
+
+
+def test_a_node_that_simulates_no_blocks_agrees(bench: Bench, tmp_path: Path) -> None:
+    for older in range(2):
+        bench.lie({older: without_blocks})
+        assert bench.build(HONEST, "--check", 2, tmp_path / f"honest {older}") == ""
+        assert bench.build(TRAP, "--check", 2, tmp_path / f"trap {older}") == "VERDICT_BLOCKS"
 
 
 @pytest.mark.parametrize("face", FACES)

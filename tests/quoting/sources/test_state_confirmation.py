@@ -22,6 +22,7 @@ from tests.chain.lying_public_nodes import (
     Rewrite,
     ahead,
     behaving,
+    in_results,
     moved_by,
     on_state,
     public_nodes,
@@ -215,6 +216,39 @@ def transfer_lie(bench: Bench, rng: Random) -> Rewrite:
     return on_state({bench.trader.world.address(rng.choice(["USDC", "DAI", "WBTC"])): {"code": taxed}})
 
 
+def gas_lie(bench: Bench, rng: Random) -> Rewrite:
+    """So high a gas price that one pool pays more than several, net of gas."""
+    del bench
+    price = hex(rng.choice([1, 10**13, 10**14, 10**15, 10**16]))
+    return in_results("eth_gasPrice", lambda _: price)
+
+
+def router_lie(bench: Bench, rng: Random) -> Rewrite:
+    """Nothing or something else is deployed at the router."""
+    router = bench.trader.world.network.router
+    assert router is not None
+    code = rng.choice(["0x", "0x5f5ffd"])
+
+    def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = on_state({router: {"code": code}})(requests, proxy)
+        for request, answer in zip(requests, answers, strict=True):
+            if request["method"] == "eth_getCode" and request["params"][0].lower() == router:
+                answer["result"] = code
+        return answers
+
+    return rewrite
+
+
+def decimals_lie(bench: Bench, rng: Random) -> Rewrite:
+    """A token is reported to have other decimals: the code answers `decimals()`, and delegates all other calls."""
+    token, elsewhere = bench.trader.world.address(rng.choice(["USDC", "DAI", "WBTC"])), "0x" + "de" * 20
+    own_code = bench.trader.chain.node.ask("eth_getCode", token, "latest")
+    if_decimals = "5f3560e01c63313ce56714603b57"
+    delegate = f"365f5f375f5f365f73{elsewhere[2:]}5af43d5f5f3e6037573d5ffd5b3d5ff3"
+    answer = f"5b60{rng.choice([0, 2, 7, 9, 77]):02x}5f5260205ff3"
+    return on_state({token: {"code": f"0x{if_decimals}{delegate}{answer}"}, elsewhere: {"code": own_code}})
+
+
 LIES = (
     Lie("trades that were not made", trade_lie),
     Lie("reserves", reserves_lie),
@@ -222,6 +256,9 @@ LIES = (
     Lie("liquidity", liquidity_lie),
     Lie("hidden pools", hidden_lie, may_hide_pools=True),
     Lie("transfers", transfer_lie),
+    Lie("gas price", gas_lie),
+    Lie("router code", router_lie),
+    Lie("decimals", decimals_lie),
     Lie("time", lambda _, rng: with_time(rng.choice([-60, -5, 5]))),
     Lie("a block that does not exist", lambda _, rng: ahead(rng.randint(1, 3))),
 )
