@@ -17,7 +17,6 @@ from tests.payload.starknet.pools_on_chain import CORE, ETH, PLAIN, build_chain
 from tests.payload.starknet.test_live_commands import RECIPIENT
 from tests.support.command import CommandResult, run_swapcli
 
-
 CALLDATA = ("calldata", "starknet", "STRK", "ETH", "1000", "--destination", RECIPIENT, "--json")
 
 
