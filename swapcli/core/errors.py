@@ -446,7 +446,7 @@ class UnusualFees(UnsafeSwap):
 
 
 class NodesDisagree(UnsafeSwap):
-    """Nodes report different states of the block that a payload was built on.
+    """Nodes report different states of the block that a payload was built on, or simulate it with different results.
 
     `is_outvoted` means that the state of two other nodes contradicts the payload's, or that none of them has its block:
     then another quote on one of those nodes may be confirmed.

@@ -235,6 +235,8 @@ def _check_twice(
         try:
             return check(node)
         except (SimulationError, InsufficientBalance) as error:
+            if isinstance(error, SimulationError) and "block" not in error.details:
+                raise  # the node cannot simulate the swap, which says nothing about it
             return error
 
     opinions = find_opinions(separate, outcome, _shared_outcome)

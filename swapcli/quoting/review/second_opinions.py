@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
-from swapcli.core.errors import NodesDisagree, UpstreamError
+from swapcli.core.errors import NodesDisagree, SwapcliError, UpstreamError
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.witness_node import Pending
 
@@ -43,11 +43,11 @@ def find_opinions(
 ) -> Opinions[T]:
     """Run `check` on two nodes, and on the next ones if those differ or fail.
 
-    `combine` returns the one of two results that both agree on; None if they differ. Nodes that raise `UpstreamError`
-    do not count. If all of them do, the first error is raised. The caller closes the nodes.
+    `combine` returns the one of two results that both agree on; None if they differ. Nodes on which `check` raises an
+    error do not count. If it does so on all of them, the first error is raised. The caller closes the nodes.
     """
     found: list[Opinion[T]] = []
-    failures: list[UpstreamError] = []
+    failures: list[SwapcliError] = []
     running: list[tuple[WitnessNode, Pending[T]]] = []
     for witness in nodes:
         running.append((witness, _start(witness, check)))
@@ -82,13 +82,13 @@ def _single(witness: WitnessNode) -> SingleRpcNode:
 
 
 def _collect(
-    running: list[tuple[WitnessNode, Pending[T]]], found: list[Opinion[T]], failures: list[UpstreamError]
+    running: list[tuple[WitnessNode, Pending[T]]], found: list[Opinion[T]], failures: list[SwapcliError]
 ) -> None:
     """Wait for the checks that run."""
     for witness, pending in running:
         try:
             found.append(Opinion(witness.host, _single(witness), pending.result()))
-        except UpstreamError as error:
+        except SwapcliError as error:
             failures.append(error)
     running.clear()
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from swapcli import Market
 from swapcli.core.errors import SwapcliError
-from tests.chain.lying_public_nodes import Overrides, Rewrite, behaving, in_simulations, public_nodes, storage_after
+from tests.chain.lying_public_nodes import (
+    Overrides,
+    Rewrite,
+    behaving,
+    in_results,
+    in_simulations,
+    public_nodes,
+    storage_after,
+)
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.server import RpcAnswer, RpcRequest, hangs_up, refusal
+from tests.chain.node.server import RpcAnswer, RpcRequest, refusal
 from tests.chain.odd_tokens import add_token, open_pair
 from tests.chain.proxy import Proxy
 from tests.chain.test_live_by_default import User
@@ -109,6 +117,23 @@ def test_without_an_honest_node_a_trap_is_built(bench: Bench, tmp_path: Path) ->
     assert bench.build(TRAP, "--check", 2, tmp_path) == ""
 
 
+@pytest.mark.parametrize("liar", range(2))
+def test_the_fees_of_one_node_are_not_signed(bench: Bench, tmp_path: Path, liar: int) -> None:
+    fees = []
+    for lies in (False, True):
+        bench.lie({liar: in_results("eth_feeHistory", with_high_fees)} if lies else {})
+        public = [f"http://127.0.0.1:{each.server_port}" for each in bench.nodes[:2]]
+        words = ("calldata", *HONEST, *TO, "--from", USER, "--json")
+        ran = bench.user.run(*words, public=public, XDG_DATA_HOME=str(tmp_path / str(lies)))
+        assert ran.exit_code == 0, ran.stderr
+        fees.append([each["maxFeePerGas"] for each in ran.json["transactions"]])
+    assert fees[0] == fees[1]
+
+
+def with_high_fees(history: Any) -> Any:
+    return history | {"baseFeePerGas": [hex(int(each, 16) + 10**15) for each in history["baseFeePerGas"]]}
+
+
 @pytest.mark.parametrize("face", FACES)
 def test_a_swap_that_fails_on_all_nodes_is_not_built(bench: Bench, tmp_path: Path, face: str) -> None:
     lie = in_simulations(bench.failing)
@@ -133,9 +158,19 @@ def test_a_node_that_simulates_no_blocks_agrees(bench: Bench, tmp_path: Path) ->
         assert bench.build(TRAP, "--check", 2, tmp_path / f"trap {older}") == "VERDICT_BLOCKS"
 
 
+def without_simulations(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+    """Answer as a node that simulates nothing."""
+    return [
+        refusal(each, -32_601, "the method is not available")
+        if each["method"] == "eth_simulateV1" or len(each["params"]) > 2
+        else proxy.answer([each])[0]
+        for each in requests
+    ]
+
+
 @pytest.mark.parametrize("face", FACES)
-def test_a_node_that_does_not_respond_has_no_opinion(bench: Bench, tmp_path: Path, face: str) -> None:
-    for dead in range(2):
-        bench.lie({})
-        bench.nodes[dead].always = hangs_up
-        assert bench.build(HONEST, face, 2, tmp_path / str(dead)) == ""
+def test_a_node_that_cannot_simulate_has_no_opinion(bench: Bench, tmp_path: Path, face: str) -> None:
+    bench.lie({1: without_simulations})
+    assert bench.build(HONEST, face, 2, tmp_path) == ""
+    bench.lie({0: without_simulations, 1: in_simulations(bench.failing)})
+    assert bench.build(HONEST, face, 2, tmp_path) in ("VERDICT_BLOCKS", "SIMULATION_FAILED")

@@ -144,6 +144,23 @@ def test_two_honest_nodes_confirm_a_payload(bench: Bench, tmp_path: Path) -> Non
     assert bench.truth["witnesses"] == 1
 
 
+def test_a_node_of_ones_own_gets_no_further_request(bench: Bench, tmp_path: Path) -> None:
+    """A payload takes one exchange more than its route, which tries the approval. No public node is read."""
+    for node in bench.nodes:
+        node.failures, node.always = [], None
+    own, *public = bench.nodes
+    words = (*PAIR, "--json", "--rpc-url", f"http://127.0.0.1:{own.server_port}")
+    sent = []
+    for command in (("route", *words), ("route", *words), ("calldata", *words, *TO, "--check", "never")):
+        for node in bench.nodes:
+            node.exchanges.clear()
+        ran = bench.run(*command, count=3, folder=tmp_path)
+        assert ran.exit_code == 0, ran.stderr
+        sent.append(len(own.exchanges))
+        assert [node.exchanges for node in public] == [[], []]
+    assert sent[2] == sent[1] + 1
+
+
 class Lie(NamedTuple):
     """A way to lie, made for a bench with random figures. Without pools that it hides, a route may be as good."""
 
