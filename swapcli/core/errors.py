@@ -446,7 +446,7 @@ class UnusualFees(UnsafeSwap):
 
 
 class NodesDisagree(UnsafeSwap):
-    """Nodes report different states of the block that a payload was built on.
+    """Nodes report different states of the block that a payload was built on, or simulate it with different results.
 
     `is_outvoted` means that two other nodes contradict the state of the payload, or that they lack its block. A new
     quote on one of those nodes may then be confirmed.

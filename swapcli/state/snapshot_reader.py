@@ -34,7 +34,8 @@ class ReadState(NamedTuple):
     """The state that was read at the block of `head`: `known` are the pools as they were before, `pools` as they were
     read, and `sales` those that protocols of sampled pools have quoted, all by the key of the pool.
 
-    `registered_router` is as in `BlockSnapshot`. The block has no hash if that is unknown.
+    `registered_router` is as in `BlockSnapshot`. `answers` are those of all calls, None if they were not remembered.
+    The block has no hash if that is unknown.
     """
 
     network: Network
@@ -43,6 +44,7 @@ class ReadState(NamedTuple):
     pools: Mapping[str, Pool | None]
     sales: Mapping[str, Sequence[Sale]] = {}
     registered_router: RegisteredRouter | None = None
+    answers: Mapping[ContractCall, ReturnData] | None = None
 
     @classmethod
     def of_pools(
@@ -81,7 +83,7 @@ class BlockSnapshot:
     the node returned the block. `is_pinned` is false once a node has answered from another block. `has_router_changed`
     means that the router is not the contract whose reading the network has.
     `known` are the pools as they were before they were read, and `sales` those that protocols have quoted.
-    `on_read` receives all calls before they are made.
+    `on_read` receives all calls before they are made, and `answers` what they have returned, unless it is None.
     """
 
     node: Node
@@ -99,6 +101,7 @@ class BlockSnapshot:
     known: dict[str, Pool] = field(default_factory=dict)
     sales: dict[str, list[Sale]] = field(default_factory=dict)
     on_read: Callable[[Sequence[ContractCall]], object] | None = None
+    answers: dict[ContractCall, ReturnData] | None = None
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
@@ -236,14 +239,19 @@ class BlockSnapshot:
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
             if self.on_read is not None:
                 self.on_read(calls)
-            return reader.call(calls)
+            found = reader.call(calls)
+            if self.answers is not None:
+                self.answers.update(zip(calls, found, strict=True))
+            return found
 
         return call
 
     @property
     def read_state(self) -> ReadState:
         """The state read so far, so that another node can read the same."""
-        return ReadState(self.network, self.head, self.known, self.pools, self.sales, self.registered_router)
+        return ReadState(
+            self.network, self.head, self.known, self.pools, self.sales, self.registered_router, self.answers
+        )
 
     def market(self, known: MarketState, keys: Collection[str], *, has_gas_price: bool = False) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block.

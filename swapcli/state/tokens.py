@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 from unicodedata import category
@@ -37,8 +38,22 @@ def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token
         yield from run_batched([(address, _token(address)) for address in batch], reader.call)
 
 
-def token_calls(address: str) -> list[ContractCall]:
-    """Return the calls with which `load_tokens` reads a token."""
+def decimals_call(address: str) -> ContractCall:
+    """Return the call that reads a token's decimals."""
+    return _token_calls(address)[0]
+
+
+def load_decimals(reader: BlockReader, addresses: Sequence[str]) -> dict[str, int]:
+    """Return the decimals of tokens at canonical addresses, without those that cannot be read. Raises `UpstreamError`
+    of the node."""
+    found = {}
+    for address, answer in zip(addresses, reader.call([decimals_call(each) for each in addresses]), strict=True):
+        with suppress(InvalidUpstreamResponse):
+            found[address] = read_word(answer, _DECIMALS)
+    return found
+
+
+def _token_calls(address: str) -> list[ContractCall]:
     if len(address) == _STARKNET_ADDRESS_LENGTH:
         return [starknet_call(address, each.removesuffix("()")) for each in (_DECIMALS, _SYMBOL, _NAME)]
     return [ContractCall(address, each) for each in _CALLDATA]
@@ -48,7 +63,7 @@ def _token(address: str) -> BatchRead[Token]:
     """Read a token in one round. Only the decimals are needed: a token without a readable symbol has its short address
     as symbol, and is named by its address."""
     read_text = read_felt_text if len(address) == _STARKNET_ADDRESS_LENGTH else read_abi_text
-    decimals, symbol, name = yield token_calls(address)
+    decimals, symbol, name = yield _token_calls(address)
     decimal_places = read_word(decimals, _DECIMALS)
     if decimal_places > MAX_DECIMALS:
         raise invalid_response(

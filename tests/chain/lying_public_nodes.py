@@ -69,9 +69,32 @@ def _overridden(request: RpcRequest, overrides: Overrides) -> RpcRequest:
         return request
     call, tag, *given = request["params"]
     own: Overrides = given[0] if given else {}
-    return request | {
-        "params": [call, tag, {**overrides, **{k: {**overrides.get(k, {}), **v} for k, v in own.items()}}]
-    }
+    return request | {"params": [call, tag, _merged(overrides, own)]}
+
+
+def in_simulations(overrides: Overrides) -> Rewrite:
+    """Simulate on a state with these overrides, and answer all other calls truly."""
+
+    def simulated(request: RpcRequest) -> RpcRequest:
+        if request["method"] == "eth_call" and len(request["params"]) > 2:
+            return _overridden(request, overrides)
+        if request["method"] != "eth_simulateV1":
+            return request
+        given, *others = request["params"]
+        blocks = [
+            block | {"stateOverrides": _merged(overrides, block.get("stateOverrides", {}))}
+            for block in given["blockStateCalls"]
+        ]
+        return request | {"params": [given | {"blockStateCalls": blocks}, *others]}
+
+    def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        return proxy.answer([simulated(each) for each in requests])
+
+    return rewrite
+
+
+def _merged(overrides: Overrides, own: Overrides) -> Overrides:
+    return {**overrides, **{k: {**overrides.get(k, {}), **v} for k, v in own.items()}}
 
 
 def in_results(method: str, change: Callable[[Any], Any]) -> Rewrite:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,12 @@ from mcp import Client as McpClient
 
 from swapcli.core.model.network import Deployment
 from swapcli.faces.cli.tools.tool_table import TOOLS
+from tests.chain.lying_public_nodes import behaving, moved_by, on_state, public_nodes
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import add_token, forget_tokens, open_pair
 from tests.chain.proxy import Proxy, open_proxy
-from tests.chain.settings import write_settings
+from tests.chain.settings import describe_network, write_settings
 from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.trader import USER, Trader
 from tests.state.rpc.test_read_only import READING_METHODS
@@ -181,6 +184,35 @@ def test_a_token_that_no_store_has_is_looked_up(agent: Agent, tmp_path: Path) ->
     assert (missing["code"], missing["next"]["tool"]) == ("UNKNOWN_TOKEN", "tokens")
     assert (quoted["inputAmount"], quoted["state"]["kind"]) == ("5 NEW", "live")
     assert next(stores.glob("*.sqlite")).read_bytes() == before
+
+
+def test_one_lying_public_node_decides_nothing(agent: Agent, tmp_path: Path) -> None:
+    trader, chain = agent.client.trader, agent.client.trader.chain
+    chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
+    chain.node.ask("evm_mine")
+    order = agent.order("WETH", "USDC", "1.5", destination=BOB)
+    calls = [("build_transaction", order | {"detail": "full"}), ("check", order)]
+    settings = tmp_path / "config.yaml"
+    env = {"SWAPCLI_CONFIG": str(settings), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(tmp_path)}
+    with public_nodes(chain.node.port, 2) as nodes:
+        network = describe_network(trader.world.network) | {
+            "public_rpc_urls": [f"http://127.0.0.1:{each.server_port}" for each in nodes],
+            "block_time_s": 600,
+        }
+        settings.write_text(
+            json.dumps({"networks": {agent.client.name: network}, "store_dir": str(agent.client.folder / "stores")})
+        )
+
+        async def run() -> list[list[tuple[bool, dict[str, Any]]]]:
+            async with mcp_client(env=env) as opened:
+                honest = [await _answer(opened, name, arguments) for name, arguments in calls]
+                nodes[1].always = behaving(on_state(moved_by(trader, "WETH", "USDC", 25)))
+                return [honest, [await _answer(opened, name, arguments) for name, arguments in calls]]
+
+        honest, lied = asyncio.run(run())
+    assert [is_error for is_error, _ in honest] == [False, False], honest
+    assert honest[0][1]["witnesses"] == 2
+    assert [(is_error, answer.get("code")) for is_error, answer in lied] == [(True, "NODES_DISAGREE")] * 2
 
 
 def test_a_past_block_is_not_live(agent: Agent) -> None:

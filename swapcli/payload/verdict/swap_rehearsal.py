@@ -50,6 +50,7 @@ from swapcli.payload.verdict.verdict import (
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 from swapcli.state.transfers.transfer_trials import pool_holder
 
+NOT_REHEARSED: Final = "the swap was not rehearsed"
 _MAX_SALES: Final = 2
 """Pools to sell in: the largest of the route decide."""
 _TRANSFER: Final = "a9059cbb"
@@ -165,7 +166,7 @@ def _tag(origin: StateSource) -> BlockTag:
 def not_rehearsed(error: SwapcliError) -> Verdict:
     """Return the verdict on a swap that no node has rehearsed, because of an error."""
     hint = error.hint or "try again, or check it with another node"
-    message = f"the swap was not rehearsed: {error.message}"
+    message = f"{NOT_REHEARSED}: {error.message}"
     return Verdict((Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint),), VerdictFacts())
 
 

@@ -18,7 +18,8 @@ class VerdictStatus(StrEnum):
     BLOCK = "block"
 
 
-_ORDER: Final = tuple(VerdictStatus)
+SEVERITY: Final = tuple(VerdictStatus)
+"""The statuses, the worst one last."""
 
 
 class ReasonCode(StrEnum):
@@ -53,7 +54,7 @@ class Reason(NamedTuple):
 
 def worst_first(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     """Return the reasons with those that block a swap first; those of one status keep their order."""
-    return tuple(sorted(reasons, key=lambda reason: -_ORDER.index(reason.status)))
+    return tuple(sorted(reasons, key=lambda reason: -SEVERITY.index(reason.status)))
 
 
 class TriedSale(NamedTuple):
@@ -110,7 +111,7 @@ class Verdict(NamedTuple):
     @property
     def status(self) -> VerdictStatus:
         """The worst status of all reasons."""
-        return max((reason.status for reason in self.reasons), key=_ORDER.index, default=VerdictStatus.OK)
+        return max((reason.status for reason in self.reasons), key=SEVERITY.index, default=VerdictStatus.OK)
 
     def of_status(self, status: VerdictStatus) -> tuple[Reason, ...]:
         """Return the reasons with this status."""

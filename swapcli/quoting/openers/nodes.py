@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -32,7 +32,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 if TYPE_CHECKING:
     from swapcli.state.rpc.connect_nodes import AnyNode, AnyPublicNode, NodeConnector, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcNode
-    from swapcli.state.rpc.witness_node import Witnesses
+    from swapcli.state.rpc.witness_node import Witnesses, WitnessNode
 
 _NAMED_HOSTS_FILE = "named-hosts.json"
 _CHECK_REQUESTS = 4
@@ -47,6 +47,7 @@ class NodeOpener:
         self.setup = setup
         self._named_hosts = NamedHosts(setup.data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self._public_node: AnyPublicNode | None = None
+        self._quoted_node: AnyPublicNode | None = None
         self._skipped_variable = ""
         self._has_no_node = False
 
@@ -160,13 +161,31 @@ class NodeOpener:
         choice = self.rules.public_nodes(network)
         if choice is None:
             raise no_known_node(network)
-        public = cast("PublicRpcNode", self._public_node or self.connector.connect_public(network, choice.urls))
+        read = self._quoted_node or self._public_node
+        public = cast("PublicRpcNode", read or self.connector.connect_public(network, choice.urls))
         try:
             with public.checking(max_requests):
                 yield public
         finally:
-            if public is not self._public_node:
+            if public is not read:
                 public.close()
+
+    @contextmanager
+    def separate_nodes(self, network: Network) -> Iterator[Iterator[WitnessNode] | None]:
+        """Yield the public nodes one by one, those first that were not read for the quote.
+
+        Yield None if a node that the user has named checks swaps, or if there is only one public node.
+        """
+        choice = None if self.rules.named_nodes(network) is not None else self.rules.public_nodes(network)
+        if choice is None or len(choice.urls) < 2:
+            yield None
+            return
+        public = self._quoted_node or self.connector.connect_public(network, choice.urls)
+        with ExitStack() as stack:
+            if public is not self._quoted_node:
+                stack.callback(public.close)
+            found = public.open_witnesses(network.multicall, includes_reader=True)
+            yield (_closed_by(stack, each) for each in found)
 
     def open_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
         """Return the node of a choice. Raises `ConfigError` if none of its URLs is an http URL."""
@@ -189,6 +208,10 @@ class NodeOpener:
         """Return whether `open_first` returned a node that the user named, rather than public ones or none."""
         return self._public_node is None and not self._has_no_node
 
+    def is_named(self, node: AnyNode) -> bool:
+        """Return whether the user has named a node that was opened last, rather than it being public."""
+        return node is not self._public_node
+
     def name_public_host(self, network: Network) -> None:
         """Say once a day that a public node has been read."""
         if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
@@ -204,6 +227,7 @@ class NodeOpener:
         """
         named = self.setup.settings.witness
         public = self._public_node if node is self._public_node else None
+        self._quoted_node = public
         if named is None and (public is None or len(network.public_nodes) < 2):
             return None
         from swapcli.quoting.openers.witnesses import ChosenWitnesses
@@ -254,6 +278,11 @@ class NodeOpener:
     def why_not_live(self, network: Network, error: UpstreamError) -> str:
         """Return why there are no live prices, in a sentence: the error of the last nodes, and a skipped variable."""
         return "; ".join(filter(None, [f"no live prices for {network.name}: {error.message}", self._skipped_variable]))
+
+
+def _closed_by(stack: ExitStack, node: WitnessNode) -> WitnessNode:
+    stack.callback(node.close)
+    return node
 
 
 def check_has_eth_nodes(network: Network) -> None:

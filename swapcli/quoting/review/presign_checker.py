@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from swapcli.core.errors import SimulationError, SwapcliError, UpstreamError
+from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.state.agreements_file import AgreementsFile
     from swapcli.state.rpc.node import StateOverride
-    from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.rpc_node import RpcNode, SingleRpcNode
+    from swapcli.state.rpc.witness_node import WitnessNode
 
 _HINT_OWN_VARIANTS: Final = (
     "only the service's variant of the router was simulated, as others need the state of the pools: quote without"
@@ -44,7 +46,10 @@ _HINT_OWN_VARIANTS: Final = (
 
 
 class PayloadChecker(NamedTuple):
-    """The requested checks, and the node for them. `second_node` may deny what the first one reports."""
+    """The requested checks, and the node for them. `second_node` may deny what the first one reports.
+
+    `separate_nodes` opens public nodes, two of which must come to the same result; None in its place for other nodes.
+    """
 
     requested: CheckOptions
     node: RpcNode
@@ -52,6 +57,7 @@ class PayloadChecker(NamedTuple):
     memory: VariantMemory
     second_node: RpcNode | None = None
     agreements: AgreementsFile | None = None
+    separate_nodes: Callable[[], AbstractContextManager[Iterator[WitnessNode] | None]] = nullcontext
 
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, variants: RoutePayloads | None
@@ -100,30 +106,34 @@ class PayloadChecker(NamedTuple):
         from swapcli.payload.checks.presign_checks import check_payload
         from swapcli.payload.checks.simulated_variants import TradedTokens
 
-        with closing(self.node):
-            ends = TradedTokens(*tokens, self.network.native)
+        ends = TradedTokens(*tokens, self.network.native)
+
+        def check(node: SingleRpcNode) -> PayloadCheck:
+            return check_payload(
+                node,
+                self.requested,
+                payload,
+                origin,
+                ends,
+                gas_wei,
+                is_rounded=payload.rounding is not None,
+                variants=variants,
+            )
+
+        with closing(self.node), self.separate_nodes() as separate:
             try:
-                checked = check_payload(
-                    self.node,
-                    self.requested,
-                    payload,
-                    origin,
-                    ends,
-                    gas_wei,
-                    is_rounded=payload.rounding is not None,
-                    variants=variants,
-                )
+                nodes, checked = ([self.node], check(self.node)) if separate is None else _check_twice(separate, check)
             except SimulationError as error:
                 if origin.service_url is not None and has_variants(self.network):
                     error.hint = _HINT_OWN_VARIANTS
                 raise
             if variants is not None and self.requested.simulate:
-                self.memory.learn(self.node, variants, checked, int(SYSTEM_CLOCK.now_s()))
+                self.memory.learn(nodes[0], variants, checked, int(SYSTEM_CLOCK.now_s()))
                 self._remember_agreement(variants, checked, origin)
             elif variants is not None:
-                checked = checked._replace(read_payload=self.memory.without_stale(self.node, variants))
+                checked = checked._replace(read_payload=self.memory.without_stale(nodes[0], variants))
             payload = checked.read_payload.payload if checked.read_payload else payload
-            return checked._replace(signing=self._plan_signing(payload, checked, wei_usd))
+            return checked._replace(signing=self._plan_signing(nodes, payload, checked, wei_usd))
 
     def _remember_agreement(self, variants: RoutePayloads, checked: PayloadCheck, origin: StateSource) -> None:
         """Remember the protocols of a route that paid its quote to the unit, if the simulation has shown it."""
@@ -137,17 +147,40 @@ class PayloadChecker(NamedTuple):
         self.agreements.add(self.network.chain_id, found)
 
     def _plan_signing(
-        self, payload: UnsignedTransaction, checked: PayloadCheck, wei_usd: float | None
+        self, nodes: Sequence[SingleRpcNode], payload: UnsignedTransaction, checked: PayloadCheck, wei_usd: float | None
     ) -> SigningPlan | None:
-        """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`."""
+        """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`.
+
+        If the figures of the first node are unusual, those of the second one count.
+        """
+        if self.requested.sender is None:
+            return None
+        plan = self._read_plan(nodes[0], nodes[1:], payload, checked, wei_usd)
+        if plan.excesses and len(nodes) > 1:
+            with suppress(UpstreamError):
+                plan = self._read_plan(nodes[1], (), payload, checked, wei_usd)
+        if plan.excesses and not self.requested.allows_fees:
+            from swapcli.payload.checks.simulated_variants import check_router
+            from swapcli.payload.signing.signing_fields import check_excesses
+
+            check_router(nodes[0], payload, nodes[0].read_head(checked.tag).block)
+            check_excesses(plan)
+        return plan
+
+    def _read_plan(
+        self,
+        node: SingleRpcNode,
+        others: Sequence[SingleRpcNode],
+        payload: UnsignedTransaction,
+        checked: PayloadCheck,
+        wei_usd: float | None,
+    ) -> SigningPlan:
         from swapcli.core.routing.gas import before_refunds
-        from swapcli.payload.checks.simulated_variants import check_router
-        from swapcli.payload.signing.signing_fields import SwapGas, check_excesses, read_signing_plan
+        from swapcli.payload.signing.signing_fields import SwapGas, read_signing_plan
         from swapcli.payload.signing.signing_limits import FeeLimits
 
         sender = self.requested.sender
-        if sender is None:
-            return None
+        assert sender is not None
         transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
         gas = SwapGas(
             checked.simulation.gas_used if checked.simulation else None,
@@ -157,11 +190,11 @@ class PayloadChecker(NamedTuple):
         def find_grants() -> list[StateOverride] | None:
             from swapcli.state.transfers.token_slots import find_grants
 
-            at = self.node.read_head(checked.tag).block
-            return find_grants(self.node, at, sender, payload.approvals, checked.allowances)
+            at = node.read_head(checked.tag).block
+            return find_grants(node, at, sender, payload.approvals, checked.allowances)
 
-        plan = read_signing_plan(
-            self.node,
+        return read_signing_plan(
+            node,
             sender,
             transactions,
             self.network,
@@ -169,22 +202,67 @@ class PayloadChecker(NamedTuple):
             tag=checked.tag,
             find_grants=find_grants,
             limits=FeeLimits(self.requested.max_fee_usd, wei_usd, self.network.gas_price_wei),
-            second=self._read_second(sender),
+            second=self._read_second(sender, others),
         )
-        if plan.excesses and not self.requested.allows_fees:
-            check_router(self.node, payload, self.node.read_head(checked.tag).block)
-            check_excesses(plan)
-        return plan
 
-    def _read_second(self, sender: str) -> NodeFigures:
-        """Return what the second node reports: nothing if there is none, or if it does not answer."""
+    def _read_second(self, sender: str, others: Sequence[SingleRpcNode]) -> NodeFigures:
+        """Return what the second node reports: nothing if there is none, or if it does not respond.
+
+        Public nodes may honestly have different pending transactions, so of those only the fees count.
+        """
         from swapcli.core.model.node_figures import NodeFigures
         from swapcli.payload.signing.signing_values import read_node_figures
 
+        for node in others:
+            with suppress(UpstreamError):
+                return read_node_figures(node, sender, self.network.chain_id)._replace(pending_nonce=None)
         if self.second_node is not None:
             with closing(self.second_node), suppress(UpstreamError):
                 return read_node_figures(self.second_node, sender, self.network.chain_id)
         return NodeFigures()
+
+
+def _check_twice(
+    separate: Iterator[WitnessNode], check: Callable[[SingleRpcNode], PayloadCheck]
+) -> tuple[Sequence[SingleRpcNode], PayloadCheck]:
+    """Return the result that two public nodes share, and these nodes. Raises as `check_payload`, and `NodesDisagree`.
+
+    An error that two nodes share is raised.
+    """
+    from swapcli.quoting.review.second_opinions import find_opinions, nodes_disagree
+
+    def outcome(node: SingleRpcNode) -> PayloadCheck | SwapcliError:
+        try:
+            return check(node)
+        except (SimulationError, InsufficientBalance) as error:
+            if isinstance(error, SimulationError) and "block" not in error.details:
+                raise  # the node cannot simulate the swap, which says nothing about it
+            return error
+
+    opinions = find_opinions(separate, outcome, _shared_outcome)
+    if opinions.agreed is None:
+        raise nodes_disagree("the checks of the swap", opinions, _describe_outcome)
+    agreed = opinions.agreed.result
+    if isinstance(agreed, SwapcliError):
+        raise agreed
+    sharing = [each.node for each in opinions.all if _shared_outcome(agreed, each.result) is not None]
+    return sharing, agreed
+
+
+def _shared_outcome(
+    one: PayloadCheck | SwapcliError, other: PayloadCheck | SwapcliError
+) -> PayloadCheck | SwapcliError | None:
+    """Return one of two outcomes of the checks that are alike, else None."""
+    if isinstance(one, SwapcliError) or isinstance(other, SwapcliError):
+        return one if type(one) is type(other) else None
+    simulated, again = one.simulation, other.simulation
+    if simulated and again and simulated.block == again.block and simulated.received != again.received:
+        return None
+    return one
+
+
+def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
+    return outcome.message if isinstance(outcome, SwapcliError) else "it passes"
 
 
 def mark_revocations(
@@ -224,7 +302,10 @@ def new_checker(
     from swapcli.payload.variant_memory import VariantMemory
 
     second_node = nodes.second_node(network) if requested.sender else None
-    return PayloadChecker(requested, node, network, VariantMemory(routers.file()), second_node, routers.agreements())
+    separate = nullcontext if nodes.is_named(node) else partial(nodes.separate_nodes, network)
+    return PayloadChecker(
+        requested, node, network, VariantMemory(routers.file()), second_node, routers.agreements(), separate
+    )
 
 
 def _wei_usd(answer: RemoteQuote) -> float | None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.witness_node import Witnesses
     from swapcli.state.snapshot_reader import BlockSnapshot
 
-    Improves = Callable[[Mapping[str, Pool | None]], bool]
+    Improves = Callable[[Mapping[str, Pool | None], int | None], bool]
 
 T = TypeVar("T")
 
@@ -320,8 +320,17 @@ def _is_improved(
     outcome: SearchResult,
     snapshot: BlockSnapshot,
     others: Mapping[str, Pool | None],
+    gas_price_wei: int | None,
 ) -> bool:
-    """Return whether an order pays more than `outcome` if these of the pools that were read have other states."""
+    """Return whether an order pays more than `outcome` if these of the pools that were read have other states.
+
+    At another gas price, unless the order gives one, the output alone is compared.
+    """
+    is_repriced = gas_price_wei is not None and request.gas_price_wei is None
+    if is_repriced:
+        request = request._replace(gas_price_wei=gas_price_wei)
+    elif gas_price_wei is not None:
+        return False
     keys = [key for key in known.market.pools if key in snapshot.known]
     market = snapshot.market(known.market, keys)
     pools = {key: pool for key, pool in {**market.pools, **others}.items() if pool}
@@ -329,6 +338,8 @@ def _is_improved(
         found = without_wrong_prices(known.with_market(market._replace(pools=pools))).search(request)
     except NoRoute:
         return False
+    if is_repriced and not request.order.reverse:
+        return found.best.replay.amount_out > outcome.best.replay.amount_out * (1.0 + TOLERANCE)
     return is_better(request.order, found.best, outcome.best, TOLERANCE)
 
 

@@ -18,7 +18,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
 from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall
+from swapcli.state.rpc.node import ChainHead, ContractCall
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
 from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from swapcli.state.transfers.transfer_probe import TransferTrial
     from swapcli.state.transfers.transfer_trials import TransferReport
 
+_MAX_GAS_PRICE_FACTOR: Final = 10
+"""Nodes of one chain add different tips to the base fee."""
 _HINT: Final = "try again, or name a node that you trust with --rpc-url, or another witness with --witness"
 
 
@@ -45,8 +47,8 @@ class BuiltState(NamedTuple):
     """The state that a payload was built from: `pools` are those of its route, by key, as they were `read`.
 
     The `transfers` of its tokens are those that were tried on the node, in the `trials`. `improves` returns whether the
-    order would pay more with other states of pools, by key, None for one that cannot be read; it is None if the route
-    was given.
+    order would pay more with other states of pools, by key, None for one that cannot be read, or at another gas price;
+    it is None if the route was given.
     """
 
     read: ReadState
@@ -54,7 +56,7 @@ class BuiltState(NamedTuple):
     tokens: Sequence[Token]
     trials: Sequence[TransferTrial] = ()
     transfers: Mapping[str, TransferBehaviour] = {}
-    improves: Callable[[Mapping[str, Pool | None]], bool] | None = None
+    improves: Callable[[Mapping[str, Pool | None], int | None], bool] | None = None
 
 
 class _Difference(Exception):
@@ -85,15 +87,16 @@ class StateConfirmation:
         self._start(mirror, snapshot.read_state)
         self._mirror, self._mirrored = mirror, snapshot
         snapshot.on_read = self._prefetch
+        snapshot.answers = None if snapshot.known else {}
 
     def _prefetch(self, calls: Sequence[ContractCall]) -> None:
         """Have the witness make calls, and read the tokens of the pools that are read."""
-        from swapcli.state.tokens import token_calls
+        from swapcli.state.tokens import decimals_call
 
         if self._mirror is None or self._mirrored is None:
             return
         tokens = dict.fromkeys(token for pool in self._mirrored.known.values() for token in pool.tokens)
-        self._mirror.prefetch([*calls, *(call for token in tokens for call in token_calls(token))])
+        self._mirror.prefetch([*calls, *map(decimals_call, tokens)])
 
     def begin_trials(self, trials: Sequence[TransferTrial]) -> None:
         """Have the witness run trials of transfers that the first node runs."""
@@ -180,7 +183,7 @@ class StateConfirmation:
 
     def _discard(self) -> None:
         if self._mirrored is not None:
-            self._mirrored.on_read = None
+            self._mirrored.on_read = self._mirrored.answers = None
         if self._mirror is not None:
             self._mirror.close()
         self._mirror = self._mirrored = self._mirrored_trials = None
@@ -199,10 +202,12 @@ class StateConfirmation:
         with suppress(UpstreamError):  # what has failed is read again, and raises then
             witness.finish()
         try:
-            again = first.read_again(witness, head._replace(gas_price=first.head.gas_price))
-            self._check_pools(again, state)
-            self._check_router(again, first)
-            self._check_tokens(witness, again, state)
+            if not _has_same_answers(witness, first):
+                again = first.read_again(witness, head._replace(gas_price=first.head.gas_price))
+                self._check_pools(again, state)
+                self._check_router(again, first)
+            self._check_gas_price(head, state)
+            self._check_tokens(witness, head, state)
         except ChainReorganized as error:
             raise _Difference(f"has a different block {block.number:,}") from error
 
@@ -217,27 +222,43 @@ class StateConfirmation:
             for key, pool in again.pools.items()
             if key not in state.pools and pool != first.pools.get(key, pool)
         }
-        if others and state.improves is not None and state.improves(others):
+        if others and state.improves is not None and state.improves(others, None):
             key = next(iter(others))
             raise _Difference(f"reports a different state of the pool {key}, with which the order pays more")
+
+    def _check_gas_price(self, head: ChainHead, state: BuiltState) -> None:
+        """Compare gas prices if they decide the route: at a high one, fewer pools pay off."""
+        price, other = state.read.head.gas_price, head.gas_price
+        if state.improves is None or not isinstance(price, int) or not isinstance(other, int):
+            return
+        if price > _MAX_GAS_PRICE_FACTOR * other and state.improves({}, other):
+            raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
+
+    def _check_gas_price(self, head: ChainHead, state: BuiltState) -> None:
+        """Compare gas prices if they decide the route: at a high one, fewer pools pay off."""
+        price, other = state.read.head.gas_price, head.gas_price
+        if state.improves is None or not isinstance(price, int) or not isinstance(other, int):
+            return
+        if price > _MAX_GAS_PRICE_FACTOR * other and state.improves({}, other):
+            raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
 
     def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
         registered, registry = first.registered_router, first.network.dialect_router.registry
         if registered is not None and registry is not None and again.read_router(registry) != registered:
             raise _Difference(f"reports a different router in the registry {registry}")
 
-    def _check_tokens(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
+    def _check_tokens(self, witness: WitnessNode, head: ChainHead, state: BuiltState) -> None:
         """Compare the decimals of the tokens, and how they transfer."""
-        from swapcli.state.tokens import load_tokens
+        from swapcli.state.tokens import load_decimals
 
         tokens = {each.address: each for each in state.tokens}
-        reader = BlockReader(witness, again.head.block, again.network.multicall)
-        for found in load_tokens(reader, list(tokens)):
-            if isinstance(found, Token) and found.decimals != tokens[found.address].decimals:
-                raise _Difference(f"reports {found.decimals} decimals of the token {found.address}")
-        self._check_transfers(witness, again, state)
+        reader = BlockReader(witness, head.block, state.read.network.multicall)
+        for address, decimals in load_decimals(reader, list(tokens)).items():
+            if decimals != tokens[address].decimals:
+                raise _Difference(f"reports {decimals} decimals of the token {address}")
+        self._check_transfers(witness, head, state)
 
-    def _check_transfers(self, witness: WitnessNode, again: BlockSnapshot, state: BuiltState) -> None:
+    def _check_transfers(self, witness: WitnessNode, head: ChainHead, state: BuiltState) -> None:
         """Compare how tokens transfer: those of the route, and those that limited the choice of routes."""
         trials = {**dict.fromkeys(state.trials), **self._trials}
         if not trials:
@@ -245,10 +266,19 @@ class StateConfirmation:
         if witness is self._mirror and self._mirrored_trials is not None and trials == self._trials:
             report = self._mirrored_trials.result()
         else:
-            report = run_transfer_trials(witness.simulating, again.head.block, [*trials])
+            report = run_transfer_trials(witness.simulating, head.block, [*trials])
         used = {each.address for each in state.tokens}
         for token, behaviour in state.transfers.items() if not report.failure else ():
             other = report.behaviours.get(token, behaviour)
             is_known = token in used or UNKNOWN not in (behaviour, other)
             if other != behaviour and is_known and (other.is_limiting or behaviour.is_limiting):
                 raise _Difference(f"reports different transfers of the token {token}")
+
+
+def _has_same_answers(witness: WitnessNode, first: ReadState) -> bool:
+    """Return whether a witness returned the same as the first node to all calls, so that the states are equal too."""
+    answers = first.answers
+    if not answers:
+        return False
+    again = witness.recall([*answers], first.head.block)
+    return len(again) == len(answers) and all(again[place] == found for place, found in enumerate(answers.values()))

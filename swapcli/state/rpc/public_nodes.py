@@ -197,11 +197,11 @@ class _PublicNode(FailoverNode):
         answered = self._failover.answered
         return self._endpoints[next(iter(answered))].host if len(answered) == 1 else ""
 
-    def open_witnesses(self, multicall: str | None) -> Iterator[WitnessNode]:
+    def open_witnesses(self, multicall: str | None, *, includes_reader: bool = False) -> Iterator[WitnessNode]:
         """Yield each node alone, those first that have not returned what was read since `read_head`.
 
-        A node that has read everything alone is left out, since it would confirm itself. Each has its own connection
-        and budget. The caller closes them.
+        A node that has read everything alone would confirm itself, so it is skipped unless `includes_reader`. Each has
+        its own connection and budget. The caller closes them.
         """
         from swapcli.state.rpc.witness_node import WitnessNode
 
@@ -209,7 +209,7 @@ class _PublicNode(FailoverNode):
         if self._winner is None:
             self._records.load(hosts)
         order = self._records.in_order(hosts)
-        repeated = [index for index in order if index in answered] if len(answered) > 1 else []
+        repeated = [index for index in order if index in answered] if includes_reader or len(answered) > 1 else []
         for index in (*(index for index in order if index not in answered), *repeated):
             endpoint = self._endpoints[index]
             http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
@@ -222,8 +222,10 @@ class _PublicNode(FailoverNode):
                 time.sleep,
                 self._limits[endpoint.node.url],
             )
+            node = self._contestant_class(client, self._chain_id, has_next=False)
+            node.gas_price_wei = self.gas_price_wei
             yield WitnessNode(
-                self._contestant_class(client, self._chain_id, has_next=False),
+                node,
                 endpoint.host,
                 multicall,
                 block_time_s=self._network_time.block_time_s,

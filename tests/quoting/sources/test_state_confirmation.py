@@ -22,6 +22,7 @@ from tests.chain.lying_public_nodes import (
     Rewrite,
     ahead,
     behaving,
+    in_results,
     moved_by,
     on_state,
     public_nodes,
@@ -143,12 +144,29 @@ def test_two_honest_nodes_confirm_a_payload(bench: Bench, tmp_path: Path) -> Non
     assert bench.truth["witnesses"] == 1
 
 
+def test_a_node_of_ones_own_gets_no_further_request(bench: Bench, tmp_path: Path) -> None:
+    """A payload takes one exchange more than its route, which tries the approval. No public node is read."""
+    for node in bench.nodes:
+        node.failures, node.always = [], None
+    own, *public = bench.nodes
+    words = (*PAIR, "--json", "--rpc-url", f"http://127.0.0.1:{own.server_port}")
+    sent = []
+    for command in (("route", *words), ("route", *words), ("calldata", *words, *TO, "--check", "never")):
+        for node in bench.nodes:
+            node.exchanges.clear()
+        ran = bench.run(*command, count=3, folder=tmp_path)
+        assert ran.exit_code == 0, ran.stderr
+        sent.append(len(own.exchanges))
+        assert [node.exchanges for node in public] == [[], []]
+    assert sent[2] == sent[1] + 1
+
+
 class Lie(NamedTuple):
     """A way to lie, made for a bench with random figures. Without pools that it hides, a route may be as good."""
 
     name: str
     build: Callable[[Bench, Random], Rewrite]
-    may_hide_pools: bool = False
+    may_change_route: bool = False
 
 
 def pools_of(bench: Bench, *protocols: str) -> list[str]:
@@ -215,13 +233,49 @@ def transfer_lie(bench: Bench, rng: Random) -> Rewrite:
     return on_state({bench.trader.world.address(rng.choice(["USDC", "DAI", "WBTC"])): {"code": taxed}})
 
 
+def gas_lie(bench: Bench, rng: Random) -> Rewrite:
+    """So high a gas price that one pool pays more than several, net of gas."""
+    del bench
+    price = hex(rng.choice([1, 10**13, 10**14, 10**15, 10**16]))
+    return in_results("eth_gasPrice", lambda _: price)
+
+
+def router_lie(bench: Bench, rng: Random) -> Rewrite:
+    """Nothing or something else is deployed at the router."""
+    router = bench.trader.world.network.router
+    assert router is not None
+    code = rng.choice(["0x", "0x5f5ffd"])
+
+    def rewrite(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = on_state({router: {"code": code}})(requests, proxy)
+        for request, answer in zip(requests, answers, strict=True):
+            if request["method"] == "eth_getCode" and request["params"][0].lower() == router:
+                answer["result"] = code
+        return answers
+
+    return rewrite
+
+
+def decimals_lie(bench: Bench, rng: Random) -> Rewrite:
+    """A token is reported to have other decimals: the code answers `decimals()`, and delegates all other calls."""
+    token, elsewhere = bench.trader.world.address(rng.choice(["USDC", "DAI", "WBTC"])), "0x" + "de" * 20
+    own_code = bench.trader.chain.node.ask("eth_getCode", token, "latest")
+    if_decimals = "5f3560e01c63313ce56714603b57"
+    delegate = f"365f5f375f5f365f73{elsewhere[2:]}5af43d5f5f3e6037573d5ffd5b3d5ff3"
+    answer = f"5b60{rng.choice([0, 2, 7, 9, 77]):02x}5f5260205ff3"
+    return on_state({token: {"code": f"0x{if_decimals}{delegate}{answer}"}, elsewhere: {"code": own_code}})
+
+
 LIES = (
     Lie("trades that were not made", trade_lie),
     Lie("reserves", reserves_lie),
     Lie("price", price_lie),
     Lie("liquidity", liquidity_lie),
-    Lie("hidden pools", hidden_lie, may_hide_pools=True),
+    Lie("hidden pools", hidden_lie, may_change_route=True),
     Lie("transfers", transfer_lie),
+    Lie("gas price", gas_lie, may_change_route=True),
+    Lie("router code", router_lie),
+    Lie("decimals", decimals_lie),
     Lie("time", lambda _, rng: with_time(rng.choice([-60, -5, 5]))),
     Lie("a block that does not exist", lambda _, rng: ahead(rng.randint(1, 3))),
 )
@@ -245,7 +299,7 @@ def check_lie(bench: Bench, lie: Lie, rng: Random, count: int, folder: Path) -> 
     if not built.failure:
         # A pool that would add nothing may be missing.
         assert built.min_received >= truth.min_received * (1 - TOLERANCE), case
-        assert lie.may_hide_pools or built.call == truth.call, case
+        assert lie.may_change_route or built.call == truth.call, case
         assert built.witnesses == 2, case
     else:
         # The quote of a program stays what it is; a command quotes again on another node.
@@ -342,7 +396,7 @@ def test_honest_nodes_that_differ_are_not_refused(bench: Bench, tmp_path: Path, 
         check_honest(bench, Random(f"honest {seed}"), 2 + seed % 2, tmp_path)
 
 
-def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_path: Path) -> None:
+def test_the_verdict_comes_from_another_node_too(bench: Bench, tmp_path: Path) -> None:
     rehearsed: list[int] = []
 
     def watch(index: int) -> Rewrite:
@@ -362,4 +416,4 @@ def test_the_verdict_comes_from_another_node_than_the_quote(bench: Bench, tmp_pa
         assert ran.json["verdict"]["status"] == "ok"
         assert ran.json["witnesses"] == 2
         slow = next(iter(delay))
-        assert {*rehearsed} == {slow}, "the fast node was read for the quote"
+        assert slow in rehearsed, "the fast node was read for the quote"
