@@ -234,14 +234,6 @@ class StateConfirmation:
         if price > _MAX_GAS_PRICE_FACTOR * other and state.improves({}, other):
             raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
 
-    def _check_gas_price(self, head: ChainHead, state: BuiltState) -> None:
-        """Compare gas prices if they decide the route: at a high one, fewer pools pay off."""
-        price, other = state.read.head.gas_price, head.gas_price
-        if state.improves is None or not isinstance(price, int) or not isinstance(other, int):
-            return
-        if price > _MAX_GAS_PRICE_FACTOR * other and state.improves({}, other):
-            raise _Difference(f"has a gas price of {other:,} instead of {price:,} wei, at which the order pays more")
-
     def _check_router(self, again: BlockSnapshot, first: ReadState) -> None:
         registered, registry = first.registered_router, first.network.dialect_router.registry
         if registered is not None and registry is not None and again.read_router(registry) != registered:

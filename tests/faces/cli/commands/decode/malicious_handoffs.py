@@ -453,7 +453,7 @@ def starknet(rng: Random) -> Case:
         },
     }  # fmt: skip
     name = rng.choice(list(forms))
-    document = deepcopy(forms[name])
+    document: Any = deepcopy(forms[name])
     if name in ("version 3", "version 1", "Cairo 0"):
         assert document["calldata"] == account_felts(listed, is_table=name == "Cairo 0")
     return Case("starknet", f"{change} {name}", json.dumps(document), STARKNET_ME, ("--network", "starknet"))
