@@ -36,8 +36,8 @@ _OUTSIDE = """## What comes from outside
 A test that takes its expected value from the function under test proves nothing. So every family needs at least one id
 or address, one event and one swap from outside this program: from bytecode, a chain's records, or a published ABI. The
 ids and addresses belong to pools that exist on a chain (`tests/recorded/creations.json`); the tests derive them, and
-find the pools by their creation events. The events are in `tests/recorded/events.json`. Addresses that factories list or
-announce are not derived."""
+find the pools by their creation events. The events are in `tests/recorded/events.json`. Addresses that factories list
+or announce are not derived."""
 _FACTORIES = """## Factories not yet seen
 
 The tests have no public record of any pool of these factories:"""
