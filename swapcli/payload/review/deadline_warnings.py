@@ -9,7 +9,7 @@ from swapcli.core.model.number_format import format_time
 from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.interface.timestamps import find_unit
 
-_ENDLESS_S: Final = 100 * 365 * 86_400
+ENDLESS_S: Final = 100 * 365 * 86_400
 """A deadline further away than a century never comes: wallets and contracts use 2^48 - 1, 2^256 - 1 and others."""
 
 
@@ -31,4 +31,4 @@ def describe_endless(end_s: int, now_s: float) -> str | None:
     """Return why a deadline never comes, in words; None if it does."""
     if found := find_unit(end_s, now_s):
         return f"the deadline looks like {found[0]} but is read as seconds"
-    return "the deadline is more than a century away" if end_s - now_s > _ENDLESS_S else None
+    return "the deadline is more than a century away" if end_s - now_s > ENDLESS_S else None

@@ -84,7 +84,7 @@ def review_payload(
             warnings += promise_warnings(known, order, promised, limits)
     warnings += unchecked_facts(known)
     if order and fresh is not None and fresh.amount_out is not None:
-        warnings += _rate_warnings(known, order, fresh, source)
+        warnings += _comparison_warnings(known, order, fresh, source)
     return known._replace(warnings=(*warnings, *message_warnings(known, now_s), *approval_warnings(known, now_s)))
 
 
@@ -93,7 +93,7 @@ def _pool_keys(review: PayloadReview) -> list[str]:
     return list(dict.fromkeys(each.pool.key for each in review.swaps if each.pool and not each.pool.is_wrapper))
 
 
-def _rate_warnings(
+def _comparison_warnings(
     review: PayloadReview, order: DecodedOrder, fresh: FreshQuote, source: QuoteSource | None
 ) -> Iterator[QuoteWarning]:
     """Compare the output of the swaps with a fresh quote, and yield why that may be meaningless."""

@@ -49,7 +49,7 @@ def test_felts_of_no_encoding_are_an_error(felts: tuple[int, ...]) -> None:
         parse_account_calls(felts)
 
 
-def test_an_extra_or_missing_felt_is_an_error() -> None:
+def test_every_felt_is_read_if_one_is_added_or_removed() -> None:
     rng = Random("felts of an account")
     for felts in (CAIRO_1, CAIRO_0):
         for _ in range(60):

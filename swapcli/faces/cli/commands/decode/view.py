@@ -18,13 +18,12 @@ from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin
 from swapcli.payload.checks.payments import describe_payment, find_integrator_payment
+from swapcli.payload.review.deadline_warnings import ENDLESS_S
 from swapcli.payload.review.decoded_replay import ReviewedSwap
 from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction
 
 ABSENT = "-"
-_ENDLESS_S = 1 << 35
-"""A thousand years. Contracts treat 2^48 - 1 and 2^256 - 1 as no deadline; both are later."""
 COLUMNS = (
     Column("swap"),
     Column("share", is_whole=True, drop_order=2),
@@ -225,7 +224,7 @@ def _time(end_s: int | None, now_s: float) -> tuple[str, str]:
     if end_s is None:
         return "none", ""
     left_s = end_s - int(now_s)
-    if left_s > _ENDLESS_S:
+    if left_s > ENDLESS_S:
         return "never", ""
     if left_s < 0:
         return format_time(end_s), "it has passed"
