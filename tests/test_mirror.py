@@ -236,7 +236,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
     ),
     "quoting/review": (
         "the tests of decode and of checked payloads",
-        "document_review fresh_quote node_warnings presign_checker second_opinions verdict",
+        "document_review fresh_quote node_warnings presign_checker verdict",
     ),
     "quoting/sources": (
         "the tests of the sources that share them, each against the chain",

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from swapcli.core.errors import NodesDisagree, SwapcliError, UpstreamError
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.witness_node import Pending
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.rpc_node import SingleRpcNode
-    from swapcli.state.rpc.witness_node import WitnessNode
+    from swapcli.state.rpc.witness_node import Pending, WitnessNode
 
 T = TypeVar("T")
 
@@ -71,6 +70,8 @@ def nodes_disagree(subject: str, opinions: Opinions[T], describe: Callable[[T], 
 
 
 def _start(witness: WitnessNode, check: Callable[[SingleRpcNode], T]) -> Pending[T]:
+    from swapcli.state.rpc.witness_node import Pending
+
     node = _single(witness)
     pending = Pending(lambda: check(node), _MAX_CHECK_S)
     Thread(target=pending.run, daemon=True).start()

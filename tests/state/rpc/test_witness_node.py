@@ -122,6 +122,7 @@ def test_a_node_with_another_block_of_that_number_fails() -> None:
         other = BlockHeader(block.number, hash_of(1), block.parent_hash, block.timestamp, 1)
         with witness_of(node) as witness:
             witness.start(block.number)
+            witness.head()
             with pytest.raises(ChainReorganized):
                 BlockReader(witness, other, None).call([CALL])
 
