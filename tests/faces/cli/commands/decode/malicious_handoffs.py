@@ -445,7 +445,7 @@ def starknet(rng: Random) -> Case:
     change = rng.choice(list(changes))
     listed = changes[change]
     known = {"approve", "swap"}
-    forms = starknet_forms(listed) if all(each["entrypoint"] in known for each in listed) else {
+    forms: Mapping[str, Any] = starknet_forms(listed) if all(each["entrypoint"] in known for each in listed) else {
         "list": listed, "calls": {"calls": listed}, "request": {
             "type": "wallet_addInvokeTransaction",
             "params": {"calls": [{"contract_address": each["to"], "entry_point": each["entrypoint"],
