@@ -113,7 +113,8 @@ def _parse_text(text: str, levels: int) -> PayloadInput:
         calldata, oddities = parse_explorer_text(stripped)
         return PayloadInput(GivenTransaction(calldata), oddities=oddities)
     if is_printed(stripped):
-        return _from_list(*parse_printed(stripped))
+        printed, network, oddities = parse_printed(stripped)
+        return _from_list(printed, network)._replace(oddities=oddities)
     unwrapped = _join_lines(stripped)
     if unwrapped is None and (felts := parse_felts(stripped)) is not None:
         return PayloadInput(GivenTransaction(felts=felts))

@@ -14,6 +14,7 @@ from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.decode.envelopes import RAW_NAMES, JsonPath
 from swapcli.payload.decode.given_transaction import parse_calldata, shorten_places
 from swapcli.payload.decode.raw_transactions import parse_raw
+from swapcli.payload.decode.shell_forms import is_shell
 from swapcli.payload.decode.transaction_fields import (
     AUTHORIZATION_NAMES,
     CALLDATA_NAMES,
@@ -34,8 +35,8 @@ _CONTENT: Final = re.compile(r"\s*(?:0[xX][0-9a-fA-F]|[0-9])")
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BYTES: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{80,}")
 """The bytes of a transaction, which is longer than any hash."""
-_APPROVED_NAMES: Final = ("approvaladdress", "allowancetarget", "operator")
-"""The spender of an approval, in the responses of some services."""
+_APPROVED: Final = re.compile(r"^operator$|^(?!.*token).*(?:approv|allowance)")
+"""The names of a spender, in the responses of some services."""
 _FUNCTION_NAMES: Final = (
     "method", "methodname", "function", "functionname", "func", "fn", "entrypoint", "entrypointselector", "abi",
 )  # fmt: skip
@@ -45,8 +46,16 @@ _TYPED_NAMES: Final = ("primarytype",)
 """Of a message inside a text."""
 _DESCRIPTION: Final = "dataDecoded"
 """Of the calldata beside it, in the responses of Safe's service."""
-_LINK: Final = re.compile(r"\s*(?:ethereum|starknet|wc):", re.IGNORECASE)
-"""The beginning of a link that a wallet opens as a transaction (EIP-681)."""
+_LINK: Final = re.compile(
+    r"\s*(?:(?:ethereum|starknet):(?:pay-)?0x[0-9a-f]+[@/?]|wc:[0-9a-f]+@|(?!(?:https?|wss?|ipfs|data):)[a-z][a-z0-9+.-]*://"
+    r"|https?://\S*/(?:send|transfer)\b\S*0x)",
+    re.IGNORECASE,
+)
+"""The beginning of a link that a wallet opens: a payment (EIP-681), a session, or the scheme of an application."""
+_TAKES: Final = re.compile(
+    r"\s*(?:approve|increaseAllowance|permit|transfer|transferFrom|setApprovalForAll|send)\s*(?:\(.*)?", re.DOTALL
+)
+"""Functions that give tokens away, as text."""
 _FILL_KEYS: Final = frozenset({"from", "to", "source", "proportionBps", "name", "tokenIn", "tokenOut"})
 """The fields of a step in an aggregator's route, where `to` is a token."""
 _APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
@@ -81,6 +90,7 @@ def _walk(
     if isinstance(value, str) and path not in read:
         yield from _text(value, path, contract)
     if isinstance(value, list):
+        yield from _positional_call(value, path)
         for number, each in enumerate(value):
             yield from _walk(each, (*path, number), read, openings, contract, messages)
     if not isinstance(value, Mapping) or path in messages:
@@ -100,13 +110,14 @@ def _walk(
         if name != followed and isinstance(each, str) and _BYTES.fullmatch(each.strip()):
             yield f"{_shown((*path, name))} is another transaction, which decode does not read"
     for name, each in value.items():
+        yield from _text(name, (*path, name), contract)
         if path in read and isinstance(each, str) and normalized(name) in CALLDATA_NAMES:
             continue
         yield from _walk(each, (*path, name), read, openings, contract, messages)
 
 
 def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
-    """Yield what a text has that could be signed: a link for a wallet, a transaction or an approval, or JSON."""
+    """Yield what a text has that could be signed: a link, a transaction or an approval, commands, or JSON."""
     if _LINK.match(text):
         yield f"{_shown(path)} is a link that a wallet opens, which decode does not read"
     stripped = text.strip()
@@ -116,6 +127,8 @@ def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
             yield f"{_shown(path)} is an approval, which decode does not read"
         elif parse_raw(calldata) is not None:
             yield f"{_shown(path)} is another transaction, which decode does not read"
+    if is_shell(text):
+        yield f"{_shown(path)} is shell text, which decode does not read here"
     if stripped[:1] not in ("{", "[", '"'):
         return
     try:
@@ -125,6 +138,12 @@ def _text(text: str, path: JsonPath, contract: str | None) -> Iterator[str]:
             yield f"{_shown(path)} has an address or calldata in a form that decode does not read"
         return
     yield from _walk(content, path, (), {}, contract, ())
+
+
+def _positional_call(entries: list[object], path: JsonPath) -> Iterator[str]:
+    texts = [each for each in entries if isinstance(each, str)]
+    if any(map(_TAKES.fullmatch, texts)) and any(map(_ADDRESS.fullmatch, texts)):
+        yield f"{_shown(path)} is a call to encode, which decode does not read"
 
 
 def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str]:
@@ -143,11 +162,19 @@ def _signable(entry: Mapping[str, object], contract: str | None) -> Iterator[str
     for name, value in named(entry, SPENDER_NAMES):
         if not isinstance(value, str) or value.strip().lower() not in own:
             yield name
-    for name, value in named(entry, _APPROVED_NAMES):
-        if not isinstance(value, str) or value.strip().lower() not in own | {ZERO_ADDRESS}:
+    for name, value in entry.items():
+        if _APPROVED.search(normalized(name)) and not own | {ZERO_ADDRESS} >= set(_addresses(value)):
             yield name
     yield from (name for name, value in named(entry, _TYPED_NAMES) if value)
     yield from _encoded_call(entry)
+
+
+def _addresses(value: object) -> Iterator[str]:
+    """Yield the addresses of a text, or of a list of them."""
+    if isinstance(value, str):
+        yield from (found.lower() for found in _ADDRESS.findall(value))
+    for each in value if isinstance(value, list) else ():
+        yield from _addresses(each)
 
 
 def _encoded_call(entry: Mapping[str, object]) -> Iterator[str]:

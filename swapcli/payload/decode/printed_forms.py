@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from swapcli.core.errors import InvalidInput
-from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata
+from swapcli.payload.decode.given_transaction import GivenTransaction, parse_calldata, shorten_places
 from swapcli.payload.decode.quantities import parse_quantity
 from swapcli.payload.starknet.decode_felts import parse_felts
 
@@ -15,6 +15,8 @@ _FIELD: Final = re.compile(r"(to|entrypoint|value|nonce|gas|max fee|priority fee
 _TO: Final = re.compile(r"^to\s+0x[0-9a-fA-F]+\s*$", re.MULTILINE)
 _CALLDATA: Final = re.compile(r"^calldata(\s|$)", re.MULTILINE)
 _TITLE: Final = re.compile(r"^.+ → .+ on ([A-Za-z0-9_-]+)(?:\s{2,}.*)?$", re.MULTILINE)
+_BYTES: Final = re.compile(r"0[xX][0-9a-fA-F]{65,}")
+"""More than an id or a hash."""
 _SHORTENED: Final = "…"
 
 
@@ -23,10 +25,20 @@ def is_printed(text: str) -> bool:
     return _TO.search(text) is not None and _CALLDATA.search(text) is not None
 
 
-def parse_printed(text: str) -> tuple[list[GivenTransaction], str | None]:
-    """Parse the transactions of a text, with the network that its title names, if any. Raises `InvalidInput`."""
+def parse_printed(text: str) -> tuple[list[GivenTransaction], str | None, tuple[str, ...]]:
+    """Parse the transactions of a text, with the network that its title names, if any, and what else it has.
+
+    Raises `InvalidInput`.
+    """
     title = _TITLE.search(text)
-    return [_transaction(fields) for fields in _blocks(text)], title[1] if title else None
+    transactions = [_transaction(fields) for fields in _blocks(text)]
+    known = {each.calldata for each in transactions}
+    oddities = [
+        f"line {number} has content that the commands never print"
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.lstrip()[:1] in ("{", "[") or any(each.lower() not in known for each in _BYTES.findall(line))
+    ]
+    return transactions, title[1] if title else None, shorten_places(oddities)
 
 
 def _blocks(text: str) -> Iterator[Mapping[str, str]]:

@@ -170,6 +170,15 @@ ADDED: dict[str, Any] = {
     "a link": f"ethereum:{STRANGER}@8453/transfer?address={STRANGER}&uint256=1",
     "an approval as text": "0x095ea7b3" + "01" * 64,
     "a signed transaction": f"0x{bytes(SIGNED.raw_transaction).hex()}",
+    "a call in a list": ["approve", STRANGER, STRANGER, "1"],
+    "a call by its signature": [["transfer(address,uint256)", STRANGER, "1"]],
+    "approvals as a list": {"approvals": [[STRANGER, STRANGER, "1"]]},
+    "an approval as a line": {"approve": f"{STRANGER},1"},
+    "shell text": f"cast send {STRANGER} 0xdeadbeef",
+    "a link of an application": f"wallet://send?to={STRANGER}",
+    "a link of the web": f"https://wallet.example/send/{STRANGER}@8453/transfer?uint256=1",
+    "a session": "wc:7f6e504bfad60b485450578e05678ed3e8e8c4751d3c6160be17160d63ec90f9@2?relay-protocol=irn",
+    "JSON as a key": {json.dumps(EVIL): 1},
     "whom to approve": {"approvalAddress": STRANGER},
     "an authorization in other letters": {"authorization_list": [{"address": STRANGER}]},
 }
@@ -183,6 +192,9 @@ HARMLESS: dict[str, Any] = {
     "a text": "[the route] {of 3 pools}",
     "a text of JSON": json.dumps({"note": "x", "symbols": ["ETH"], "id": HASH}),
     "the router to approve": {"approvalAddress": ROUTER, "allowanceTarget": "0x" + "0" * 40},
+    "names of chains": {"chains": ["starknet:SN_MAIN", "eip155:1"], "coin": f"ethereum:{STRANGER}"},
+    "a token to approve": {"approvalToken": STRANGER, "needsApproval": True, "allowance": "0"},
+    "a list of names": ["transfer", "swap"],
     "a description": {
         "dataDecoded": {"method": "swap", "parameters": [{"name": "a", "type": "uint256", "value": "1"}]}
     },

@@ -132,6 +132,11 @@ def _hidden(rng: Random) -> tuple[str, Any]:
         "approval as bytes": evil["data"],
         "signed transaction": signed(evil),
         "signed transaction under its name": {"rawTransaction": signed(evil)},
+        "list of words": ["approve", USDC, other, "1000"],
+        "approvals": {"approvals": [[USDC, other, "1000"]]},
+        "shell text": f"cast send {USDC} {evil['data']}",
+        "link of an application": f"wallet://send?to={other}",
+        "JSON as a key": {json.dumps(evil): 1},
         "link": f"ethereum:{USDC}@{CHAIN_ID}/transfer?address={other}&uint256=1",
         "call on Starknet": {"contract_address": other, "entry_point": "transfer", "calldata": ["1", "2"]},
         "other letters": {"TO": other, "Data": evil["data"]},
@@ -445,7 +450,7 @@ def starknet(rng: Random) -> Case:
     change = rng.choice(list(changes))
     listed = changes[change]
     known = {"approve", "swap"}
-    forms = starknet_forms(listed) if all(each["entrypoint"] in known for each in listed) else {
+    forms: Mapping[str, Any] = starknet_forms(listed) if all(each["entrypoint"] in known for each in listed) else {
         "list": listed, "calls": {"calls": listed}, "request": {
             "type": "wallet_addInvokeTransaction",
             "params": {"calls": [{"contract_address": each["to"], "entry_point": each["entrypoint"],
@@ -493,7 +498,7 @@ def own(rng: Random) -> Case:
 def text(rng: Random) -> Case:
     """Return a file for a Safe, a script for web3, or lines of shell text that is changed inside the grammar."""
     base, other = random_base(rng), stranger(rng)
-    form = rng.choice(["safe", "web3", "sh", "cast", "raw", "explorer"])
+    form = rng.choice(["safe", "web3", "sh", "cast", "raw", "explorer", "printed"])
     if form == "safe":
         file = json.loads(base.formats["safe"])
         evil = {**_approval(rng, other), "contractMethod": None, "contractInputsValues": None}
@@ -519,6 +524,21 @@ def text(rng: Random) -> Case:
         raw = signed(changed)
         raw = rng.choice([raw, json.dumps(raw), json.dumps({"raw": raw}), json.dumps({"signedTransaction": raw})])
         return Case("text", "raw, signed by another", raw)
+    if form == "printed":
+        swap, evil = base.swap, _approval(rng, other)
+        block = f"to {swap['to']}\nvalue {_wei(swap['value'])}\ncalldata {swap['data']}\n"
+        more = f"to {evil['to']}\nvalue 0\ncalldata {evil['data']}\n"
+        blocks = {
+            "contract": block.replace(swap["to"], other),
+            "value": block.replace("value ", "value 9"),
+            "one more": f"{block}\n{more}",
+            "one before": f"{more}\n{block}",
+            "JSON": block + json.dumps(evil),
+            "bytes": f"{block}and then {signed(evil)}\n",
+            "fees": block.replace("calldata", f"max fee {10**15}\ncalldata"),
+        }
+        change = rng.choice(list(blocks))
+        return Case("text", f"printed {change}", blocks[change])
     if form == "explorer":
         data = _approval(rng, other)["data"]
         words = [f"[{k}]:  {data[10 + 64 * k : 74 + 64 * k]}" for k in range(2)]

@@ -172,6 +172,14 @@ def test_printed_text_that_is_not_whole_is_an_error() -> None:
         assert word in ran.error["message"]
 
 
+def test_printed_text_with_more_than_the_commands_print_is_dangerous() -> None:
+    text = build("ETH", "USDC", "1", output_format="plain").stdout
+    for more in (f'{{"to": "{OTHER}", "data": "0xdeadbeef"}}', f"then 0x{'ab' * 100}", f"[{OTHER}]"):
+        for changed in (f"{text}{more}\n", f"Swap\n{more}\n{text}"):
+            assert "HANDOFF_UNUSUAL" in codes(decode(changed, "--network", "base"))
+    assert codes(decode(f"{text}\nat 0x{'ab' * 32}\n", "--network", "base")) == set()
+
+
 @pytest.mark.parametrize("output_format", [*HAND_OFFS, "json", "plain"])
 def test_files_of_windows_are_read(output_format: str) -> None:
     text = build("USDC", "ETH", "30", router=Router(options=("--with-approval",)), output_format=output_format).stdout
