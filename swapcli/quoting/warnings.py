@@ -10,7 +10,6 @@ from swapcli.core.encoding.text import printable
 from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
-from swapcli.core.model.number_format import format_duration
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
@@ -383,6 +382,8 @@ def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_
 
 def format_age(seconds: int) -> str:
     """Return an age in the largest unit that fits, such as "2 hours old"."""
+    from swapcli.core.model.number_format import format_duration
+
     return f"{format_duration(seconds)} old"
 
 
