@@ -89,7 +89,7 @@ def test_a_fee_of_starknet_that_takes_the_balance_is_dangerous(starknet_sale: Js
 
 
 @pytest.mark.parametrize("form", ["version 3", "version 1", "Cairo 0", "node", "request to a node"])
-def test_an_account_transaction_for_a_stranger_is_never_called_safe(starknet_sale: Json, form: str) -> None:
+def test_an_account_transaction_for_a_stranger_is_not_safe(starknet_sale: Json, form: str) -> None:
     approve, swap = starknet_sale["transactions"]
     mine, other = recipient_on("starknet"), str(2**249 + 7)
     felts = [other if int(each) == int(mine, 16) else each for each in swap["calldata"]]
