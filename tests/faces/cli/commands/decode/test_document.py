@@ -172,7 +172,7 @@ def test_printed_text_that_is_not_whole_is_an_error() -> None:
         assert word in ran.error["message"]
 
 
-def test_printed_text_with_more_than_the_commands_print_is_dangerous() -> None:
+def test_printed_text_with_more_is_dangerous() -> None:
     text = build("ETH", "USDC", "1", output_format="plain").stdout
     for more in (f'{{"to": "{OTHER}", "data": "0xdeadbeef"}}', f"then 0x{'ab' * 100}", f"[{OTHER}]"):
         for changed in (f"{text}{more}\n", f"Swap\n{more}\n{text}"):
