@@ -82,7 +82,12 @@ class Handler(BaseHTTPRequestHandler):
         return super().date_time_string((timestamp or time()) + self.server.date_shift_s)
 
     def do_POST(self) -> None:
-        self.content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # the client has hung up in the middle of its request
+            self.close_connection = True
+            return
+        self.content = json.loads(body)
         server = self.server
         server.headers.append(dict(self.headers))
         self.requests: list[RpcRequest] = self.content if isinstance(self.content, list) else [self.content]
