@@ -272,7 +272,7 @@ def _parse_value(structs: Structs, kind: str, value: object, path: str) -> Any:
     if kind.startswith("uint"):
         number = parse_quantity(value, path)
         if number > MAX_UINT256 >> 256 - int(kind.removeprefix("uint")):
-            raise InvalidInput(f"{path}: {number} does not fit into {kind}")
+            raise InvalidInput(f"{path}: {number} does not fit in {kind}")
         return number
     if not isinstance(value, str):
         raise InvalidInput(f"{path}: expected {kind}, not {describe(value)}")

@@ -83,7 +83,6 @@ takes the place of a token's code, whose storage stays."""
 _OWNER: Final = "owner()"
 _IMPLEMENTATION: Final = "implementation()"
 _SLOTS: Final = {**IMPLEMENTATION_SLOTS, BEACON_SLOT[0]: BEACON_SLOT[1]}
-_GETTERS: Final = (_OWNER, *PAUSED_GETTERS, *BLOCKED_GETTERS)
 
 
 class TokenInspection(NamedTuple):

@@ -60,7 +60,7 @@ class FailoverClient:
         self._current = index
 
     def prefer(self, index: int) -> None:
-        """Use this node from now on if it is of the chain and answers, else the next."""
+        """Use this node from now on if it belongs to the chain and responds, otherwise the next one."""
         self._current = index
 
     def close(self) -> None:

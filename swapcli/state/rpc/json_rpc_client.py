@@ -25,7 +25,6 @@ from swapcli.state.rpc.refusals import (
     classify_error,
     classify_status,
     is_known_transient,
-    is_result,
     names_batch,
     refusal_of,
     refused,
@@ -78,10 +77,6 @@ class RpcError(NamedTuple):
     message: str
     data: str = ""
     pause_s: float = 0.0
-
-    def is_result_of(self, method: str) -> bool:
-        """Whether it is the result of a call that the contract did not answer."""
-        return is_result(method, self.code, self.message)
 
 
 class NullResult(InvalidUpstreamResponse):
@@ -179,9 +174,9 @@ class JsonRpcClient:
             self.limits.pause(min(wait_s, _LONGEST_PAUSE_S), self._pause)
 
     def _may_wait(self, wait_s: float) -> bool:
-        """Return whether to wait for a node to catch up: no more than half a timeout in a while, whoever repeats what.
+        """Return whether to wait for a node to catch up: for at most half a timeout in total; a calm while resets it.
 
-        A node that answers from old blocks never catches up, and callers repeat their reads on other blocks.
+        A node with only old blocks never catches up, and callers repeat their reads at other blocks.
         """
         now_s = self.limits.now_s
         if now_s - self._waited_at_s > _CALM_TIMEOUTS * self._timeout_s:
