@@ -16,9 +16,9 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
-from swapcli.core.pools import family
-from swapcli.core.pools.bins.bin_math import BASE_ID
-from tests.core.pools.recorded import read_vectors
+from swapcli.families import family
+from swapcli.families.bins.bin_math import BASE_ID
+from tests.families.recorded import read_vectors
 from tests.generate.modelling.shapes import cryptoswap_state
 from tests.support.pools import build_concentrated, build_constant_product, build_market, build_token
 

@@ -22,7 +22,7 @@ import swapcli
 from tests.test_layers import folder_of, import_graph, is_in, layer_index
 
 WORDS = (
-    "core.records", "core.errors", "core.encoding", "core.validation", "core.model", "core.networks", "core.pools",
+    "core.records", "core.errors", "core.encoding", "core.validation", "core.model", "core.networks", "families",
     "interface.interface_by_network", "errors",
 )  # fmt: skip
 _ROOT = Path(swapcli.__file__).parent

@@ -29,8 +29,8 @@ OWN_FUNCTIONS = {
         "v4_pool_id",
     },
     "swapcli.payload.evm.token_powers": {"selector_of"},
-    "swapcli.state.readers.contract_kinds": {"topic_of"},
-    "swapcli.state.rpc.starknet_calls": {"selector"},
+    "swapcli.families.reading.contract_kinds": {"topic_of"},
+    "swapcli.families.reading.starknet_calls": {"selector"},
 }
 """Functions that compute what contracts compute as well."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import swapcli
-from swapcli.core import pools
+from swapcli import families as family_index
 from swapcli.core.model.pool import Pool
 
 PACKAGE = Path(swapcli.__file__).parent
@@ -33,6 +33,7 @@ REMOTE_STATE_MODULES = (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"core"}),
+    frozenset({"families"}),
     frozenset({"state", "interface", "errors"}),
     frozenset({"payload"}),
     frozenset({"quoting"}),
@@ -45,9 +46,8 @@ STRICTER = {
     "core.encoding": {"core.errors", "core.records"},
     "core.validation": {"core.errors", "core.encoding", "core.records"},
     "core.model": {"core.errors", "core.encoding", "core.records", "core.validation"},
-    "core.pools": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model"},
     "core.networks": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model"},
-    "core.routing": {"core.errors", "core.records", "core.model", "core.pools"},
+    "core.routing": {"core.errors", "core.records", "core.model"},
     "interface": {"core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks"},
     "payload.evm": {
         "core.errors", "core.encoding", "core.records", "core.validation", "core.model", "core.networks",
@@ -88,13 +88,13 @@ HEAVY = {
 LOADED_ON_DEMAND = (
     "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
     "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
-    "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "state/readers/", "state/discovery/",
+    "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "families/reading/", "state/discovery/",
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
     "state/names.py", "state/tokens.py", "state/snapshot_reader.py", "state/settler_registry.py", "state/json_file.py",
     "state/agreements_file.py",
     "state/router_findings_file.py", "quoting/sources/state_confirmation.py",
 )  # fmt: skip
-"""Modules and packages that no other module imports at the top level."""
+"""Modules and packages that no other module imports at the top level. Neither are readers (`is_reader`)."""
 
 
 ENTRY_POINTS = ("__init__", "__main__", "startup")
@@ -143,6 +143,15 @@ def own_imports(file: Path) -> set[str]:
     """Return what a file imports of this program, without the program's name."""
     own = {name.removeprefix("swapcli.") for name in imports(file) if name.startswith("swapcli.")}
     return own - {"__version__"}
+
+
+def is_loaded_on_demand(file: Path) -> bool:
+    return str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND) or is_reader(module_name(file))
+
+
+def is_reader(name: str) -> bool:
+    """Return whether a module reads pools of one kind."""
+    return is_in(name, {"families"}) and name.endswith("_reader")
 
 
 def is_in(name: str, packages: Iterable[str]) -> bool:
@@ -205,7 +214,7 @@ def top_level_imports(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("package", packages())
 def test_heavy_libraries_are_imported_on_demand(package: str) -> None:
     for file in modules_of(package):
-        if not str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND):
+        if not is_loaded_on_demand(file):
             assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY, file
 
 
@@ -250,9 +259,10 @@ def test_the_protocol_knows_no_layer_between() -> None:
 def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
     on_demand = {name.rstrip("/").removesuffix(".py").replace("/", ".") for name in LOADED_ON_DEMAND}
     for file in modules_of(package):
-        if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *REMOTE_STATE_MODULES)):
+        if not is_loaded_on_demand(file) and not str(file.relative_to(PACKAGE)).startswith(REMOTE_STATE_MODULES):
             for name in top_level_imports(file):
-                assert not is_in(name.removeprefix("swapcli."), on_demand), f"{file} imports {name}"
+                own = name.removeprefix("swapcli.")
+                assert not (is_in(own, on_demand) or is_reader(own)), f"{file} imports {name}"
 
 
 def module_name(file: Path) -> str:
@@ -367,9 +377,9 @@ def test_public_interfaces_name_only_what_is_used() -> None:
 PURE = (
     "core/model",
     "core/networks",
-    "core/pools",
     "core/routing",
     "core/selection",
+    "families",
     "interface",
     "state/markets",
     "payload/evm",
@@ -388,10 +398,10 @@ def test_pure_packages_read_no_clock_and_no_environment(package: str) -> None:
 
 def families() -> dict[str, type[Pool]]:
     """Return every pool class in `pools/`, by family."""
-    for file in (PACKAGE / "core/pools").rglob("*.py"):
+    for file in (PACKAGE / "families").rglob("*.py"):
         __import__(f"swapcli.{module_name(file)}")
     classes = [cls for derived in Pool.__subclasses__() for cls in concrete_classes(derived)]
-    return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.core.pools.")}
+    return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.families.")}
 
 
 def concrete_classes(cls: type[Pool]) -> list[type[Pool]]:
@@ -401,33 +411,33 @@ def concrete_classes(cls: type[Pool]) -> list[type[Pool]]:
 
 
 def test_the_list_of_families_is_complete() -> None:
-    assert set(families()) == set(pools.FAMILIES)
+    assert set(families()) == set(family_index.FAMILIES)
     for name, cls in families().items():
-        assert pools.family(name) is cls
+        assert family_index.family(name) is cls
         assert cls.swap_gas > 0
 
 
 def test_every_family_is_read_and_encoded() -> None:
+    from swapcli.families.reading import pool_reader
+    from swapcli.families.reading.contract_kinds import KINDS, ContractKind
     from swapcli.payload.evm.extra_data import BY_FAMILY
-    from swapcli.state.readers import pool_reader
-    from swapcli.state.readers.contract_kinds import KINDS, ContractKind
 
     read = {name for traits in KINDS.values() for name in traits.families}
-    assert read == set(pools.FAMILIES) - {"wrapper"}
+    assert read == set(family_index.FAMILIES) - {"wrapper"}
     assert set(KINDS) == set(ContractKind)
     for kind, traits in KINDS.items():
         reader = pool_reader(kind)
         assert callable(reader.load)
         assert hasattr(reader, "read_constants") or not traits.list_functions
         assert hasattr(reader, "read_created") or not traits.created
-    assert set(BY_FAMILY) >= set(pools.FAMILIES)
+    assert set(BY_FAMILY) >= set(family_index.FAMILIES)
 
 
 def test_every_family_of_the_catalogue_exists() -> None:
     from swapcli.core.networks.catalogue import find_network, network_names
 
     used = {protocol.family for name in network_names() for protocol in find_network(name).protocols}
-    assert used - {None} <= set(pools.FAMILIES)
+    assert used - {None} <= set(family_index.FAMILIES)
 
 
 ROUTING_LAYERS = ("graph", "solver", "search")
@@ -444,4 +454,4 @@ def test_routing_imports_go_down_only(folder: str) -> None:
 
 def test_routing_names_no_family() -> None:
     for file in (PACKAGE / "core/routing").rglob("*.py"):
-        assert not any(name.startswith("swapcli.core.pools.") for name in imports(file)), file
+        assert not any(name.startswith("swapcli.families.") for name in imports(file)), file

@@ -30,49 +30,49 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "test_definition.py and test_catalogue.py read every definition through them",
         "definition_fields definition_files explorer name_services",
     ),
-    "core/pools": (
+    "families": (
         "the tests of the families that share them, against the contracts",
         "hull_curve infinity_key",
     ),
-    "core/pools/balancer": (
+    "families/balancer": (
         "test_balancer_pools.py and test_balancer_v3_gyro.py: laws, and recorded swaps of the contracts",
         "balancer_pool balancer_stable_math balancer_v2_composable balancer_v2_vault balancer_v3 "
         "balancer_v3_2clp balancer_v3_eclp balancer_v3_reclamm eclp_curve eclp_math eclp_pool surge_curve "
         "virtual_balance_curve",
     ),
-    "core/pools/bins": (
+    "families/bins": (
         "test_infinity_bin.py and test_liquidity_book.py: laws, and recorded swaps of the contracts",
         "bin_curve bin_math bin_state bin_swap volatility_fee",
     ),
-    "core/pools/curve": (
+    "families/curve": (
         "test_stableswap.py, test_curve_meta.py and test_cryptoswap.py: recorded swaps of the contracts",
         "cryptoswap_curve cryptoswap_math stableswap_liquidity stableswap_math",
     ),
-    "core/pools/dodo": (
+    "families/dodo": (
         "test_dodo_v2.py: recorded swaps of the contracts, and laws",
         "dodo_curve dodo_math",
     ),
-    "core/pools/fixed_rate": (
+    "families/fixed_rate": (
         "test_fixed_rates.py: laws that hold of all three families",
         "fixed_rate_curve",
     ),
-    "core/pools/fluid": (
+    "families/fluid": (
         "test_fluid_t1.py: recorded swaps of the contract",
         "fluid_curve",
     ),
-    "core/pools/iziswap": (
+    "families/iziswap": (
         "test_iziswap.py: recorded swaps of the contracts, and laws",
         "iziswap_curve iziswap_math",
     ),
-    "core/pools/sampled": (
+    "families/sampled": (
         "tests of the family and test_curves.py",
         "sampled_curve",
     ),
-    "core/pools/smardex": (
+    "families/smardex": (
         "test_smardex.py: recorded swaps of the contract, and laws",
         "two_part_curve",
     ),
-    "core/pools/valantis": (
+    "families/valantis": (
         "test_valantis_stex.py: recorded swaps of the contracts, and laws",
         "stex_fee",
     ),
@@ -284,7 +284,7 @@ NO_TEST_OF_ITS_OWN: dict[str, tuple[str, str]] = {
         "sampled sampled_discovery",
     ),
     "state/readers/solidly": (
-        "test_solidly.py, and tests/state/readers/ekubo for the forks of Starknet",
+        "test_solidly.py, and tests/families/reading/ekubo for the forks of Starknet",
         "factory_fee_pairs sithswap solidly_v1 starkdefi",
     ),
     "state/readers/uniswap": (

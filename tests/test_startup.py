@@ -39,7 +39,7 @@ UNNEEDED = {
     "files of settings": ("quoting.config.yaml_parser", "quoting.config.display"),
     "other orders": (
         "core.routing.exact_output", "core.routing.least_input", "core.routing.competing_routes",
-        "core.pools.fixed_rate.wrapper", "core.pools.balancer.weighted", "core.pools.balancer.log_exp",
+        "families.fixed_rate.wrapper", "families.balancer.weighted", "families.balancer.log_exp",
         "quoting.amount_notation", "quoting.order_amounts",
     ),
     "health": ("quoting.health",),

@@ -18,7 +18,7 @@ from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.routing.gas import before_refunds, with_margin
 from swapcli.core.routing.replay import Replay, replay
-from swapcli.core.wrap import wrapper_pool
+from swapcli.families.wrap import wrapper_pool
 from swapcli.payload.dialects import execution_of, router_dialect
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.router_dialect import PermitKind
 from swapcli.core.model.swap_terms import SignedPermit
 from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
+from swapcli.families.reading.call_encoding import encode_call, read_text, read_word, read_words
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.permit import PermitTerms, Signature, permit2_message, token_message
 from swapcli.payload.evm.typed_data import TypedData, domain_separator
-from swapcli.state.rpc.call_encoding import encode_call, read_text, read_word, read_words
 from swapcli.state.rpc.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
 
 _NONCES: Final = "nonces(address)"

@@ -52,7 +52,7 @@ class Allowance(NamedTuple):
 
 def read_holdings(node: RpcNode, owner: str, tokens: Sequence[Token]) -> Holdings:
     """Read the balances of an account on the newest block, in a few round trips. Raises `UpstreamError`."""
-    from swapcli.state.rpc.call_encoding import encode_call
+    from swapcli.families.reading.call_encoding import encode_call
     from swapcli.state.rpc.node import ContractCall
     from swapcli.state.transfers.erc20_calls import BALANCE
 
@@ -72,7 +72,7 @@ def read_allowance(
 
     Raises `UpstreamError`, even for a token that does not answer.
     """
-    from swapcli.state.rpc.call_encoding import encode_call, read_word, read_words
+    from swapcli.families.reading.call_encoding import encode_call, read_word, read_words
     from swapcli.state.rpc.node import ContractCall
     from swapcli.state.transfers.erc20_calls import ALLOWANCE
 
@@ -90,7 +90,7 @@ def read_allowance(
 
 
 def _word(answer: ReturnData, function: str) -> int | None:
-    from swapcli.state.rpc.call_encoding import read_word
+    from swapcli.families.reading.call_encoding import read_word
 
     try:
         return read_word(answer, function)

@@ -133,7 +133,7 @@ def read_balance(node: StateOverrideNode, at: BlockId, owner: str, token: Token)
 
 
 def _read_token_balance(node: Node, at: BlockId, owner: str, token: Token) -> int:
-    from swapcli.state.rpc.call_encoding import encode_call, read_word
+    from swapcli.families.reading.call_encoding import encode_call, read_word
     from swapcli.state.transfers.erc20_calls import BALANCE
 
     return read_word(node.call(token.address, encode_call(BALANCE, owner), at), BALANCE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from swapcli.core.model.network import Network, ProtocolInfo
-from swapcli.core.pools import family
 from swapcli.core.records import NamedTuple
+from swapcli.families import family
 
 
 class QuoteKind(StrEnum):

@@ -10,7 +10,7 @@ from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.core.model.units import BPS
-from swapcli.core.wrap import terms_of_payload
+from swapcli.families.wrap import terms_of_payload
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, gas_in_output, gas_wei_of, terms_of_answer
 from swapcli.quoting.transfer_rules import share_warning

@@ -1,17 +1,17 @@
 """The state of chains: the pools of a market with their source, from nodes, stores, files and feeds.
 
-`rpc` talks to nodes, with one policy for limits and failures. `readers` have one module per kind of pool contract,
-`read_cache` keeps what nodes say of final blocks, `discovery` finds the pools of a network, `mined` verifies the swaps
+`rpc` talks to nodes, with one policy for limits and failures. `read_cache` keeps what nodes say of final
+blocks, `discovery` finds the pools of a network, `mined` verifies the swaps
 of a transaction, `transfers` tests how tokens transfer, and `snapshot_reader` reads what a quote needs at one block.
 `store` is a market in SQLite, which `sync` fills and follows; `markets` are files, and `feed` carries them over a Redis
-server. Amounts are computed, and states checked, by the families of `swapcli.core.pools`.
+server. Amounts are computed, and states checked, by the families of `swapcli.families`.
 """
 
 PUBLIC = (
     "agreements_file", "backoff", "clock", "connect_failure", "discovery", "environment", "feed", "file_writing",
-    "json_file", "markets", "mined", "names", "read_cache", "readers.sampled.sampled_discovery", "router_findings_file",
-    "rpc.block_view", "rpc.call_encoding", "rpc.connect_nodes", "rpc.head_source", "rpc.http_connection",
-    "rpc.json_rpc_client", "rpc.lockstep_reads", "rpc.multicall", "rpc.node", "rpc.node_checks", "rpc.nodes_by_kind",
+    "json_file", "markets", "mined", "names", "read_cache", "router_findings_file",
+    "rpc.block_view", "rpc.connect_nodes", "rpc.head_source", "rpc.http_connection",
+    "rpc.json_rpc_client", "rpc.multicall", "rpc.node", "rpc.node_checks", "rpc.nodes_by_kind",
     "rpc.proxy_from_environment", "rpc.receipt", "rpc.rpc_node", "rpc.witness_node", "snapshot_reader", "store",
     "sync", "tokens", "transfers", "user_folders",
 )  # fmt: skip

@@ -16,13 +16,13 @@ from swapcli.core.model.quoter import Quoter, Sale
 from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
-from swapcli.core.pools.sampled.sampled import Sampled, sampled_pools
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers import read_known_pool, read_pool
-from swapcli.state.readers.l1_fee_params import read_l1_fee_params
-from swapcli.state.readers.sampled.sampled_pools import read_check, read_quotes, read_samples
-from swapcli.state.readers.uniswap.uniswap_v4 import ref_with_rule
-from swapcli.state.rpc.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
+from swapcli.families.reading import read_known_pool, read_pool
+from swapcli.families.reading.l1_fee_params import read_l1_fee_params
+from swapcli.families.reading.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
+from swapcli.families.sampled.sampled import Sampled, sampled_pools
+from swapcli.families.sampled.sampled_pools_reader import read_check, read_quotes, read_samples
+from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, CallContext, ChainHead, ContractCall, Node, ReturnData
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router

@@ -11,12 +11,12 @@ from unicodedata import category
 from swapcli.core.encoding.text import shorten_id
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.token import Token
-from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_word
-from swapcli.state.rpc.call_encoding import read_text as read_abi_text
-from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word
+from swapcli.families.reading.call_encoding import read_text as read_abi_text
+from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.starknet_calls import read_felt_text, starknet_call
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, ReturnData
-from swapcli.state.rpc.starknet_calls import read_felt_text, starknet_call
 
 MAX_DECIMALS: Final = 36
 """No traded token has more."""

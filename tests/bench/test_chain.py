@@ -18,8 +18,8 @@ from bench.chain.live import measure_live
 from bench.chain.many_pools import NETWORK, TICKS, V2, V3, ManyPools, open_many_pools
 from bench.chain.received import Mined, measure_received
 from bench.running import BenchmarkFailed
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings

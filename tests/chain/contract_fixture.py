@@ -16,10 +16,10 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.payload.evm.router import build_deployment, read_artifact
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
-from tests.core.pools.real_pools import slipstream_pool
+from tests.families.real_pools import slipstream_pool
 from tests.support.outside_ids import v4_id
 
 WETH = "WETH"

@@ -20,7 +20,7 @@ from tests.chain.contract_fixture import DECIMALS, POOL_DOLLARS, PROTOCOLS, WETH
 from tests.chain.market_reader import READERS, build_read_pool, question, read_market
 from tests.chain.trader import Trader
 from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact
-from tests.core.pools.balancer.balancer_v2_chain import RealStable, StableChain, StableParameters
+from tests.families.balancer.balancer_v2_chain import RealStable, StableChain, StableParameters
 
 SHARE, ASSET = "sDAI", "DAI"
 SHARE_RATE = 1_069 * 10**15

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from swapcli.core.model.execution import OWN_ROUTER_GAS
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.pools.balancer.weighted import Weighted
-from swapcli.core.pools.curve.stableswap import StableSwap
-from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
-from swapcli.core.pools.uniswap.concentrated import CROSSING_GAS, Concentrated
-from swapcli.core.pools.uniswap.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.core.routing.gas import gas_of_terms, route_gas
+from swapcli.families.balancer.weighted import Weighted
+from swapcli.families.curve.stableswap import StableSwap
+from swapcli.families.solidly.solidly_stable import SolidlyStable
+from swapcli.families.uniswap.concentrated import CROSSING_GAS, Concentrated
+from swapcli.families.uniswap.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.payload.dialects import execution_of
 from tests.chain.market_reader import GAS_PRICE_WEI
 from tests.chain.trader import Trade, Trader, open_trader

@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.core.model.execution import OWN_ROUTER_GAS
 from swapcli.core.model.order import Order
-from swapcli.core.pools import family
+from swapcli.families import family
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import WETH
 from tests.chain.converter_gas import PAIR, measure_converters

@@ -14,18 +14,18 @@ from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, DELI, FEES, FLAUNCH, RULES
-from swapcli.core.pools.uniswap.tick_math import Q96
+from swapcli.families.uniswap.tick_math import Q96
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import describe_network, write_settings
-from tests.core.pools.real_pools import ContractFixture
-from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, LAUNCH_HOOK, HookedPool
-from tests.core.pools.uniswap.test_fee_in_token import DeliPool
-from tests.core.pools.uniswap.test_internal_swap import FlaunchedPool
-from tests.state.readers.uniswap.test_clanker import LaunchedPool
-from tests.state.readers.uniswap.test_hook_reader import RATES
-from tests.state.readers.uniswap.test_hook_reader import RULE as FEE_RULE
+from tests.families.real_pools import ContractFixture
+from tests.families.uniswap.hooked_pools import FEE_HOOK, LAUNCH_HOOK, HookedPool
+from tests.families.uniswap.test_clanker_reader import LaunchedPool
+from tests.families.uniswap.test_fee_in_token import DeliPool
+from tests.families.uniswap.test_hook_reader import RATES
+from tests.families.uniswap.test_hook_reader import RULE as FEE_RULE
+from tests.families.uniswap.test_internal_swap import FlaunchedPool
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.outside_ids import keccak256
 

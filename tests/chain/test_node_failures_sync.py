@@ -13,8 +13,8 @@ import pytest
 from swapcli.core.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store

@@ -15,7 +15,7 @@ import pytest
 from swapcli import Market
 from swapcli.core.errors import UnreadGainTooHigh
 from swapcli.core.model.market import MarketState
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.state.store import create_store
 from tests.chain.contract_fixture import WETH
 from tests.chain.market_reader import read_market

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swapcli.core.networks.catalogue import find_network_by_chain_id
-from tests.core.pools.vector_replay import REPLAYS, count_states, replay_vectors, source_of
+from tests.families.vector_replay import REPLAYS, count_states, replay_vectors, source_of
 from tests.recorded.mined import catalogue_fees, mined_swaps, recorded_events
 from tests.recorded.outside_facts import (
     EVENT_SOURCES,
@@ -124,7 +124,7 @@ def _vector_rows() -> Iterator[Row]:
             own = [answer for answer in answers if answer.family == family]
             different = sum(answer.expected != answer.amount_out for answer in own)
             contract, states = _contract(source_of(name)), count_states(name, family)
-            yield Row(family, contract, states, len(own), different, f"tests/core/pools/vectors/{name}")
+            yield Row(family, contract, states, len(own), different, f"tests/families/vectors/{name}")
 
 
 def _recorded_rows() -> Iterator[Row]:

@@ -46,10 +46,10 @@ def sources_of(family: Family) -> dict[str, str]:
     """Return the files to write, by path: each from its template."""
     values = {"name": family.name, "folder": family.folder, "Class": family.class_name, "KIND": family.kind}
     paths = {
-        f"swapcli/core/pools/{family.folder}/{family.name}.py": "pool",
-        f"swapcli/state/readers/{family.folder}/{family.name}.py": "reader",
-        f"tests/core/pools/{family.folder}/test_{family.name}.py": "test_pool",
-        f"tests/state/readers/{family.folder}/test_{family.name}.py": "test_reader",
+        f"swapcli/families/{family.folder}/{family.name}.py": "pool",
+        f"swapcli/families/{family.folder}/{family.name}_reader.py": "reader",
+        f"tests/families/{family.folder}/test_{family.name}.py": "test_pool",
+        f"tests/families/{family.folder}/test_{family.name}_reader.py": "test_reader",
     }
     return {
         path: Template((TEMPLATES / f"{template}.py.txt").read_text()).substitute(values)
@@ -60,14 +60,10 @@ def sources_of(family: Family) -> dict[str, str]:
 def new_folders_of(family: Family) -> dict[str, str]:
     """Return the `__init__.py` of the folder in each tree, by path, for a folder that does not exist yet."""
     return {
-        f"swapcli/core/pools/{family.folder}/__init__.py": (
+        f"swapcli/families/{family.folder}/__init__.py": (
             f'"""TODO {family.name}: the contracts whose pools stand here."""\n\nPUBLIC = ()\n'
         ),
-        f"swapcli/state/readers/{family.folder}/__init__.py": (
-            f'"""TODO {family.name}: readers of these contracts."""\n\nPUBLIC = ()\n'
-        ),
-        f"tests/core/pools/{family.folder}/__init__.py": "",
-        f"tests/state/readers/{family.folder}/__init__.py": "",
+        f"tests/families/{family.folder}/__init__.py": "",
     }
 
 
@@ -76,13 +72,13 @@ def rows_of(family: Family) -> tuple[Row, ...]:
     name, kind = family.name, family.kind
     return (
         Row(
-            "swapcli/core/pools/__init__.py",
+            "swapcli/families/__init__.py",
             '    "sampled": (',
             f'    "{name}": ("{family.folder}", "{family.class_name}"),\n',
         ),
         Row("swapcli/core/model/contract_kind.py", "    SAMPLED = ", f'    {kind} = "{name}"\n'),
         Row(
-            "swapcli/state/readers/contract_kinds.py",
+            "swapcli/families/reading/contract_kinds.py",
             "    ContractKind.SAMPLED: KindTraits(",
             f"    ContractKind.{kind}: KindTraits(\n"
             f'        ("{name}",),\n'

@@ -15,8 +15,8 @@ from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrat
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, UnsignedTransaction
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.constant_product import ConstantProduct
 
 NATIVE = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
 WRAPPED = Token("0x4200000000000000000000000000000000000006", "WETH", "Wrapped Ether", 18)

@@ -9,13 +9,13 @@ from typing import ClassVar, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import PPM
-from swapcli.core.pools.bins.bin_curve import BinCurve
-from swapcli.core.pools.fast_replace import fast_replace
-from swapcli.core.pools.fixed_rate.fixed_rate_curve import fixed_rate_curve
-from swapcli.core.pools.identity_checks import check_pair
-from swapcli.core.pools.reserves import reserves_after_swap
-from swapcli.core.pools.state_fields import StateFields
-from swapcli.core.pools.token_positions import is_forward
+from swapcli.families.bins.bin_curve import BinCurve
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.fixed_rate.fixed_rate_curve import fixed_rate_curve
+from swapcli.families.identity_checks import check_pair
+from swapcli.families.reserves import reserves_after_swap
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import is_forward
 
 
 @dataclass(frozen=True, slots=True)

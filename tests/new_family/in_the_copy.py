@@ -17,11 +17,11 @@ from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools import FAMILIES, family
 from swapcli.faces.cli.app import run
+from swapcli.families import FAMILIES, family
+from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.contract_kinds import contract_kinds
 from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
-from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.contract_kinds import contract_kinds
 from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
 from tests.support.differential import ContractPool, compare_swaps, read_pool
 

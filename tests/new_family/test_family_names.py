@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from swapcli.core.pools import FAMILIES, family
+from swapcli.families import FAMILIES, family
 from tests.new_family.test_new_family import PACKAGE, ROWS
 
 DIALECTS: Final = {
@@ -25,8 +25,8 @@ ONLY_WORDS: Final = {
     "interface/document_types.py": {"sampled"},
     "quoting/protocol_support.py": {"sampled"},
     "quoting/warnings.py": {"sampled"},
-    "state/readers/__init__.py": {"ekubo", "sampled"},
-    "state/readers/pool_ref_text.py": {"vault"},
+    "families/reading/__init__.py": {"ekubo", "sampled"},
+    "families/reading/pool_ref_text.py": {"vault"},
     "state/sync/refresh_pools.py": {"sampled"},
     "state/transfers/transfer_trials.py": {"vault"},
 }
@@ -40,7 +40,7 @@ KNOWN: Final = {
     # Events that hold the state that follows, and the rounding of an exact output.
     "state/mined/swap_verification.py": {"Concentrated", "weighted"},
     # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
-    "state/readers/pool_ref.py": {"Concentrated", "ConstantProduct"},
+    "families/reading/pool_ref.py": {"Concentrated", "ConstantProduct"},
     # A pair's fee may change without an event.
     "state/sync/refresh_pools.py": {"ConstantProduct", "SolidlyStable"},
     # Samples are of one block, so that a snapshot takes them again.
@@ -70,7 +70,7 @@ def is_of_a_family(file: Path) -> bool:
     return any(file.is_relative_to(folder) and file.parent != folder for folder in FAMILY_FOLDERS)
 
 
-FAMILY_FOLDERS: Final = (PACKAGE / "core/pools", PACKAGE / "state/readers")
+FAMILY_FOLDERS: Final = PACKAGE / "families"
 
 
 def test_families_are_named_in_the_tables_only() -> None:

@@ -25,8 +25,8 @@ HERE: Final = Path(__file__).parent
 PACKAGE: Final = Path(swapcli.__file__).parent
 FAMILY: Final = Family("constant_sum", "fixed_rate")
 SOURCES: Final = {
-    "core/pools/fixed_rate/constant_sum.py": HERE / "constant_sum.py",
-    "state/readers/fixed_rate/constant_sum.py": HERE / "constant_sum_reader.py",
+    "families/fixed_rate/constant_sum.py": HERE / "constant_sum.py",
+    "families/fixed_rate/constant_sum_reader.py": HERE / "constant_sum_reader.py",
 }
 ROWS: Final = {row.file.removeprefix("swapcli/") for row in rows_of(FAMILY)}
 """The files of the program in which a family has a row."""

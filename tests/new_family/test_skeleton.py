@@ -15,12 +15,12 @@ import pytest
 from tests.generate.family import ROOT, Family, add_family, rows_of, sources_of
 
 FAMILY = Family("glider", "glider")
-OWN_TESTS = ("tests/core/pools/glider", "tests/state/readers/glider")
+OWN_TESTS = ("tests/families/glider", "tests/families/reading/glider")
 TESTS_OF_ALL = (
-    "tests/core/pools/test_contradictory_states.py",
+    "tests/families/test_contradictory_states.py",
     "tests/payload/evm/router/test_deployment.py",
-    "tests/state/readers/test_multi_token_pools.py",
-    "tests/state/readers/test_pool_change_events.py",
+    "tests/families/reading/test_multi_token_pools.py",
+    "tests/families/reading/test_pool_change_events.py",
     "tests/test_mirror.py",
 )
 
@@ -55,7 +55,7 @@ def test_a_table_of_another_form_is_named_and_nothing_is_written(tmp_path: Path)
     root = copy_of_the_tables(tmp_path)
     table = root / rows_of(FAMILY)[0].file
     table.write_text(table.read_text().replace('"sampled": (', '"others": ('))
-    with pytest.raises(ValueError, match=r"core/pools/__init__\.py has not exactly one line"):
+    with pytest.raises(ValueError, match=r"families/__init__\.py has not exactly one line"):
         add_family(FAMILY, root)
     assert not (root / "tests").exists()
 

@@ -9,7 +9,7 @@ from swapcli.quoting.pool_liquidity import liquidity_usd
 from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.core.pools.balancer.test_balancer_v2_stable import build_composable, recorded_steps
+from tests.families.balancer.test_balancer_v2_stable import build_composable, recorded_steps
 from tests.support.pools import build_market
 
 

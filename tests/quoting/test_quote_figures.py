@@ -17,9 +17,9 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.uniswap.concentrated import Concentrated
 from swapcli.faces.cli.render.quote_facts import build_facts
+from swapcli.families.protocol_fees import DYNAMIC_FEE
+from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_figures import compute_figures

@@ -14,8 +14,8 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Route, Segment, Step, Swap
 from swapcli.core.model.units import PPM
-from swapcli.core.pools import FAMILIES
 from swapcli.core.routing.replay import Replay, replay, swap_exactly
+from swapcli.families import FAMILIES
 from swapcli.interface.slippage import V1_SLIPPAGE
 from swapcli.quoting.slippage_measures import (
     MAX_BOUND_PPM,

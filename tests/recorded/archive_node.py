@@ -16,10 +16,10 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools import family
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families import family
+from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from tests.chain.node.server import Refused
 from tests.recorded.replay import recorded_pools
 from tests.support.outside_ids import topic_of

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.core.pools import FAMILIES
+from swapcli.families import FAMILIES
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.factory_contract import Factory
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SWAP_SHAPES
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.factory_contract import Factory
 from tests.core.networks.test_pool_addresses import PUBLISHED
 from tests.support.outside_ids import topic_of
 

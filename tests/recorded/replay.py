@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.pools import family
+from swapcli.families import family
 
 FOLDER = Path(__file__).parent
 ADDRESS = "0x" + "11" * 20

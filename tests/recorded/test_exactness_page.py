@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.pools import FAMILIES
-from tests.core.pools.recorded import VECTORS
-from tests.core.pools.vector_replay import REPLAYS, replay_vectors
+from swapcli.families import FAMILIES
+from tests.families.recorded import VECTORS
+from tests.families.vector_replay import REPLAYS, replay_vectors
 from tests.generate.exactness import PAGE, render_page
 from tests.recorded.outside_facts import all_factories, seen_pools
 
@@ -20,7 +20,7 @@ def test_every_file_of_recorded_swaps_is_counted() -> None:
     files = {file.name.partition(".")[0] for file in VECTORS.iterdir()}
     assert files - REPLAYS.keys() == {"curve_virtual_prices"}  # no swaps
     page = PAGE.read_text()
-    assert [name for name in REPLAYS if f"tests/core/pools/vectors/{name}" not in page] == []
+    assert [name for name in REPLAYS if f"tests/families/vectors/{name}" not in page] == []
 
 
 @pytest.mark.parametrize("name", ["solidly_v1", "liquidity_book", "gyro_v2_eclp"])

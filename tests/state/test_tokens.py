@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.model.token import Token
-from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.tokens import load_tokens, sanitize_text
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources, view_of

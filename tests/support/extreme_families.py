@@ -17,8 +17,8 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.core.pools import FAMILIES, family
-from tests.core.pools.test_contradictory_states import FIXED, changed, member, places, valid_pool
+from swapcli.families import FAMILIES, family
+from tests.families.test_contradictory_states import FIXED, changed, member, places, valid_pool
 from tests.support.extreme_pools import BUILDERS
 from tests.support.pools import build_market, build_random_market, build_token
 

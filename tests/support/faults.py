@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.pool import Pool
-from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.families.reading import pool_reader
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_ref import PoolRef
 
 DEFECT = "an injected defect"
 

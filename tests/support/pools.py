@@ -14,8 +14,8 @@ from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
-from swapcli.core.pools import family
-from tests.core.pools.recorded import read_vectors
+from swapcli.families import family
+from tests.families.recorded import read_vectors
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -76,7 +76,7 @@ def build_concentrated(
     number: int, a: Token, b: Token, liquidity: int, price: float, width: int, fee_ppm: int = 3000, protocol: str = "v3"
 ) -> Pool:
     """Return a V3 pool with one position of `width` ticks on either side of `price` (second token per first)."""
-    from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
+    from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
     first, second = sorted((a, b), key=lambda t: t.address)
     spacing = 60

@@ -48,4 +48,4 @@ class ContractKind(StrEnum):
     VALANTIS_STEX = "valantis_stex"
     RING_PAIR = "ring_pair"
     SAMPLED = "sampled"
-    """Any contract whose protocol quotes by itself: see `swapcli/state/readers/sampled/sampled_pools.py`."""
+    """Any contract whose protocol quotes by itself: see `swapcli/families/sampled/sampled_pools_reader.py`."""

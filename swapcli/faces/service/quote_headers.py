@@ -13,8 +13,8 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.core.wrap import terms_of_payload
 from swapcli.faces.service.error_responses import Headers
+from swapcli.families.wrap import terms_of_payload
 from swapcli.interface.state_headers import (
     STATE_HEADER,
     WARNINGS_HEADER,

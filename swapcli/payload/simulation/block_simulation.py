@@ -15,10 +15,10 @@ from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.call_encoding import encode_call
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationRun, SimulationStatus, Trial, TrialRun
 from swapcli.payload.evm.simulation import Watch as Watched
 from swapcli.payload.evm.transactions import build_approvals
-from swapcli.state.rpc.call_encoding import encode_call
 from swapcli.state.rpc.node import (
     BlockId,
     BlockOutcome,

@@ -16,9 +16,9 @@ from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.errors import InvalidInput, InvalidUpstreamResponse
 from swapcli.core.networks.address import keccak256
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.router import read_artifact
-from swapcli.state.rpc.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.state.tokens import sanitize_text
 
 _SELECTOR_BYTES: Final = 4

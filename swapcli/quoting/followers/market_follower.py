@@ -18,8 +18,8 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.core.model.token import Token
-from swapcli.core.pools.sampled.sampled import sampled_pools
 from swapcli.core.records import NamedTuple
+from swapcli.families.sampled.sampled import sampled_pools
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.head_source import HeadSource

@@ -20,7 +20,7 @@ from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, after_fee
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS, PPM
 from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.core.wrap import wrapper_pool
+from swapcli.families.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract
 from swapcli.payload.review.amount_warnings import (

@@ -20,7 +20,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import Replay
-from swapcli.core.wrap import UNWRAP_GAS_UNITS, WRAP_GAS_UNITS, check_wrapper_allowed, wrap_quote
+from swapcli.families.wrap import UNWRAP_GAS_UNITS, WRAP_GAS_UNITS, check_wrapper_allowed, wrap_quote
 from swapcli.interface.interface_by_network import kind_variant
 from swapcli.payload.dialects import check_executable
 from swapcli.payload.payloads import build_transaction, check_age, check_block_limit, replay_result

@@ -15,12 +15,12 @@ from swapcli.core.model.quoter import Quoter
 from swapcli.core.networks.hook_rules import hook_rule_texts
 from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_protocols
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_ref import LENS, PoolRef, network_quoter
-from swapcli.state.rpc.call_encoding import encode_call, invalid_response, read_address, read_word
-from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading import pool_reader
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_ref import LENS, PoolRef, network_quoter
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, Log, LogFilter
 

@@ -20,8 +20,8 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind
-from swapcli.core.pools import family
 from swapcli.core.records import NamedTuple
+from swapcli.families import family
 
 _MARSHAL_VERSION = 2
 """The newest one without references: with them, the bytes would depend on how often Python uses a value."""

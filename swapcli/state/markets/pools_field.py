@@ -8,9 +8,9 @@ from swapcli.core.errors import InvalidAddress, InvalidPoolState
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
-from swapcli.core.pools import FAMILIES, family
-from swapcli.core.pools.state_fields import StateFields
 from swapcli.core.validation.values import MISSING, describe, parse_integer
+from swapcli.families import FAMILIES, family
+from swapcli.families.state_fields import StateFields
 from swapcli.state.markets.address_field import is_hex, read_address
 
 MAX_FEE_PPM = 999_999

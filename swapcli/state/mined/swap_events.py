@@ -13,7 +13,8 @@ from typing import Final
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers.contract_kinds import (
+from swapcli.families.reading.call_encoding import read_words, to_address
+from swapcli.families.reading.contract_kinds import (
     ContractKind,
     KeyOfEvent,
     address_in_first_topic,
@@ -22,7 +23,6 @@ from swapcli.state.readers.contract_kinds import (
     key_of_emitter,
     topic_of,
 )
-from swapcli.state.rpc.call_encoding import read_words, to_address
 from swapcli.state.rpc.node import Log
 
 

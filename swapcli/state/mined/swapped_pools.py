@@ -11,15 +11,15 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading import load_pools, pool_reader, ref_of_pool
+from swapcli.families.reading.call_encoding import encode_call, read_address
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
-from swapcli.state.readers import load_pools, pool_reader, ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_ref import PoolRef, with_decimals
-from swapcli.state.readers.uniswap.uniswap_v2 import read_tokens, token_calls
-from swapcli.state.rpc.call_encoding import encode_call, read_address
-from swapcli.state.rpc.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall
 from swapcli.state.tokens import load_tokens

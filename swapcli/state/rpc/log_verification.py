@@ -13,7 +13,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
-from swapcli.state.rpc.logs_bloom import bloom_mask, is_selective, may_contain
+from swapcli.families.reading.logs_bloom import bloom_mask, is_selective, may_contain
 from swapcli.state.rpc.node import Log, LogFilter, Node
 
 MAX_HEADERS: Final = 256

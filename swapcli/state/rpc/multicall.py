@@ -27,7 +27,8 @@ from swapcli.core.errors import (
     UpstreamRejected,
 )
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.call_encoding import encode_call, invalid_response
+from swapcli.families.reading.call_encoding import encode_call, invalid_response
+from swapcli.families.reading.calls import MULTICALL3 as MULTICALL3
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
 from swapcli.state.rpc.node import (
     BlockHeader,
@@ -56,10 +57,6 @@ _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
 _FAR_BLOCKS: Final = 10_000
 """On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
 could run ahead."""
-MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
-"""The address that Multicall3 has on most networks."""
-BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call("getCurrentBlockTimestamp()"), may_revert=True)
-"""Reads the block's time. A `BlockReader` sends it to the network's own Multicall3."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
 """Multicall3 contracts that have answered on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()

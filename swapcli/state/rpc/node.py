@@ -9,39 +9,11 @@ from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import CallContext as CallContext
+from swapcli.families.reading.calls import ContractCall as ContractCall
+from swapcli.families.reading.calls import Log as Log
+from swapcli.families.reading.calls import ReturnData as ReturnData
 from swapcli.state.rpc.node_limits import NodeLimits
-
-ReturnData = bytes | None
-"""The return data of a call; None if it reverted. An address without code returns `b""`."""
-
-
-class CallContext(NamedTuple):
-    """The sender and the gas price of a call, for contracts that look at them. The sender can pay any gas."""
-
-    sender: str
-    gas_price_wei: int
-
-
-class ContractCall(NamedTuple):
-    """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
-
-    If `to` is empty, `calldata` itself runs as code; some nodes reject that, and the result is None. Calls that may
-    revert and follow one another with the same `group` run in one call of the node, apart from others: together they
-    show one state, and do not take others' gas. `is_divisible` marks a call that packs so many others that the caller
-    splits it if it is too much for the node.
-    """
-
-    to: str
-    calldata: bytes
-    may_revert: bool = False
-    group: str = ""
-    context: CallContext | None = None
-    is_divisible: bool = False
-
-    @property
-    def is_unpackable(self) -> bool:
-        """Whether Multicall3 cannot make the call: it would change the sender of a `context`, and it runs no code."""
-        return self.context is not None or not self.to
 
 
 class BlockHeader(NamedTuple):
@@ -89,16 +61,6 @@ class ChainHead(NamedTuple):
         if isinstance(self.gas_price, UpstreamError):
             raise self.gas_price
         return self.gas_price
-
-
-class Log(NamedTuple):
-    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block."""
-
-    address: str
-    topics: tuple[str, ...]
-    data: bytes
-    block_number: int
-    log_index: int
 
 
 class LogFilter(NamedTuple):

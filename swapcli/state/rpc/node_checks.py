@@ -12,7 +12,7 @@ from swapcli.core.errors import UpstreamError
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families.reading.call_encoding import encode_call
 from swapcli.state.rpc.log_scan import scan_first_range
 from swapcli.state.rpc.multicall import BlockReader, find_answering_block
 from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, max_block_age_s

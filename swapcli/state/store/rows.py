@@ -9,7 +9,7 @@ from typing import Any
 from swapcli.core.errors import InvalidPoolState, MarketError
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
-from swapcli.core.pools import FAMILIES, family
+from swapcli.families import FAMILIES, family
 
 POOL_COLUMNS = "id, key, address, protocol, family, tokens, fee_ppm, state, block, invented"
 TOKEN_COLUMNS = "id, address, symbol, name, decimals, price_usd, folded"

@@ -14,6 +14,11 @@ from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected, Upstr
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.sampled.sampled_discovery_reader import find_sampled_pools
 from swapcli.state.discovery.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
@@ -23,11 +28,6 @@ from swapcli.state.discovery.pool_discovery import (
     read_listed_pools,
     read_pool_lists,
 )
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.sampled.sampled_discovery import find_sampled_pools
-from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import find_first_available_block, scan_first_range
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.state.rpc.multicall import BlockReader

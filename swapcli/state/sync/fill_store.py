@@ -8,8 +8,8 @@ from typing import Final
 
 from swapcli.core.errors import ConfigError, StaleNode
 from swapcli.core.model.market import MarketState
+from swapcli.families.reading import ref_of_pool
 from swapcli.state.clock import Clock
-from swapcli.state.readers import ref_of_pool
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from swapcli.core.model.token import Token
-from swapcli.state.readers import load_pools
-from swapcli.state.readers.pool_ref import PoolRef, with_decimals
-from swapcli.state.rpc.lockstep_reads import SkippedItem
+from swapcli.families.reading import load_pools
+from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.store import BlockWriter, SkippedEntry, Store
 from swapcli.state.sync.skipped import skipped_known_pool, skipped_pool

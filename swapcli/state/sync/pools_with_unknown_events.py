@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
-from swapcli.state.readers.pool_change_events import known_topics
+from swapcli.families.reading.pool_change_events import known_topics
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import LogFilter

@@ -29,25 +29,25 @@ from swapcli.core.errors import (
 )
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.skipped_pool import SkippedPool
-from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.solidly.solidly_stable import SolidlyStable
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.records import NamedTuple
-from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.readers import load_reads, read_known_pool
-from swapcli.state.readers.build_pool import PAUSED
-from swapcli.state.readers.pool_change_events import (
+from swapcli.families import FAMILIES
+from swapcli.families.reading import load_reads, read_known_pool
+from swapcli.families.reading.build_pool import PAUSED
+from swapcli.families.reading.lockstep_reads import FaultyItem, SkippedItem
+from swapcli.families.reading.logs_bloom import is_selective
+from swapcli.families.reading.pool_change_events import (
     change_topics,
     changed_pool,
     emits_events,
     find_possible_changes,
     vault_kinds,
 )
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import FaultyItem, SkippedItem
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.solidly.solidly_stable import SolidlyStable
+from swapcli.families.uniswap.constant_product import ConstantProduct
+from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_withheld_block
-from swapcli.state.rpc.logs_bloom import is_selective
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of

@@ -11,10 +11,10 @@ from typing import Final
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.skipped_pool import pass_request_errors
+from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.readers import ref_of_pool
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync.cursor import read_cursor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
-from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import PoolRef
 
 
 class SyncFilter(NamedTuple):

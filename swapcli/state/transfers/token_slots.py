@@ -24,7 +24,7 @@ from swapcli.core.model.transaction import Approval
 from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families.reading.call_encoding import encode_call
 from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
 

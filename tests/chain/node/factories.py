@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.factory_contract import Factory
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
 from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
-from tests.core.pools.real_pools import slipstream_pool
+from tests.families.real_pools import slipstream_pool
 
 V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
 V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))

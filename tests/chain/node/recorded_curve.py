@@ -10,10 +10,10 @@ from typing import Any
 
 from eth_abi.abi import encode
 
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families.reading.call_encoding import encode_call
 from swapcli.state.rpc.multicall import MULTICALL3
 from swapcli.state.rpc.node import ContractCall, ReturnData
-from tests.core.pools.random_pools import ADDRESS, TOKENS
+from tests.families.random_pools import ADDRESS, TOKENS
 
 MATHS = "0x" + "4d" * 20
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.readers import load_pools, ref_of_pool
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store

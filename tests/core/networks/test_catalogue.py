@@ -15,7 +15,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks import catalogue, definition_files
 from swapcli.core.networks.address import parse_address
 from swapcli.core.networks.catalogue import find_network, find_network_by_chain_id, network_names
-from swapcli.core.pools import FAMILIES
+from swapcli.families import FAMILIES
 from tests.core.networks.test_definition import small
 
 CHAIN_IDS = {"base": 8453, "citrea": 4114, "hyperevm": 999, "monad": 143, "starknet": 23448594291968334}

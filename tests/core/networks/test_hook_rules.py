@@ -19,7 +19,7 @@ from swapcli.core.networks.hook_rules import (
     parse_hook_rule,
     parse_hook_rules,
 )
-from swapcli.core.pools.uniswap.v4_hooks import check_hook_address, may_change_amounts, may_take_input, may_take_output
+from swapcli.families.uniswap.v4_hooks import check_hook_address, may_change_amounts, may_take_input, may_take_output
 
 HOOK, OTHER = f"0x{'12' * 18}28cc", f"0x{'34' * 18}00cc"
 BASE = find_network("base")

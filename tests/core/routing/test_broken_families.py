@@ -17,11 +17,11 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.warning import WarningCode
-from swapcli.core.pools import FAMILIES
+from swapcli.families import FAMILIES
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
-from tests.core.pools.test_contradictory_states import valid_pool
+from tests.families.test_contradictory_states import valid_pool
 from tests.support.faults import DEFECT, ERRORS, with_broken_method
 from tests.support.pools import build_constant_product, build_market
 

@@ -17,10 +17,10 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.pools import FAMILIES
 from swapcli.core.routing.broken_pools import broken_pools
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
+from swapcli.families import FAMILIES
 from swapcli.quoting.depth import measure_depth
 from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.quote_figures import compute_figures

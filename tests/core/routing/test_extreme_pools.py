@@ -17,12 +17,12 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.warning import WarningCode
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.core.routing.unused_pool_gains import PRICE_MARGIN, closest_pools, pool_gains, route_pools
 from swapcli.core.selection.depth_ranking import pool_legs
+from swapcli.families.uniswap.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.quoting.depth import measure_depth
 from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.quote_results import LocalQuote

@@ -13,12 +13,12 @@ from swapcli.core.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.quote import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.pools import family
-from swapcli.core.pools.uniswap.concentrated import CROSSING_GAS
 from swapcli.core.routing.gas import route_gas
 from swapcli.core.routing.graph.market_graph import Arc
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
+from swapcli.families import family
+from swapcli.families.uniswap.concentrated import CROSSING_GAS
 from tests.core.routing.build import graph_of
 from tests.support.pools import (
     UNIT,

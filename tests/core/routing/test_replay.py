@@ -18,8 +18,8 @@ from swapcli.core.errors import InsufficientLiquidity, InvalidRoute, PoolError, 
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import RATE_SCALE, Route, Segment, Step, Swap
 from swapcli.core.routing.replay import FlatSwap, KnownSwaps, execute, flatten, replay
-from tests.core.pools.recorded_swaps import replay_recorded_swaps
 from tests.core.routing.random_routes import random_route
+from tests.families.recorded_swaps import replay_recorded_swaps
 from tests.support.pools import (
     UNIT,
     build_concentrated,

@@ -11,8 +11,8 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
 from swapcli.core.networks.pool_addresses import deployment_of, ekubo_pool_id, is_solidly, pool_address, v4_pool_id
-from swapcli.core.pools.ekubo.ekubo import fee_ppm_of
-from swapcli.state.readers.ekubo.ekubo import RECORDED_FEES_X128
+from swapcli.families.ekubo.ekubo import fee_ppm_of
+from swapcli.families.ekubo.ekubo_reader import RECORDED_FEES_X128
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import SeededRandom
 from tests.generate.modelling.positions import EKUBO_TICKS, concentrated_state

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import prod
 
-from swapcli.core.pools.curve.cryptoswap_math import MATHS
+from swapcli.families.curve.cryptoswap_math import MATHS
 from tests.generate.modelling.exact import SeededRandom
 
 WAD = 10**18

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.pools.smardex.smardex import SmarDex
+from swapcli.families.smardex.smardex import SmarDex
 from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
 from tests.payload.evm.settler_recorder import FamilyPools, World, load_contracts
 from tests.support.differential import read_pool

@@ -102,7 +102,7 @@ class World:
 
     def read_pair(self, pair: Contract) -> Pool:
         """Return a pair as it is."""
-        from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+        from swapcli.families.uniswap.constant_product import ConstantProduct
 
         tokens = tuple(str(pair.call(name)[0]).lower() for name in ("token0", "token1"))
         decimals = tuple(self.decimals[token] for token in tokens)

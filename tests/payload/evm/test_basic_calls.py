@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.pool import Pool
 from swapcli.payload.evm.basic_calls import AMOUNT_AT, BASIC_FAMILIES, BasicSwap
-from tests.core.pools.recorded_swaps import replay_recorded_swaps
+from tests.families.recorded_swaps import replay_recorded_swaps
 from tests.support.outside_ids import keccak256
 
 SETTLER, AMOUNT, LATEST = "0x" + "5e" * 20, 12_345, 2**256 - 1

@@ -15,16 +15,16 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.core.networks.pool_addresses import deployment_of
-from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.balancer.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.core.pools.balancer.weighted import Weighted
-from swapcli.core.pools.curve.cryptoswap import CryptoSwap
-from swapcli.core.pools.curve.stableswap import StableSwap
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families import FAMILIES
+from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.families.balancer.weighted import Weighted
+from swapcli.families.curve.cryptoswap import CryptoSwap
+from swapcli.families.curve.stableswap import StableSwap
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
-from tests.core.pools.curve.test_curve_meta import recorded_steps
-from tests.core.pools.random_pools import (
+from tests.families.curve.test_curve_meta import recorded_steps
+from tests.families.random_pools import (
     balancer_v3_boosted_pools,
     crypto_pools,
     solidly_stable_pools,

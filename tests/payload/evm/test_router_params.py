@@ -21,9 +21,9 @@ from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrat
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam
-from swapcli.core.pools.fixed_rate.wrapper import WrappedNative
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
+from swapcli.families.fixed_rate.wrapper import WrappedNative
 from swapcli.payload.evm import build_call, decode_call, decode_integrator_data, encode_call, encode_integrator_data
 from tests.payload.evm.router_model import RouterModel, embedded, named_pool
 from tests.support.pools import BALANCER_VARIANTS, RANDOM_FAMILIES, build_random_market

@@ -20,18 +20,18 @@ from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.transaction import Purpose, RouterRouteParam, UnsignedTransaction
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.balancer.weighted import Weighted
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
 from swapcli.core.routing.replay import FlatSwap, execute, replay
+from swapcli.families.balancer.weighted import Weighted
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.dialects import check_executable, executable_market, router_dialect
 from swapcli.payload.evm.basic_calls import BASIC_FAMILIES
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.evm.dialects.settler import SettlerDialect
 from swapcli.payload.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from tests.chain.random_routes import random_route
-from tests.core.pools.maverick.test_maverick_v2 import build as build_maverick
 from tests.examples import examples, generator
+from tests.families.maverick.test_maverick_v2 import build as build_maverick
 from tests.payload.evm.router_model import embedded
 from tests.payload.evm.settler_model import RevertError, SettlerModel
 from tests.support.outside_ids import v4_id

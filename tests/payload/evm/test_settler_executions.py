@@ -18,9 +18,9 @@ from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, UnsignedTransaction
-from swapcli.core.pools import family
 from swapcli.core.routing.gas import gas_of_terms, route_gas
 from swapcli.core.routing.replay import FlatSwap, Replay, execute
+from swapcli.families import family
 from swapcli.payload.evm.basic_calls import AMOUNT_AT, BASIC_FAMILIES, BasicSwap
 from swapcli.payload.evm.decoding.decode import decode_calldata
 from swapcli.payload.evm.dialects.settler import SettlerDialect

@@ -19,6 +19,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.starknet import deserialise_call
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
+from tests.families.ekubo.test_ekubo_reader import LIVE, clone
 from tests.payload.starknet.fake_node import L1_LAG, EkuboCore, FakeChain, FakeNode, running_node
 from tests.payload.starknet.pools_on_chain import (
     BY_ORACLE,
@@ -30,7 +31,6 @@ from tests.payload.starknet.pools_on_chain import (
     build_chain,
     swap_on_chain,
 )
-from tests.state.readers.ekubo.test_ekubo import LIVE, clone
 from tests.state.rpc.test_starknet_node import connected
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.service_process import run_service

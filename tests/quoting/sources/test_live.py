@@ -31,7 +31,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import ORDINARY
 from swapcli.core.networks.l1_fee import L1FeeParams
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.quoting.amount_notation import parse_notation
 from swapcli.quoting.order_amounts import BalanceOrder, read_balance

@@ -14,6 +14,12 @@ from hypothesis import strategies as st
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families.reading import load_pools
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
+from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.state.discovery.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
@@ -21,12 +27,6 @@ from swapcli.state.discovery.pool_discovery import (
     read_listed_pools,
     read_pool_lists,
 )
-from swapcli.state.readers import load_pools
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
-from swapcli.state.readers.pool_ref import PoolRef, with_decimals
-from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, packed_reader, sources

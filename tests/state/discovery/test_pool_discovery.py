@@ -11,9 +11,21 @@ from eth_abi.abi import encode
 from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.protocol_fees import DYNAMIC_FEE
+from swapcli.families.reading import load_pools
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_constants import (
+    AlgebraConstants,
+    BalancerV2Constants,
+    LastTicks,
+    TickConstants,
+    V4Constants,
+)
+from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,
@@ -22,18 +34,6 @@ from swapcli.state.discovery.pool_discovery import (
     read_listed_pools,
     read_pool_lists,
 )
-from swapcli.state.readers import load_pools
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.factory_contract import Factory
-from swapcli.state.readers.pool_constants import (
-    AlgebraConstants,
-    BalancerV2Constants,
-    LastTicks,
-    TickConstants,
-    V4Constants,
-)
-from swapcli.state.readers.pool_ref import PoolRef, with_decimals
-from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Log
@@ -46,7 +46,7 @@ from tests.contracts.evm import (
     compile_solidity,
     load_artifact,
 )
-from tests.core.pools.balancer.test_weighted_differential import Balancer, random_pool
+from tests.families.balancer.test_weighted_differential import Balancer, random_pool
 from tests.support.outside_ids import topic_of, v4_id
 
 INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM, CUSTOM_POOL = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.uniswap.concentrated_state import TickList
+from swapcli.families.uniswap.concentrated_state import TickList
 from swapcli.quoting import open_market as opening
 from swapcli.quoting.open_market import open_market
 from swapcli.state.markets import compiled as compiled_form

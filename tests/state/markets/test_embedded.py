@@ -16,7 +16,7 @@ from swapcli.core.model.network import Kind
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.core.networks.pool_addresses import deployment_of
-from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.markets.embedded import checksummed_addresses, embedded_market, embedded_names, market_path
 from swapcli.state.markets.format import parse_market
 from tests.support.outside_ids import keccak256, possible_pools, v4_id

@@ -20,7 +20,8 @@ from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.pools.uniswap.concentrated import Concentrated
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.evm import build_transactions
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -31,7 +32,6 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import find_swaps
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.state.mined.swapped_pools import SwappedPool
-from swapcli.state.readers.contract_kinds import ContractKind
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import create_store
 from tests.chain.anvil import CHAIN_ID, AnvilChain

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.state.rpc.call_encoding import (
+from swapcli.families.reading.call_encoding import (
     SELECTORS,
     encode_call,
     encode_list_call,

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import pytest
 
 from swapcli.core.errors import BlockMismatch, InvalidUpstreamResponse
-from swapcli.core.pools import FAMILIES
-from swapcli.state.readers.pool_change_events import change_topics, changed_pool, find_possible_changes
+from swapcli.families import FAMILIES
+from swapcli.families.reading.logs_bloom import is_selective, may_contain
+from swapcli.families.reading.pool_change_events import change_topics, changed_pool, find_possible_changes
 from swapcli.state.rpc.log_verification import compute_bloom, find_missing_logs, find_withheld_block
-from swapcli.state.rpc.logs_bloom import is_selective, may_contain
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockId, ContractCall, LogFilter, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode

@@ -8,7 +8,7 @@ from operator import or_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.state.rpc.logs_bloom import BITS, bloom_mask, is_selective, may_contain
+from swapcli.families.reading.logs_bloom import BITS, bloom_mask, is_selective, may_contain
 
 items = st.binary(min_size=20, max_size=20).map(lambda item: f"0x{item.hex()}")
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from swapcli.core.errors import Unreachable, UpstreamRejected
-from swapcli.state.rpc.call_encoding import encode_call
-from swapcli.state.rpc.multicall import BLOCK_TIME, BlockReader
+from swapcli.families.reading.block_time import BLOCK_TIME
+from swapcli.families.reading.call_encoding import encode_call
+from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain

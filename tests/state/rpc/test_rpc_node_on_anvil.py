@@ -15,10 +15,10 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.state.readers import load_pools, ref_of_pool
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, LogFilter
@@ -29,14 +29,14 @@ from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.trader import Trader
-from tests.state.readers.balancer import test_boosted_shares
-from tests.state.readers.bins import test_liquidity_book
-from tests.state.readers.curve import test_cryptoswap
-from tests.state.readers.fixed_rate import test_fixed_rate_readers
-from tests.state.readers.fluid import test_fluid_t1
-from tests.state.readers.sampled import test_sampled_pools
-from tests.state.readers.solidly import test_solidly
-from tests.state.readers.uniswap import test_infinity_cl
+from tests.families.balancer import test_boosted_shares_reader as test_boosted_shares
+from tests.families.bins import test_liquidity_book_reader as test_liquidity_book
+from tests.families.curve import test_cryptoswap_reader as test_cryptoswap
+from tests.families.fixed_rate import test_fixed_rate_readers as test_fixed_rate_readers
+from tests.families.fluid import test_fluid_t1_reader as test_fluid_t1
+from tests.families.sampled import test_sampled_pools_reader as test_sampled_pools
+from tests.families.solidly import test_solidly_reader as test_solidly
+from tests.families.uniswap import test_infinity_cl_reader as test_infinity_cl
 from tests.state.sync import test_forks
 from tests.support.chain import connected
 
@@ -84,7 +84,7 @@ READ_ELSEWHERE = {
 def reader_tests(kind: ContractKind) -> ModuleType | None:
     """Return the tests of a kind's reader at the mirrored path; None if there are none."""
     folder, _, name = KINDS[kind].loader.partition(".")
-    path = f"tests.state.readers.{folder}.test_{name}"
+    path = f"tests.families.reading.{folder}.test_{name}"
     return import_module(path) if find_spec(path) else None
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.families.reading.starknet_calls import class_hash_call, read_felts, selector, starknet_call
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import ContractCall, LogFilter
-from swapcli.state.rpc.starknet_calls import class_hash_call, read_felts, selector, starknet_call
 from swapcli.state.rpc.starknet_node import StarknetNode
 from swapcli.state.tokens import load_tokens
 from tests.payload.starknet.fake_node import (

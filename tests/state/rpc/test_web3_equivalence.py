@@ -12,7 +12,7 @@ from web3 import HTTPProvider, Web3
 from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
 from swapcli.core.encoding.abi import encode_word
-from swapcli.state.rpc.call_encoding import SELECTORS
+from swapcli.families.reading.call_encoding import SELECTORS
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
 from swapcli.state.rpc.rpc_node import RpcNode

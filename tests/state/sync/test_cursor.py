@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
-from swapcli.state.readers.contract_kinds import KINDS, ContractKind
-from swapcli.state.readers.pool_constants import (
+from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.pool_constants import (
     BalancerV2Constants,
     BalancerV3Constants,
     EkuboConstants,
@@ -29,7 +29,7 @@ from swapcli.state.readers.pool_constants import (
     TickConstants,
     V4Constants,
 )
-from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync import SyncFilter
 from swapcli.state.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor

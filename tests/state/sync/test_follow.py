@@ -8,10 +8,10 @@ import pytest
 
 from swapcli.core.model.pool import Pool
 from swapcli.faces.cli.commands.sync.view import format_advance
-from swapcli.state.readers import pool_reader
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import BatchRead
+from swapcli.families.reading import pool_reader
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import Advance, count_skipped, follow

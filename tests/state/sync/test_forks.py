@@ -19,15 +19,15 @@ from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.core.pools.uniswap.concentrated import Concentrated
-from swapcli.core.pools.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.reading import load_pools
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_constants import AlgebraConstants
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.readers import load_pools
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.pool_constants import AlgebraConstants
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
@@ -36,7 +36,7 @@ from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.factories import algebra
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
-from tests.core.pools.real_pools import slipstream_pool
+from tests.families.real_pools import slipstream_pool
 from tests.state.store.build import create, only
 from tests.support.chain import connected
 

@@ -10,7 +10,7 @@ import pytest
 from swapcli.core.encoding.abi import encode_word
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.pool import Pool
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families.reading.call_encoding import encode_call
 from swapcli.state.rpc.node import (
     BlockHeader,
     BlockId,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.pool_ref import PoolRef
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.sync.sync_filter import SyncFilter
 
 POOL, A, B, C = (f"0x{k:040x}" for k in range(1, 5))

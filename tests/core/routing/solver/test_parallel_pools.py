@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
-from swapcli.core.pools import family
 from swapcli.core.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.core.routing.solver.parallel_pools import Hop
+from swapcli.families import family
 from tests.core.routing.build import graph_of
 from tests.support.pools import (
     UNIT,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.state.rpc.call_encoding import encode_call
+from swapcli.families.reading.call_encoding import encode_call
 from tests.chain.test_checks_commands import POOR, Client
 from tests.chain.trader import USER, Trader
 from tests.support.command import CommandResult, run_swapcli

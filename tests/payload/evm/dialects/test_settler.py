@@ -15,7 +15,7 @@ from swapcli.core.model.router_dialect import ReplayedSwap
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
-from swapcli.core.pools.uniswap.constant_product import ConstantProduct
+from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm import build_transactions
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus

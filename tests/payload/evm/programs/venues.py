@@ -8,7 +8,7 @@ from typing import NamedTuple
 from swapcli.core.errors import PoolError
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.families.protocol_fees import DYNAMIC_FEE
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.payload.evm.programs.world import ProgramWorld
 

@@ -12,8 +12,8 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import OWN, Deployment, Network, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.core.pools import FAMILIES
-from swapcli.core.pools.sampled.sampled import Sampled
+from swapcli.families import FAMILIES
+from swapcli.families.sampled.sampled import Sampled
 from swapcli.payload.evm import router
 from swapcli.payload.evm.dialects.fibrous import FibrousDialect
 from swapcli.payload.evm.extra_data import BY_FAMILY

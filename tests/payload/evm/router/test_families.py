@@ -12,7 +12,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.wrap import wrapper_pool
+from swapcli.families.wrap import wrapper_pool
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route

@@ -10,22 +10,22 @@ import pytest
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.pools.protocol_fees import DYNAMIC_FEE
-from swapcli.core.pools.uniswap.uniswap_v4_hooked import UniswapV4Hooked
-from swapcli.state.readers.contract_kinds import ContractKind
-from swapcli.state.readers.pool_constants import V4Constants
-from swapcli.state.readers.pool_ref import PoolRef
-from swapcli.state.readers.uniswap.uniswap_v4 import load
-from swapcli.state.rpc.lockstep_reads import run_batched
+from swapcli.families.protocol_fees import DYNAMIC_FEE
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.lockstep_reads import run_batched
+from swapcli.families.reading.pool_constants import V4Constants
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
+from swapcli.families.uniswap.uniswap_v4_reader import load
 from tests.chain.contract_fixture import WETH, ContractFixture, Place
 from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import load_artifact
-from tests.core.pools.uniswap.hooked_pools import FEE_HOOK, LAUNCH_HOOK, QUOTER, contracts
-from tests.core.pools.uniswap.test_fee_in_token import DELI_HOOK, fee_in_token_hook
-from tests.core.pools.uniswap.test_internal_swap import FLAUNCH_HOOK, internal_swap_hook
+from tests.families.uniswap.hooked_pools import FEE_HOOK, LAUNCH_HOOK, QUOTER, contracts
+from tests.families.uniswap.test_fee_in_token import DELI_HOOK, fee_in_token_hook
+from tests.families.uniswap.test_hook_reader import RULE
+from tests.families.uniswap.test_internal_swap import FLAUNCH_HOOK, internal_swap_hook
 from tests.payload.evm.router.driving import build, carry_out, single
 from tests.payload.evm.router.test_families import random_amount
-from tests.state.readers.uniswap.test_hook_reader import RULE
 
 ROUTES = 25
 """Of each kind of hook."""

@@ -8,10 +8,10 @@ from random import Random
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
-from swapcli.core.pools.euler.euler_swap import EulerSwap
+from swapcli.families.euler.euler_swap import EulerSwap
 from tests.chain.contract_fixture import ContractFixture
 from tests.contracts.evm import compile_solidity
-from tests.core.pools.euler.test_euler_swap import euler_pool
+from tests.families.euler.test_euler_swap import euler_pool
 from tests.payload.evm.router.driving import build, carry_out, single
 
 OWN_HOOK = 0x0088

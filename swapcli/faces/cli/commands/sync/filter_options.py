@@ -16,9 +16,9 @@ from swapcli.core.networks.token_list_file import TokenList, parse_token_list
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.files import read_bounded_file
 from swapcli.faces.cli.options import split_lists
+from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.quoting.resolve import find_protocols, find_token
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.lockstep_reads import SkippedItem
 from swapcli.state.rpc.multicall import BlockReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.sync import SyncFilter

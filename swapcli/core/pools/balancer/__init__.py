@@ -1,3 +1,0 @@
-"""Pools of Balancer's second and third vault: weighted, stable, composable, boosted, and Gyroscope's."""
-
-PUBLIC = ("balancer_pool_token", "surge_curve")

@@ -1,3 +1,0 @@
-"""Pools of DODO's second version."""
-
-PUBLIC = ("dodo_v2",)

@@ -1,3 +1,0 @@
-"""Pools of EulerSwap, whose reserves are deposits and debts in lending vaults."""
-
-PUBLIC = ("euler_swap",)

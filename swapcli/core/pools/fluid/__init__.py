@@ -1,3 +1,0 @@
-"""Pools of Fluid's DEX."""
-
-PUBLIC = ("fluid_t1",)

@@ -1,3 +1,0 @@
-"""Vaults that trade at the prices of an oracle, with fees by how far they are from their target weights."""
-
-PUBLIC = ("gmx_vault",)

@@ -1,3 +1,0 @@
-"""Pools of iZiSwap."""
-
-PUBLIC = ("iziswap",)

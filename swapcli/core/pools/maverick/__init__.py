@@ -1,3 +1,0 @@
-"""Pools of Maverick V2."""
-
-PUBLIC = ("maverick_v2",)

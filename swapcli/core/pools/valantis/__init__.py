@@ -1,3 +1,0 @@
-"""Pools of Valantis."""
-
-PUBLIC = ("valantis_stex",)

@@ -1,0 +1,149 @@
+"""The stable maths of Balancer V2 and V3, step by step in integers.
+
+Balances are scaled to 18 decimals, with rates. `amp` is A times 1000, as `getAmplificationParameter` returns it. Both
+iterations stop at a step of at most one unit. V2 and V3 compute the invariant alike, and round the balance for an
+invariant differently. `MetaStablePool` of 2021 computes its invariant in an older way, rounded up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from swapcli.core.errors import InsufficientLiquidity, PoolError, SwapReverts
+from swapcli.core.model.pool import RateCurve
+from swapcli.families.curve.stableswap_curve import StableSwapCurve
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.rounding import div_up, require_uint256
+from swapcli.families.state_fields import StateFields
+
+AMP_PRECISION: Final = 1000
+"""`StableMath._AMP_PRECISION`."""
+_MAX_AMP: Final = 50_000 * AMP_PRECISION
+"""That of V3's second version, the highest of all versions."""
+_MAX_NEWTON_STEPS: Final = 255
+"""As in the contracts, which revert after as many."""
+
+BalanceSolver = Callable[[Sequence[int], int, int, int], int]
+"""Returns a balance from (balances, position, amp, invariant)."""
+
+
+def invariant(balances: Sequence[int], amp: int) -> int:
+    """Return `computeInvariant` of V3, and of V2 since 2022. It is 0 without balances. Raises `SwapReverts`."""
+    count, total = len(balances), sum(balances)
+    if not total:
+        return 0
+    a = amp * count
+    weighted_sum = require_uint256(a * total) // AMP_PRECISION
+    d = total
+    for _ in range(_MAX_NEWTON_STEPS):
+        p = d
+        for balance in balances:
+            if not balance:
+                raise InsufficientLiquidity("a balance is zero")
+            p = require_uint256(p * d) // require_uint256(balance * count)
+        before = d
+        numerator = require_uint256((weighted_sum + p * count) * d)
+        d = numerator // (require_uint256((a - AMP_PRECISION) * d) // AMP_PRECISION + (count + 1) * p)
+        if -1 <= d - before <= 1:
+            return d
+    raise _no_convergence()
+
+
+def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
+    """Return `_calculateInvariant` of `MetaStablePool`, rounded up. It is 0 without balances. Raises `SwapReverts`."""
+    count, total = len(balances), sum(balances)
+    if not total:
+        return 0
+    a = amp * count
+    d = total
+    for _ in range(_MAX_NEWTON_STEPS):
+        p = count * balances[0]
+        for balance in balances[1:]:
+            p = div_up(require_uint256(require_uint256(p * balance) * count), d)
+        before = d
+        numerator = require_uint256(require_uint256(count * d) * d)
+        numerator += div_up(require_uint256(require_uint256(a * total) * p), AMP_PRECISION)
+        divisor = require_uint256((count + 1) * d) + require_uint256((a - AMP_PRECISION) * p) // AMP_PRECISION
+        d = div_up(numerator, divisor)
+        if -1 <= d - before <= 1:
+            return d
+    raise _no_convergence()
+
+
+def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
+    """Return `_getTokenBalanceGivenInvariantAndAllOtherBalances` of V2, for the k-th token. Raises `SwapReverts`."""
+    a = amp * len(balances)
+    p = _product(balances, d)
+    c = require_uint256(div_up(require_uint256(d * d), _positive(require_uint256(a * p))) * AMP_PRECISION * balances[k])
+    return _solve_balance(sum(balances) - balances[k] + d // a * AMP_PRECISION, c, d)
+
+
+def balance_v3(balances: Sequence[int], k: int, amp: int, d: int) -> int:
+    """Return `computeBalance` of V3, for the k-th token. Raises `SwapReverts`."""
+    a = amp * len(balances)
+    p = _product(balances, d)
+    c = div_up(require_uint256(d * d * AMP_PRECISION), _positive(require_uint256(a * p))) * balances[k]
+    return _solve_balance(sum(balances) - balances[k] + require_uint256(d * AMP_PRECISION) // a, require_uint256(c), d)
+
+
+def amount_out(
+    balances: Sequence[int], i: int, j: int, amount_in: int, amp: int, d: int, solve_balance: BalanceSolver
+) -> int:
+    """Return the output of token `j` for `amount_in` of token `i`, `d` being the invariant before.
+
+    Raises `SwapReverts`, also where the contracts' rounding takes more than the whole output."""
+    after = list(balances)
+    after[i] += amount_in
+    bought = balances[j] - solve_balance(after, j, amp, d) - 1
+    if bought < 0:
+        raise SwapReverts("the output is less than the contract's rounding")
+    return bought
+
+
+def stable_curve(
+    balances: Sequence[int], direction: tuple[int, int], amp: int, units: tuple[float, float]
+) -> RateCurve:
+    """Return a direction in floats; `units` are base units, of the whole input and of the output, per scaled unit."""
+    try:
+        d = invariant(balances, amp)
+    except PoolError:
+        d = 0
+    if not d:
+        return ZeroCurve()
+    return StableSwapCurve(balances, d, direction, amp / AMP_PRECISION, 0.0, 0.0, units)
+
+
+def read_amp(fields: StateFields, name: str = "amp") -> int:
+    """Read an amp, which is A times 1000."""
+    return fields.integer(name, AMP_PRECISION, _MAX_AMP)
+
+
+def _product(balances: Sequence[int], d: int) -> int:
+    """Return n^n times the product of the balances, divided by d^(n - 1)."""
+    count = len(balances)
+    p = balances[0] * count
+    for balance in balances[1:]:
+        p = require_uint256(require_uint256(p * balance) * count) // _positive(d)
+    return p
+
+
+def _solve_balance(b: int, c: int, d: int) -> int:
+    """Return the y with y^2 + (b - d) y = c, rounded up."""
+    y = div_up(require_uint256(d * d + c), _positive(d + b))
+    for _ in range(_MAX_NEWTON_STEPS):
+        before = y
+        y = div_up(require_uint256(y * y + c), _positive(2 * y + b - d))
+        if -1 <= y - before <= 1:
+            return y
+    raise _no_convergence()
+
+
+def _positive(divisor: int) -> int:
+    if divisor <= 0:
+        raise SwapReverts("the contract would divide by zero")
+    return divisor
+
+
+def _no_convergence() -> SwapReverts:
+    return SwapReverts("the contract's iteration does not converge")

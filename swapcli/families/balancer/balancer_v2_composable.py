@@ -1,0 +1,202 @@
+"""Composable stable pools of Balancer V2: stable pools whose own token is one of the tokens that the Vault swaps.
+
+Swaps with the pool token are joins and exits. It plays no part in the other swaps, which are those of a stable pool
+over the remaining tokens. A pool whose `tokens` do not contain its address does not trade its pool token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, TypeVar
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.units import WAD
+from swapcli.families.balancer.balancer_pool_token import (
+    VERSIONS,
+    JoinOrExit,
+    PoolToken,
+    PoolTokenCurve,
+    begin,
+    finish,
+)
+from swapcli.families.balancer.balancer_stable_math import amount_out, balance_v2, invariant, read_amp, stable_curve
+from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
+from swapcli.families.balancer.balancer_v2_vault import BALANCE_BITS
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.reserves import reserves_after_swap
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+T = TypeVar("T")
+
+_POOL_TOKEN_DECIMALS = 18
+_INVARIANT_BITS = 128
+"""Far above any sum of balances of 112 bits, and small enough for the contracts' products."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerV2Composable(BalancerV2Stable):
+    """As `BalancerV2Stable`. Its rate caches, which each swap updates, make a swap dearer.
+
+    `pool_token` is None unless the pool's address is among `tokens`; the rate of the pool token is 10^18.
+    """
+
+    pool_token: PoolToken | None = None
+
+    family: ClassVar[str] = "balancer_v2_composable"
+    swap_gas: ClassVar[int] = 135_100
+    further_token_gas: ClassVar[int] = 9_900
+    pool_token_gas: ClassVar[int] = 168_500
+    further_pool_token_gas: ClassVar[int] = 13_600
+    """Gas units of swaps with the pool token, and for each token beyond two: what they take more than other swaps of
+    the same pools of 2 to 5 tokens, through our router with the published bytecode and a protocol fee. Joins take up to
+    10,000 more, exits as much less."""
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
+        own = self.pool_token
+        if own is None or self.address not in (token_in, token_out):
+            return BalancerV2Stable.swap(self, token_in, token_out, amount_in)
+        i, j = token_indices(self, token_in, token_out)
+        if self.reserves[i] + amount_in >> BALANCE_BITS:
+            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+        before, after = self.join_or_exit(own), self._others(self.scaled_balances())
+        sold = amount_in * self.scaling_factor(i) // WAD
+        if token_out == self.address:
+            k = self._position(i)
+            bought = before.join(k, sold)
+            after[k] += sold
+            supply = before.supply + bought
+        else:
+            k = self._position(j)
+            bought = before.exit(k, sold)
+            after[k] -= bought
+            supply = before.supply - sold
+        amount = bought * WAD // self.scaling_factor(j)
+        if amount <= 0:
+            raise self.rounds_to_zero(amount_in)
+        if amount > self.reserves[j]:
+            raise InsufficientLiquidity(f"pool {self.key} does not have {amount}")
+        if not supply or not all(after):
+            raise InsufficientLiquidity(f"pool {self.key} would be empty")
+        reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount)
+        changed = finish(own, before, after, supply, tuple(self._others(self.rates)))
+        replaced: Self = fast_replace(type(self), "reserves", "pool_token")(self, reserves, changed)
+        return amount, replaced
+
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output of a swap without the pool token."""
+        others = self._others(balances)
+        d = invariant(others, self.amp)
+        return amount_out(others, self._position(i), self._position(j), amount_in, self.amp, d, balance_v2)
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        i, j = token_indices(self, token_in, token_out)
+        own = self.pool_token
+        balances = self._others(self.scaled_balances())
+        if own is None or self.address not in (token_in, token_out):
+            direction = self._position(i), self._position(j)
+            return stable_curve(balances, direction, self.amp, self.base_units_per_scaled(i, j))
+        try:
+            before = self.join_or_exit(own)
+        except PoolError:
+            return ZeroCurve()
+        is_join = token_out == self.address
+        k = self._position(i if is_join else j)
+        if not (before.invariant and balances[k] and self.reserves[j]):
+            return ZeroCurve()
+        units = WAD / self.scaling_factor(i), WAD / self.scaling_factor(j)
+        return PoolTokenCurve(before, k, is_join=is_join, units=units, max_out=float(self.reserves[j]))
+
+    def gas_units(self, after: Pool) -> int:
+        """Return the gas units of a swap, which differ for swaps with the pool token, and grow with the tokens."""
+        is_own_traded = isinstance(after, BalancerV2Composable) and after._own_reserve() != self._own_reserve()
+        return self._gas_units(is_own_traded=is_own_traded)
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """Return the gas units of the direction, the same at any rate."""
+        del rate
+        return self._gas_units(is_own_traded=self.pool_token is not None and self.address in (token_in, token_out))
+
+    def _gas_units(self, *, is_own_traded: bool) -> int:
+        further = len(self._others(self.tokens)) - 2
+        if is_own_traded:
+            return self.pool_token_gas + self.further_pool_token_gas * further
+        return self.swap_gas + self.further_token_gas * further
+
+    def state(self) -> dict[str, object]:
+        """Return the fields of a stable pool, and those of the pool token if it is traded."""
+        state, own = BalancerV2Stable.state(self), self.pool_token
+        if own is None:
+            return state
+        return state | {
+            "version": own.version,
+            "total_supply": str(own.total_supply),
+            "last_amp": own.last_amp,
+            "last_invariant": str(own.last_invariant),
+            "old_rates": [str(rate) for rate in own.old_rates],
+            "protocol_swap_fee": str(own.protocol_swap_fee),
+            "protocol_yield_fee": str(own.protocol_yield_fee),
+            "yield_fee_exempt": list(own.yield_fee_exempt),
+        }
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of a stable pool; if the pool's address is among its tokens, those of `PoolToken` too.
+
+        `old_rates` and `yield_fee_exempt` (0 or 1) have an entry for each of the other tokens.
+        """
+        pool = super(BalancerV2Composable, cls).from_state(identity, state)
+        if identity.address not in identity.tokens:
+            return pool
+        own = identity.tokens.index(identity.address)
+        if len(identity.tokens) < 3:
+            raise InvalidPoolState("tokens", "expected two tokens besides the pool token")
+        if identity.decimals[own] != _POOL_TOKEN_DECIMALS:
+            raise InvalidPoolState("decimals", f"the pool token has {_POOL_TOKEN_DECIMALS}")
+        if pool.rates[own] != WAD:
+            raise InvalidPoolState("rates", "that of the pool token is 10^18")
+        changed: Self = fast_replace(cls, "pool_token")(pool, _read_pool_token(StateFields(state), pool, own))
+        return changed
+
+    def join_or_exit(self, own: PoolToken) -> JoinOrExit:
+        """Return the pool as a swap with its token finds it. Raises `PoolError` if there can be none."""
+        balances, rates = self._others(self.scaled_balances()), self._others(self.rates)
+        return begin(own, self.reserves[own.position], (balances, rates), self.amp, self.swap_fee)
+
+    def _own_reserve(self) -> int:
+        return 0 if self.pool_token is None else self.reserves[self.pool_token.position]
+
+    def _others(self, values: Sequence[T]) -> list[T]:
+        """Return the values of a list over `tokens`, without that of the pool token."""
+        others = list(values)
+        if self.pool_token is not None:
+            del others[self.pool_token.position]
+        return others
+
+    def _position(self, k: int) -> int:
+        """Return the position among the other tokens of the k-th of `tokens`."""
+        own = self.pool_token
+        return k if own is None or k < own.position else k - 1
+
+
+def _read_pool_token(fields: StateFields, pool: BalancerV2Stable, own: int) -> PoolToken:
+    count = len(pool.tokens) - 1
+    token = PoolToken(
+        own,
+        fields.integer("version", VERSIONS.start, VERSIONS.stop - 1),
+        fields.uint("total_supply"),
+        read_amp(fields, "last_amp"),
+        fields.uint("last_invariant", _INVARIANT_BITS),
+        fields.uints("old_rates", count, _INVARIANT_BITS),
+        fields.integer("protocol_swap_fee", 0, WAD),
+        fields.integer("protocol_yield_fee", 0, WAD),
+        fields.integers("yield_fee_exempt", count, 0, 1),
+    )
+    if token.total_supply < pool.reserves[own]:
+        raise InvalidPoolState("total_supply", "the pool has more of its own tokens than there are")
+    return token

@@ -1,0 +1,61 @@
+"""Stable pools of Balancer V2, exactly as their contracts compute swaps.
+
+`StablePool` (since 2022) rounds its invariant down, `MetaStablePool` (2021) up. `amp` and `rates` are those of the
+quoted block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from swapcli.core.model.pool import PoolIdentity, RateCurve
+from swapcli.families.balancer.balancer_stable_math import (
+    amount_out,
+    balance_v2,
+    invariant,
+    invariant_rounded_up,
+    read_amp,
+    stable_curve,
+)
+from swapcli.families.balancer.balancer_v2_vault import BalancerV2, read_vault_v2_state
+from swapcli.families.identity_checks import check_multi_token
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerV2Stable(BalancerV2):
+    """`amp` is A times 1000. `is_metastable` says that the contract is a `MetaStablePool`."""
+
+    amp: int
+    is_metastable: bool
+
+    family: ClassVar[str] = "balancer_v2_stable"
+    swap_gas: ClassVar[int] = 110_400
+    further_token_gas: ClassVar[int] = 12_100
+    """Gas units for each token beyond two. Both figures are those of `Weighted` plus the measured difference of direct
+    swaps with the published bytecode."""
+
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output at the invariant of the balances, rounded as the contract rounds it."""
+        d = invariant_rounded_up(balances, self.amp) if self.is_metastable else invariant(balances, self.amp)
+        return amount_out(balances, i, j, amount_in, self.amp, d, balance_v2)
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        i, j = token_indices(self, token_in, token_out)
+        return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
+
+    def state(self) -> dict[str, object]:
+        """Return `reserves`, `rates`, `amp`, and those of the other fields that are not their defaults."""
+        return self.vault_state() | {"amp": self.amp} | ({"is_metastable": True} if self.is_metastable else {})
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of `read_vault_v2_state`, `amp`, and optionally `is_metastable`."""
+        check_multi_token(identity)
+        fields = StateFields(state)
+        shared, pool_id = read_vault_v2_state(identity, fields)
+        return cls(*shared, pool_id, read_amp(fields), fields.boolean("is_metastable"))

@@ -1,0 +1,60 @@
+"""What Balancer V2's Vault does around the maths of pools whose tokens have rates.
+
+The fee comes off the input first, rounded up; then amounts are scaled to 18 decimals, times the tokens' rates. The
+whole input enters the pool. There is no limit to a swap besides the 112 bits of a balance. Unlike those of V3, rates
+come from their providers at every swap and are not rounded up.
+
+A family derives from `BalancerV2` and gives `scaled_amount_out` and `curve`. Weighted pools (`weighted`) have no rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.core.model.pool import PoolIdentity
+from swapcli.core.model.units import WAD
+from swapcli.families.balancer.balancer_pool import BalancerPool, BalancerState, read_balancer_state
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.reserves import reserves_after_swap
+from swapcli.families.rounding import mul_div_up
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+BALANCE_BITS: Final = 112
+_RATE_BITS: Final = 128
+"""Far above any rate, and small enough for the contracts' products."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerV2(BalancerPool):
+    """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
+
+    pool_id: str = field()  # or else the property of `Pool` would be its default
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
+        i, j = token_indices(self, token_in, token_out)
+        balances = self.scaled_balances()
+        if not (balances[j] and (self.can_be_one_sided or all(balances))):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        if self.reserves[i] + amount_in >> BALANCE_BITS:
+            raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
+        sold = (amount_in - mul_div_up(amount_in, self.swap_fee, WAD)) * self.scaling_factor(i) // WAD
+        amount_out = self.scaled_amount_out(balances, i, j, sold) * WAD // self.scaling_factor(j)
+        if amount_out <= 0:
+            raise self.rounds_to_zero(amount_in)
+        reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
+        after: Self = fast_replace(type(self), "reserves")(self, reserves)
+        return amount_out, after
+
+    def further_vault_state(self) -> dict[str, object]:
+        """Return `pool_id` if it is known."""
+        return {"pool_id": self.pool_id} if self.pool_id else {}
+
+
+def read_vault_v2_state(identity: PoolIdentity, fields: StateFields) -> tuple[BalancerState, str]:
+    """Read the fields of `read_balancer_state`, and the optional `pool_id`, which is empty if it is unknown."""
+    shared = read_balancer_state(identity, fields, balance_bits=BALANCE_BITS, rate_bits=_RATE_BITS)
+    return shared, fields.optional_hex("pool_id", 32) or ""

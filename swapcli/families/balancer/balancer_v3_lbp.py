@@ -1,0 +1,92 @@
+"""Liquidity bootstrapping pools of Balancer V3: weighted pools of two tokens whose weights move with time.
+
+A project sells its token for a reserve token. The weights go from their first to their last values in a straight line
+over the time of the sale; those of a state are those of its block. Swaps are open during the sale only, and may be
+closed to sales of the project's token. A pool may begin without reserve: it then trades as if it held `virtual_reserve`
+more, but pays no more than it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from math import expm1, log1p
+from typing import ClassVar, Self
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.model.pool import PoolIdentity
+from swapcli.core.model.units import WAD
+from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
+from swapcli.families.balancer.weighted import MAX_IN_RATIO, WeightedCurve
+from swapcli.families.identity_checks import check_pair
+from swapcli.families.reserves import to_18_decimals
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerV3Lbp(BalancerV3Weighted):
+    """`project` is the position of the project's token; `virtual_reserve` is a live balance of the other one."""
+
+    project: int
+    virtual_reserve: int
+    is_project_bought_only: bool
+
+    family: ClassVar[str] = "balancer_v3_lbp"
+
+    def scaled_balances(self) -> list[int]:
+        """Return the balances that the contract's maths uses, with the virtual one."""
+        balances = super(BalancerV3Lbp, self).scaled_balances()
+        balances[1 - self.project] += self.virtual_reserve
+        return balances
+
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output of the pool's `onSwap`."""
+        if self.is_project_bought_only and i == self.project:
+            raise SwapReverts(f"pool {self.key} does not buy {self.tokens[i]}")
+        bought = super(BalancerV3Lbp, self).scaled_amount_out(balances, i, j, amount_in)
+        if j != self.project and bought > balances[j] - self.virtual_reserve:
+            raise InsufficientLiquidity(f"pool {self.key} does not hold {bought} of {self.tokens[j]}")
+        return bought
+
+    def curve(self, token_in: str, token_out: str) -> WeightedCurve:
+        """Return the direction in floats, in base units, up to what the pool holds."""
+        i, j = token_indices(self, token_in, token_out)
+        balances = [balance // to_18_decimals(self.decimals[k]) for k, balance in enumerate(self.scaled_balances())]
+        x, y, ratio = balances[i], balances[j], self.weights[i] / self.weights[j]
+        max_in = x * MAX_IN_RATIO // (WAD - self.swap_fee)
+        if (self.is_project_bought_only and i == self.project) or not self.reserves[j]:
+            max_in = 0
+        elif (part := self.reserves[j] / y) < 1.0:
+            # Where the whole balance is hardly virtual, the share of 30% is the limit anyway.
+            growth = expm1(min(-log1p(-part) / ratio, 1.0))
+            max_in = min(max_in, int(x * growth / (1.0 - self.swap_fee / WAD)))
+        return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)
+
+    def state(self) -> dict[str, object]:
+        """Return the fields of a weighted pool, `project`, and of the others those that are not zero."""
+        state: dict[str, object] = super(BalancerV3Lbp, self).state() | {"project": self.project}
+        if self.virtual_reserve:
+            state["virtual_reserve"] = str(self.virtual_reserve)
+        if self.is_project_bought_only:
+            state["is_project_bought_only"] = True
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of a weighted pool, the position `project`, and optionally `virtual_reserve`, a live balance,
+        and `is_project_bought_only`."""
+        check_pair(identity)
+        fields = StateFields(state)
+        virtual = fields.uint("virtual_reserve", 128) if fields.has("virtual_reserve") else 0
+        weighted = BalancerV3Weighted.from_state(identity, state)
+        if any(rate != WAD for rate in weighted.rates):
+            raise InvalidPoolState("rates", "such a pool has no rates")
+        values = {field.name: getattr(weighted, field.name) for field in dataclass_fields(weighted)}
+        return cls(
+            **values,
+            project=fields.integer("project", 0, 1),
+            virtual_reserve=virtual,
+            is_project_bought_only=fields.boolean("is_project_bought_only"),
+        )

@@ -1,0 +1,63 @@
+"""Stable pools of Balancer V3: `StableMath` on live balances, inside the Vault's `swap`.
+
+Pools of the third version (2026) also refuse swaps after which the largest balance is 10,000 times the smallest.
+`amp` is that of the quoted block; while it changes, the state holds at that block only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import SwapReverts
+from swapcli.core.model.pool import PoolIdentity, RateCurve
+from swapcli.families.balancer.balancer_stable_math import amount_out, balance_v3, invariant, read_amp, stable_curve
+from swapcli.families.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
+from swapcli.families.identity_checks import check_multi_token
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+_MAX_IMBALANCE: Final = 10_000
+"""`StableMath.MAX_IMBALANCE_RATIO` of the third version."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerV3Stable(BalancerV3):
+    """`amp` is A times 1000. `limits_imbalance` is true from the third version on."""
+
+    amp: int
+    limits_imbalance: bool
+
+    family: ClassVar[str] = "balancer_v3_stable"
+    swap_gas: ClassVar[int] = 146_600
+    further_token_gas: ClassVar[int] = 16_300
+
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output of `computeOutGivenExactIn`."""
+        bought = amount_out(balances, i, j, amount_in, self.amp, invariant(balances, self.amp), balance_v3)
+        if self.limits_imbalance:
+            highest, lowest = max(*balances, balances[i] + amount_in), min(*balances, balances[j] - bought)
+            if lowest <= 0 or highest // lowest >= _MAX_IMBALANCE:
+                raise SwapReverts(f"pool {self.key}: balances would be too far apart")
+        return bought
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        i, j = token_indices(self, token_in, token_out)
+        return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
+
+    def state(self) -> dict[str, object]:
+        """Return the fields of the Vault, `amp` and, if it is true, `limits_imbalance`."""
+        state = self.vault_state() | {"amp": self.amp}
+        if self.limits_imbalance:
+            state["limits_imbalance"] = True
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of the Vault, `amp`, which is A times 1000, and the optional `limits_imbalance`."""
+        check_multi_token(identity)
+        fields = StateFields(state)
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, read_amp(fields), fields.boolean("limits_imbalance"))

@@ -1,0 +1,37 @@
+"""What Gyroscope's E-CLPs of both vaults of Balancer have in common: the maths of `eclp_math` on scaled balances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from swapcli.core.model.pool import RateCurve
+from swapcli.families.balancer.balancer_pool import BalancerPool
+from swapcli.families.balancer.eclp_curve import eclp_curve
+from swapcli.families.balancer.eclp_math import EclpParameters
+from swapcli.families.token_positions import token_indices
+
+
+class EclpPool(BalancerPool):
+    """`parameters`, a field of the families, as the pool's `getECLPParams()` returns them."""
+
+    __slots__ = ()
+
+    parameters: EclpParameters
+
+    can_be_one_sided: ClassVar[bool] = True
+
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output on the ellipse; see `BalancerPool.scaled_amount_out`."""
+        del j
+        return self.parameters.amount_out((balances[0], balances[1]), i, amount_in)
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        i, j = token_indices(self, token_in, token_out)
+        x, y = self.scaled_balances()
+        return eclp_curve(self.parameters, (x, y), i, self.base_units_per_scaled(i, j))
+
+    def state(self) -> dict[str, object]:
+        """Return the Vault's fields and the parameters."""
+        return self.vault_state() | self.parameters.state()

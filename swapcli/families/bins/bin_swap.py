@@ -1,0 +1,87 @@
+"""A swap of an exact input through bins, as PancakeSwap Infinity and Liquidity Book compute it.
+
+X is the first token, Y the second. Every bin trades at its own constant price. A swap empties the active bin of the
+bought token, then goes on to the next one: down when X is sold, up when Y is. The fee of an emptied bin is added to its
+price; in the last bin it comes off the rest of the input. Each rounds on its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from swapcli.core.errors import SwapReverts
+from swapcli.core.records import NamedTuple
+from swapcli.families.bins.bin_math import SCALE_BITS, output_of, price_of_bin, value_up
+from swapcli.families.bins.bin_state import Bins
+from swapcli.families.rounding import mul_div_up
+
+FEE_SCALE: Final = 10**18
+"""A fee of 100%."""
+_MAX_LIQUIDITY: Final = 65_251_743_116_719_673_010_965_625_540_244_653_191_619_923_014_385_985_379_600_384_103_134_737
+"""`MAX_LIQUIDITY_PER_BIN` of the contracts, in Y with 128 fractional bits."""
+_AMOUNT_LIMIT: Final = 1 << 128
+
+
+class BinFees(Protocol):
+    """The fees of one direction of a pool. Fees are scaled by `FEE_SCALE`."""
+
+    def fee_of_bin(self, bin_id: int) -> int:
+        """Return the fee of a bin, below `FEE_SCALE`."""
+
+    def protocol_part(self, fee_amount: int) -> int:
+        """Return the part of a fee that leaves the pool."""
+
+
+class BinSwap(NamedTuple):
+    """The result of a swap: the output, the unsold rest of the input, the last bin, and new amounts by position."""
+
+    amount_out: int
+    amount_left: int
+    active_id: int
+    amounts: Mapping[int, tuple[int, int]]
+
+
+def positions_ahead(bins: Bins, active_id: int, swap_for_y: bool) -> range:
+    """Return the positions of the bins that a swap visits, in order: the active one first, if it is among them."""
+    if swap_for_y:
+        return range(bisect_right(bins.ids, active_id) - 1, -1, -1)
+    return range(bisect_left(bins.ids, active_id), len(bins.ids))
+
+
+def swap_through_bins(
+    bins: Bins, active_id: int, bin_step: int, swap_for_y: bool, amount_in: int, fees: BinFees
+) -> BinSwap:
+    """Sell `amount_in` of X (`swap_for_y`) or Y, until it is spent or the bins end. Raises `SwapReverts`."""
+    amount_left, amount_out = amount_in, 0
+    amounts: dict[int, tuple[int, int]] = {}
+    for i in positions_ahead(bins, active_id, swap_for_y):
+        active_id, x, y = bins.ids[i], bins.amounts_x[i], bins.amounts_y[i]
+        reserve = y if swap_for_y else x
+        if reserve:
+            price = price_of_bin(bin_step, active_id)
+            sold, bought, fee_amount = _swap_in_bin(reserve, price, swap_for_y, amount_left, fees.fee_of_bin(active_id))
+            amount_left -= sold
+            amount_out += bought
+            gain = sold - fees.protocol_part(fee_amount)
+            x, y = (x + gain, y - bought) if swap_for_y else (x - bought, y + gain)
+            if x >= _AMOUNT_LIMIT or y >= _AMOUNT_LIMIT or x * price + (y << SCALE_BITS) > _MAX_LIQUIDITY:
+                raise SwapReverts(f"bin {active_id} would hold more than the contract allows")
+            amounts[i] = (x, y)
+        if not amount_left:
+            break
+    return BinSwap(amount_out, amount_left, active_id, amounts)
+
+
+def _swap_in_bin(reserve: int, price: int, swap_for_y: bool, amount_left: int, fee: int) -> tuple[int, int, int]:
+    """Return (input with fee, output, fee) of a swap in a bin that has `reserve` of the bought token."""
+    value = value_up(reserve, price, swap_for_y)
+    fee_amount = mul_div_up(value, fee, FEE_SCALE - fee)
+    input_to_empty = value + fee_amount
+    if input_to_empty >= _AMOUNT_LIMIT:
+        raise SwapReverts("the input that empties a bin exceeds 2^128 - 1")
+    if amount_left >= input_to_empty:
+        return input_to_empty, reserve, fee_amount
+    fee_amount = mul_div_up(amount_left, fee, FEE_SCALE)
+    return amount_left, min(output_of(amount_left - fee_amount, price, swap_for_y), reserve), fee_amount

@@ -1,0 +1,3 @@
+"""Curve's StableSwap and cryptoswap pools, and metapools."""
+
+PUBLIC = ("stableswap_curve",)

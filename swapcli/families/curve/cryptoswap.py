@@ -1,0 +1,316 @@
+"""Curve's cryptoswap pools of volatile coins, twocrypto-ng and tricrypto-ng, exactly as the contracts compute a swap.
+
+A pool concentrates its liquidity around a price scale, which follows a moving average of its own prices as far as the
+fees it earned pay for it. So a swap also changes the invariant, the prices and maybe the scale, and the next swap of
+the same block starts from them. The fee stays in the pool; it grows from `mid_fee` to `out_fee` out of balance.
+
+The state is what the contract answers at one block: `amp` and `gamma` in a ramp and `price_oracle` depend on its time.
+The stored invariant is not that of the stored balances, except in a ramp, when each swap solves for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.units import PPM, WAD
+from swapcli.core.records import NamedTuple
+from swapcli.families.curve.cryptoswap_curve import CryptoFee, CryptoSwapCurve
+from swapcli.families.curve.cryptoswap_math import A_MULTIPLIER, MATHS, Maths, fee_reduction, marginal_prices
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.identity_checks import check_multi_token
+from swapcli.families.reserves import reserves_after_swap, to_18_decimals
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import token_indices
+
+FEE_DENOMINATOR: Final = 10**10
+FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
+_BITS: Final = 128
+_FEE_PARAMETER_BITS: Final = 64
+"""The contracts pack fees and the parameters of the price scale in 64 bits each."""
+_LIMIT_MARGIN: Final = 0.01
+"""Part of the contract's limits of a balance that the curve leaves out: the fees of a swap move the limits."""
+_MAX_RAMP_BITS: Final = 64
+_MAX_UINT128: Final = (1 << 128) - 1
+"""The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
+
+
+class CryptoParameters(NamedTuple):
+    """The parameters of a pool at a block.
+
+    Fees are scaled by 10^10, `amp` is A n^n 10^4, and all others are scaled by 10^18. `ramp_seconds_left` is the time
+    until `amp` and `gamma` stop changing, None if they do not change.
+    """
+
+    version: str
+    amp: int
+    gamma: int
+    mid_fee: int
+    out_fee: int
+    fee_gamma: int
+    allowed_extra_profit: int
+    adjustment_step: int
+    ramp_seconds_left: int | None = None
+
+
+class CryptoPrices(NamedTuple):
+    """What a pool knows of prices and profit; prices are of each coin after the first in coin 0, scaled by 10^18."""
+
+    scale: tuple[int, ...]
+    oracle: tuple[int, ...]
+    last: tuple[int, ...]
+    invariant: int
+    xcp_profit: int
+    virtual_price: int
+
+
+@dataclass(frozen=True, slots=True)
+class CryptoSwap(Pool):
+    """`reserves` in base units; `lp_supply` is the number of liquidity tokens, scaled by 10^18.
+
+    `fee_ppm` is the lowest fee, rounded down.
+    """
+
+    reserves: tuple[int, ...]
+    prices: CryptoPrices
+    parameters: CryptoParameters
+    lp_supply: int
+
+    family: ClassVar[str] = "cryptoswap"
+    swap_gas: ClassVar[int] = 130_000
+    """Medians of recorded swaps: 169,000 for two coins and 176,000 for three, with about 40,000 of the transaction."""
+
+    @property
+    def changes_without_events(self) -> bool:
+        """Whether A and gamma change with time, or the price oracle still moves towards the last prices."""
+        prices = self.prices
+        targets = (min(last, 2 * scale) for last, scale in zip(prices.last, prices.scale, strict=True))
+        return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
+        i, j = token_indices(self, token_in, token_out)
+        if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
+            raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
+        if amount_in <= 0:
+            raise SwapReverts(f"pool {self.key}: nothing is sold")
+        try:
+            amount_out, reserves, prices = self._exchange(i, j, amount_in)
+        except SwapReverts as error:
+            raise SwapReverts(f"pool {self.key}: {error.message}") from None
+        if amount_out <= 0:
+            raise self.rounds_to_zero(amount_in)
+        after: Self = _replace_state(self, reserves, prices)
+        return amount_out, after
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        i, j = token_indices(self, token_in, token_out)
+        if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
+            return ZeroCurve()
+        parameters = self.parameters
+        amp, gamma = parameters.amp, parameters.gamma
+        balances, maths = self._scaled_reserves(), self._maths
+        try:
+            d = maths.find_invariant(amp, gamma, balances, 0) if parameters.ramp_seconds_left else self.prices.invariant
+            maths.check_limits(amp, gamma, d)
+        except SwapReverts:
+            return ZeroCurve()
+        low, high = maths.share_range(gamma)
+        low, high = low * (1.0 + _LIMIT_MARGIN), high * (1.0 - _LIMIT_MARGIN)
+        if not all(low < balance / d < high for balance in balances):
+            return ZeroCurve()
+        x = balances[i]
+        if len(balances) == 2:
+            third, excess = 0, (2 * x - d) ** 2 / (4 * x * d)
+        else:
+            third = balances[3 - i - j]
+            excess = (d**3 + 27 * x * third * (x + third - d)) / (27 * x * third * d)
+        scales = (WAD, *self.prices.scale)
+        units = [d * WAD / (scales[k] * to_18_decimals(self.decimals[k])) for k in (i, j)]
+        return CryptoSwapCurve(
+            (x / d, third / d, excess),
+            amp / A_MULTIPLIER,
+            gamma / WAD,
+            CryptoFee(
+                parameters.mid_fee / FEE_DENOMINATOR, parameters.out_fee / FEE_DENOMINATOR, parameters.fee_gamma / WAD
+            ),
+            (low, high),
+            (units[0], units[1]),
+        )
+
+    def state(self) -> dict[str, object]:
+        """Return the fields that `from_state` reads."""
+        prices, parameters = self.prices, self.parameters
+        state: dict[str, object] = {
+            "version": parameters.version,
+            "reserves": _texts(self.reserves),
+            "invariant": str(prices.invariant),
+            "amp": str(parameters.amp),
+            "gamma": str(parameters.gamma),
+            "price_scale": _texts(prices.scale),
+            "price_oracle": _texts(prices.oracle),
+            "last_prices": _texts(prices.last),
+            "mid_fee": str(parameters.mid_fee),
+            "out_fee": str(parameters.out_fee),
+            "fee_gamma": str(parameters.fee_gamma),
+            "allowed_extra_profit": str(parameters.allowed_extra_profit),
+            "adjustment_step": str(parameters.adjustment_step),
+            "xcp_profit": str(prices.xcp_profit),
+            "virtual_price": str(prices.virtual_price),
+            "lp_supply": str(self.lp_supply),
+        }
+        if parameters.ramp_seconds_left is not None:
+            state["ramp_seconds_left"] = parameters.ramp_seconds_left
+        return state
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of `state`. Raises `InvalidPoolState` for a version or parameters without known maths."""
+        check_multi_token(identity)
+        fields = StateFields(state)
+        count = len(identity.tokens)
+        parameters = _read_parameters(identity, fields)
+        prices = CryptoPrices(
+            _read_prices(fields, "price_scale", count - 1),
+            _read_prices(fields, "price_oracle", count - 1),
+            _read_prices(fields, "last_prices", count - 1),
+            fields.uint("invariant", _BITS),
+            fields.uint("xcp_profit", _BITS),
+            fields.uint("virtual_price", _BITS),
+        )
+        return cls(
+            *identity,
+            fields.uints("reserves", count, _BITS),
+            prices,
+            parameters,
+            fields.uint("lp_supply", _BITS),
+        )
+
+    def _exchange(self, i: int, j: int, amount_in: int) -> tuple[int, tuple[int, ...], CryptoPrices]:
+        """Return the output, the reserves and the prices after a swap of the i-th coin for the j-th."""
+        prices, parameters = self.prices, self.parameters
+        maths = self._maths
+        scales = [WAD, *prices.scale]
+        units = [to_18_decimals(places) for places in self.decimals]
+        before = self._scaled_reserves()
+        balances = list(before)
+        balances[i] = (self.reserves[i] + amount_in) * units[i] * scales[i] // WAD
+        if parameters.ramp_seconds_left:
+            d = maths.find_invariant(parameters.amp, parameters.gamma, before, 0)
+        else:
+            d = prices.invariant
+        maths.check_limits(parameters.amp, parameters.gamma, d)
+        y, k0 = maths.find_balance(parameters.amp, parameters.gamma, balances, d, j)
+        gross = balances[j] - y - 1
+        if gross < 0:
+            raise SwapReverts("the output is less than the contract's rounding")
+        balances[j] = y
+        gross = gross * WAD // scales[j] // units[j]
+        amount_out = gross - self._fee(balances) * gross // FEE_DENOMINATOR
+        reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
+        balances[j] = reserves[j] * units[j] * scales[j] // WAD
+        return amount_out, reserves, self._tweak_prices(maths, balances, k0)
+
+    def _scaled_reserves(self) -> list[int]:
+        """Return the reserves in units of coin 0, with 18 decimals."""
+        scales = (WAD, *self.prices.scale)
+        return [
+            reserve * to_18_decimals(places) * scale // WAD
+            for reserve, places, scale in zip(self.reserves, self.decimals, scales, strict=True)
+        ]
+
+    @property
+    def _maths(self) -> Maths:
+        return MATHS[len(self.tokens), self.parameters.version]
+
+    def _fee(self, balances: Sequence[int]) -> int:
+        """Return the fee, scaled by 10^10, at scaled balances."""
+        reduction = fee_reduction(balances, self.parameters.fee_gamma)
+        return (self.parameters.mid_fee * reduction + self.parameters.out_fee * (WAD - reduction)) // WAD
+
+    def _tweak_prices(self, maths: Maths, balances: Sequence[int], k0: int) -> CryptoPrices:
+        """Return the prices after a swap that left the scaled `balances`: the contract's `tweak_price`."""
+        prices, parameters = self.prices, self.parameters
+        amp, gamma = parameters.amp, parameters.gamma
+        d = maths.find_invariant(amp, gamma, balances, k0)
+        last = tuple(
+            price * scale // WAD
+            for price, scale in zip(marginal_prices(amp, gamma, balances, d), prices.scale, strict=True)
+        )
+        if len(last) > 1 and max(last) >= _MAX_UINT128:
+            raise SwapReverts("a price is too large for the contract")
+        virtual_price = self._virtual_price(maths, d, prices.scale)
+        if parameters.ramp_seconds_left is None and virtual_price <= prices.virtual_price:
+            raise SwapReverts("the swap would not raise the value of the pool's liquidity")
+        xcp_profit = prices.xcp_profit * virtual_price // prices.virtual_price
+        if 2 * virtual_price < WAD:
+            raise SwapReverts("the value of the pool's liquidity is too low")
+        after = CryptoPrices(prices.scale, prices.oracle, last, d, xcp_profit, virtual_price)
+        if 2 * virtual_price - WAD > xcp_profit + 2 * parameters.allowed_extra_profit:
+            return self._move_scale(maths, balances, after)
+        return after
+
+    def _move_scale(self, maths: Maths, balances: Sequence[int], prices: CryptoPrices) -> CryptoPrices:
+        """Return `prices` with the price scale closer to the oracle, if the profit pays for it."""
+        gaps = [abs(o * WAD // s - WAD) for o, s in zip(prices.oracle, prices.scale, strict=True)]
+        norm = gaps[0] if len(gaps) == 1 else isqrt(sum(gap * gap for gap in gaps))
+        step = max(self.parameters.adjustment_step, norm // 5)
+        if norm <= step:
+            return prices
+        scale = tuple((s * (norm - step) + step * o) // norm for s, o in zip(prices.scale, prices.oracle, strict=True))
+        moved = [balances[0], *(x * new // s for x, new, s in zip(balances[1:], scale, prices.scale, strict=True))]
+        d = maths.find_invariant(self.parameters.amp, self.parameters.gamma, moved, 0)
+        if maths.checks_new_shares and not all(10**16 <= x * WAD // d <= 10**20 for x in moved):
+            raise SwapReverts("the balances would be too far from the new price scale")
+        virtual_price = self._virtual_price(maths, d, scale)
+        if virtual_price > WAD and 2 * virtual_price - WAD > prices.xcp_profit:
+            return prices._replace(scale=scale, invariant=d, virtual_price=virtual_price)
+        return prices
+
+    def _virtual_price(self, maths: Maths, d: int, scale: Sequence[int]) -> int:
+        n = len(self.tokens)
+        return WAD * maths.mean([d // n, *(d * WAD // (n * price) for price in scale)]) // self.lp_supply
+
+
+_replace_state = fast_replace(CryptoSwap, "reserves", "prices")
+
+
+def _read_parameters(identity: PoolIdentity, fields: StateFields) -> CryptoParameters:
+    version, count = fields.text("version"), len(identity.tokens)
+    if (count, version) not in MATHS:
+        raise InvalidPoolState("version", f"no known maths for {count} coins, got {version}")
+    mid_fee, out_fee = (fields.integer(key, 0, FEE_DENOMINATOR) for key in ("mid_fee", "out_fee"))
+    if mid_fee > out_fee:
+        raise InvalidPoolState("mid_fee", f"above out_fee: {mid_fee} > {out_fee}")
+    if identity.fee_ppm != mid_fee // FEE_PER_PPM:
+        raise InvalidPoolState(
+            "fee_ppm", f"expected mid_fee in parts per million, rounded down, not {identity.fee_ppm}"
+        )
+    return CryptoParameters(
+        version,
+        fields.integer("amp", 1, _MAX_UINT128),
+        fields.integer("gamma", 1, _MAX_UINT128),
+        mid_fee,
+        out_fee,
+        fields.integer("fee_gamma", 1, WAD),
+        fields.uint("allowed_extra_profit", _FEE_PARAMETER_BITS),
+        fields.uint("adjustment_step", _FEE_PARAMETER_BITS),
+        fields.optional_uint("ramp_seconds_left", _MAX_RAMP_BITS),
+    )
+
+
+def _read_prices(fields: StateFields, key: str, count: int) -> tuple[int, ...]:
+    prices = fields.uints(key, count, _BITS)
+    if not all(prices):
+        raise InvalidPoolState(key, "a price is zero")
+    return prices
+
+
+def _texts(values: Sequence[int]) -> list[str]:
+    return [str(value) for value in values]

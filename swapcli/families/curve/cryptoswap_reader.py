@@ -1,0 +1,115 @@
+"""Curve's cryptoswap pools, twocrypto-ng and tricrypto-ng.
+
+The pool and its maths contract say their versions, which decide the limits of the maths; others are left out. The
+price oracle, A and gamma are as of the block's time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.model.pool import Pool
+from swapcli.families.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
+from swapcli.families.curve.cryptoswap_math import MATHS
+from swapcli.families.reading.block_time import BLOCK_TIME
+from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_text, read_word
+from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_constants import CryptoSwapConstants
+from swapcli.families.reading.pool_ref import PoolRef
+
+_COIN: Final = "coins(uint256)"
+_BALANCE: Final = "balances(uint256)"
+_VERSION: Final = "version()"
+_MATHS: Final = "MATH()"
+_RAMP_END: Final = "future_A_gamma_time()"
+_TIME: Final = "getCurrentBlockTimestamp()"
+_NUMBERS: Final = {
+    "invariant": "D()",
+    "amp": "A()",
+    "gamma": "gamma()",
+    "mid_fee": "mid_fee()",
+    "out_fee": "out_fee()",
+    "fee_gamma": "fee_gamma()",
+    "allowed_extra_profit": "allowed_extra_profit()",
+    "adjustment_step": "adjustment_step()",
+    "xcp_profit": "xcp_profit()",
+    "virtual_price": "virtual_price()",
+    "lp_supply": "totalSupply()",
+}
+"""Fields of the state, and the functions that return them."""
+_PRICES: Final = {"price_scale": "price_scale", "price_oracle": "price_oracle", "last_prices": "last_prices"}
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in one round; three if its version is not known."""
+    version = ref.constants_as(CryptoSwapConstants).version or (yield from _read_version(ref.address))
+    count = len(ref.tokens)
+    argument = "()" if count == 2 else "(uint256)"
+    prices = [
+        ContractCall(ref.address, encode_call(name + argument, *([k] if count > 2 else [])))
+        for name in _PRICES.values()
+        for k in range(count - 1)
+    ]
+    ramp_end, time, *answers = yield [
+        ContractCall(ref.address, encode_call(_RAMP_END)),
+        BLOCK_TIME,
+        *(ContractCall(ref.address, encode_call(name)) for name in _NUMBERS.values()),
+        *(ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(count)),
+        *prices,
+    ]
+    words = iter(answers)
+    state: dict[str, object] = {"version": version}
+    for field, name in _NUMBERS.items():
+        state[field] = read_word(next(words), name)
+    state["reserves"] = [read_word(next(words), _BALANCE) for _ in range(count)]
+    for field, name in _PRICES.items():
+        state[field] = [read_word(next(words), name) for _ in range(count - 1)]
+    left = _ramp_seconds_left(read_word(ramp_end, _RAMP_END), time)
+    if left >= 0:
+        state["ramp_seconds_left"] = left
+    return build_pool(ref, int(str(state["mid_fee"])) // FEE_PER_PPM, state)
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the coins and the version of a factory's pool in two rounds."""
+    first, second, third, version, maths = yield [
+        *(ContractCall(address, encode_call(_COIN, k), may_revert=k == 2) for k in range(3)),
+        *(ContractCall(address, encode_call(name)) for name in (_VERSION, _MATHS)),
+    ]
+    coins = (first, second, third) if third else (first, second)
+    ref = factory.new_ref(address, tuple(read_address(coin, _COIN) for coin in coins))
+    return ref._replace(constants=CryptoSwapConstants((yield from _check_version(version, maths, len(coins)))))
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Add the version, which never changes."""
+    return ref._replace(constants=CryptoSwapConstants(pool.parameters.version)) if isinstance(pool, CryptoSwap) else ref
+
+
+def _read_version(address: str) -> BatchRead[str]:
+    version, maths = yield [ContractCall(address, encode_call(name)) for name in (_VERSION, _MATHS)]
+    return (yield from _check_version(version, maths))
+
+
+def _check_version(version: ReturnData, maths: ReturnData, coin_count: int | None = None) -> BatchRead[str]:
+    """Return the version of the pool, which is its maths contract's too. Raises `InvalidUpstreamResponse`."""
+    known, name = read_text(version, _VERSION), read_address(maths, _MATHS)
+    (answer,) = yield [ContractCall(name, encode_call(_VERSION))]
+    of_maths = read_text(answer, _VERSION)
+    if known != of_maths:
+        raise invalid_response(_VERSION, f"the pool has version {known}, its maths contract has {of_maths}")
+    if not any(known == each and coin_count in (None, count) for count, each in MATHS):
+        raise invalid_response(_VERSION, f"version {known} is not supported")
+    return known
+
+
+def _ramp_seconds_left(ramp_end: int, time: ReturnData) -> int:
+    """Return the time until A and gamma stop changing; negative if they have."""
+    if not ramp_end:
+        return -1
+    if not time:
+        raise invalid_response(_TIME, "the block's time cannot be read, on which A and gamma depend")
+    return ramp_end - read_word(time, _TIME)

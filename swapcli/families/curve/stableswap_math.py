@@ -1,0 +1,114 @@
+"""Integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
+
+They are StableSwap-NG's unless a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.errors import SwapReverts
+from swapcli.core.model.units import WAD
+from swapcli.families.rounding import require_uint256
+
+# Constants of the contract: `A_PRECISION`, `FEE_DENOMINATOR`.
+A_PRECISION: Final = 100
+FEE_DENOMINATOR: Final = 10**10
+PACKED_BITS: Final = 128
+_MAX_NEWTON_STEPS: Final = 255
+"""As in the contract, which reverts after as many."""
+
+
+def dynamic_fee(fee: int, multiplier: int, x: int, y: int) -> int:
+    """Return the fee, scaled by 10^10 as `fee` and `multiplier` are, at the scaled balances `x` and `y`."""
+    if multiplier <= FEE_DENOMINATOR:
+        return fee
+    closeness = require_uint256((multiplier - FEE_DENOMINATOR) * 4 * x * y) // require_uint256((x + y) ** 2)
+    return multiplier * fee // (closeness + FEE_DENOMINATOR)
+
+
+def invariant(balances: Sequence[int], amp: int, divides_each_factor: bool = False) -> int:
+    """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
+
+    `amp` is 100 A; `balances` are positive. D^(n+1) is divided by n^n once, or with `divides_each_factor` by n with
+    each balance, which rounds otherwise."""
+    n, total = len(balances), sum(balances)
+    ann = amp * n
+    factor, rest = (n, 1) if divides_each_factor else (1, n**n)
+    d = total
+    for _ in range(_MAX_NEWTON_STEPS):
+        d_p = d
+        for balance in balances:
+            d_p = require_uint256(d_p * d) // (balance * factor)
+        d_p //= rest
+        before = d
+        numerator = require_uint256((ann * total // A_PRECISION + d_p * n) * d)
+        d = numerator // ((ann - A_PRECISION) * d // A_PRECISION + (n + 1) * d_p)
+        if -1 <= d - before <= 1:
+            return d
+    raise _no_convergence()
+
+
+def find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
+    """Return the contract's `get_y`: the j-th balance that gives the invariant `d` with the other balances."""
+    n = len(balances)
+    ann = amp * n
+    total, c = 0, d
+    for k, balance in enumerate(balances):
+        if k != j:
+            total += balance
+            c = require_uint256(c * d) // (balance * n)
+    c = require_uint256(c * d * A_PRECISION) // (ann * n)
+    b = total + d * A_PRECISION // ann
+    y = d
+    for _ in range(_MAX_NEWTON_STEPS):
+        before = y
+        divisor = 2 * y + b - d
+        if divisor <= 0:
+            break
+        y = require_uint256(y * y + c) // divisor
+        if -1 <= y - before <= 1:
+            return y
+    raise _no_convergence()
+
+
+def check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
+    """Raise `SwapReverts` if the contract's price oracle, which every swap updates, would revert."""
+    first = balances[0]
+    amplified, ratio = _price_terms(balances, amp, d)
+    for balance in balances[1:]:
+        require_uint256(WAD * (amplified + ratio * first // balance))
+    require_uint256(ratio * first)
+    if d >> PACKED_BITS:
+        raise SwapReverts("the invariant is too large for the contract's oracle")
+
+
+def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
+    """Raise `SwapReverts` if the oracle of a pool of two coins from before StableSwap-NG would revert.
+
+    It stores the price itself, which NG limits, in 128 bits."""
+    first, second = balances
+    amplified, ratio = _price_terms(balances, amp, d)
+    price = require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
+    if price >> PACKED_BITS:
+        raise SwapReverts("the price is too high for the contract's oracle")
+
+
+def _price_terms(balances: Sequence[int], amp: int, d: int) -> tuple[int, int]:
+    """Return A n x_0 and D^(n+1) / (n^n prod x), the terms of a price in `_get_p` of the contracts."""
+    n = len(balances)
+    ratio = d // n**n
+    for balance in balances:
+        if not balance:
+            raise SwapReverts("the bought coin would run out")
+        ratio = require_uint256(ratio * d) // balance
+    return require_uint256(amp * n * balances[0]) // A_PRECISION, ratio
+
+
+def scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
+    return [require_uint256(reserve * rate) // WAD for reserve, rate in zip(reserves, rates, strict=True)]
+
+
+def _no_convergence() -> SwapReverts:
+    return SwapReverts("the contract's iteration does not converge")

@@ -1,0 +1,3 @@
+"""Pools of DODO's second version."""
+
+PUBLIC = ()

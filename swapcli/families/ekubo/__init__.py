@@ -1,0 +1,3 @@
+"""Concentrated liquidity of Ekubo, on Starknet and on EVM networks."""
+
+PUBLIC = ()

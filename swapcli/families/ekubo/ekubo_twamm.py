@@ -1,0 +1,179 @@
+"""Pools of Ekubo with its TWAMM: orders sell evenly over time, and are executed up to the block's time before a swap.
+
+Such a pool has liquidity over the whole range only. Between two times at which orders begin or end, the extension
+swaps in the pool: all that was sold of one token, or, where both were sold, as much of one as moves the price to where
+the sales of both leave it (`twamm_math`); the rest of both changes hands between the orders. Then the swap itself is
+that of any pool of the core. The contract is `extensions/twamm` of EkuboProtocol/starknet-contracts, commit a5b2c7fc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import parse_integer, parse_list
+from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, sell_up_to
+from swapcli.families.ekubo.ekubo_tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, sqrt_ratio_at_tick
+from swapcli.families.ekubo.twamm_math import next_sqrt_ratio
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.state_fields import StateFields
+
+MAX_USABLE_TICK: Final = 249 * MAX_TICK_SPACING
+"""The ends of all positions: 88,368,108 ticks to either side."""
+_RATE_BITS: Final = 128
+_TIME_BITS: Final = 64
+_MAX_SECONDS: Final = (1 << 32) - 1
+_MAX_CHANGES: Final = 10_000
+
+
+class RateChange(NamedTuple):
+    """The change of the sale rates of both tokens by orders that begin or end at a time, in Unix seconds."""
+
+    at: int
+    rate0: int
+    rate1: int
+
+
+class VirtualOrders(NamedTuple):
+    """The orders of a pool, executed up to `executed_at` and due up to `timestamp`, both in Unix seconds.
+
+    `rates` are base units of each token a second, with 32 fractional bits; `changes` are those between both times.
+    """
+
+    rates: tuple[int, int]
+    executed_at: int
+    timestamp: int
+    changes: tuple[RateChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EkuboTwamm(Pool):
+    """`core_pool` is the pool as the core has it, before the `orders` are executed."""
+
+    core_pool: Ekubo
+    orders: VirtualOrders
+
+    family: ClassVar[str] = "ekubo_twamm"
+    swap_gas: ClassVar[int] = 2 * Ekubo.swap_gas
+    """An estimate: the extension usually swaps once before each swap. No figures from Starknet are known."""
+    requires_exact_payment: ClassVar[bool] = True
+    holds_reserves_in_vault: ClassVar[bool] = True
+    changes_without_events: ClassVar[bool] = True
+    """Orders are sold every second."""
+
+    @property
+    def key(self) -> str:
+        """As `Ekubo.key`."""
+        return self.core_pool.key
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Execute the orders, and sell exactly `amount_in`. Raises as `Pool.swap`."""
+        pool, rates = execute(self.core_pool, self.orders)
+        amount_out, pool = pool.swap(token_in, token_out, amount_in)
+        orders = VirtualOrders(rates, self.orders.timestamp, self.orders.timestamp, ())
+        after: Self = _replace_pool(self, pool, orders)
+        return amount_out, after
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats, after the orders were executed."""
+        try:
+            pool, _ = execute(self.core_pool, self.orders)
+        except PoolError:
+            return ZeroCurve()
+        return pool.curve(token_in, token_out)
+
+    def state(self) -> dict[str, object]:
+        """Return the fields of `Ekubo.state` and those of the orders."""
+        orders = self.orders
+        return {
+            **self.core_pool.state(),
+            "sale_rates": [str(rate) for rate in orders.rates],
+            "executed_at": orders.executed_at,
+            "timestamp": orders.timestamp,
+            "rate_changes": [[at, str(rate0), str(rate1)] for at, rate0, rate1 in orders.changes],
+        }
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read the fields of `Ekubo.from_state`, and `sale_rates, executed_at, timestamp, rate_changes`."""
+        pool = Ekubo.from_state(identity, state)
+        key = pool.pool_key
+        if key.tick_spacing != MAX_TICK_SPACING:
+            raise InvalidPoolState("tick_spacing", f"the extension requires {MAX_TICK_SPACING}")
+        if key.ticks not in ((), (-MAX_USABLE_TICK, MAX_USABLE_TICK)):
+            raise InvalidPoolState("ticks", "the extension requires positions over the whole range")
+        if key.extension == "0x0":
+            raise InvalidPoolState("extension", "a pool without one has no orders")
+        return cls(*identity, pool, _read_orders(StateFields(state)))
+
+    def gas_units(self, after: Pool) -> int:
+        """Return `swap_gas`: a pool without other ticks crosses none."""
+        del after
+        return self.swap_gas
+
+    def api_extra_data(self) -> dict[str, int | str]:
+        """As `Ekubo.api_extra_data`."""
+        return self.core_pool.api_extra_data()
+
+
+_replace_pool = fast_replace(EkuboTwamm, "core_pool", "orders")
+
+
+@lru_cache(maxsize=256)
+def execute(pool: Ekubo, orders: VirtualOrders) -> tuple[Ekubo, tuple[int, int]]:
+    """Return the pool after its orders were executed, and the sale rates then. Raises `SwapReverts` as the contract."""
+    (rate0, rate1), since = orders.rates, orders.executed_at
+    for at, more0, more1 in (*orders.changes, RateChange(orders.timestamp, 0, 0)):
+        if at > since and (rate0 or rate1):
+            pool = _sell_orders(pool, (rate0, rate1), at - since)
+        rate0, rate1, since = rate0 + more0, rate1 + more1, at
+        if min(rate0, rate1) < 0 or max(rate0, rate1) >> _RATE_BITS:
+            raise SwapReverts(f"pool {pool.key}: a sale rate overflows at {at}")
+    return pool, (rate0, rate1)
+
+
+def _sell_orders(pool: Ekubo, rates: tuple[int, int], seconds: int) -> Ekubo:
+    """Return the pool after sales at constant rates."""
+    amount0, amount1 = (rate * seconds >> 32 for rate in rates)
+    if max(amount0, amount1) >> _RATE_BITS:
+        raise SwapReverts(f"pool {pool.key}: the virtual orders exceed 2^{_RATE_BITS} - 1")
+    if not (amount0 and amount1):
+        if amount0:
+            return sell_up_to(pool, amount0, MIN_SQRT_RATIO, sells_token0=True)
+        return sell_up_to(pool, amount1, MAX_SQRT_RATIO, sells_token0=False)
+    # A price beyond all positions counts as the last one that has liquidity.
+    usable = min(max(pool.sqrt_ratio, sqrt_ratio_at_tick(-MAX_USABLE_TICK)), sqrt_ratio_at_tick(MAX_USABLE_TICK))
+    nets = pool.pool_key.liquidity_nets
+    target = next_sqrt_ratio(usable, nets[0] if nets else 0, rates, seconds, pool.pool_key.fee_x128)
+    if pool.sqrt_ratio < target:
+        return sell_up_to(pool, amount1, target, sells_token0=False)
+    return sell_up_to(pool, amount0, target, sells_token0=True)
+
+
+def _read_orders(fields: StateFields) -> VirtualOrders:
+    rate0, rate1 = fields.uints("sale_rates", 2, _RATE_BITS)
+    timestamp = fields.uint("timestamp", _TIME_BITS)
+    executed_at = fields.integer("executed_at", max(0, timestamp - _MAX_SECONDS), timestamp)
+    changes = tuple(_read_change(fields, path, entry) for path, entry in fields.items("rate_changes", 0, _MAX_CHANGES))
+    last = executed_at
+    for number, change in enumerate(changes):
+        if not last < change.at <= timestamp:
+            raise InvalidPoolState(f"rate_changes[{number}]", f"{change.at} is not above {last} and up to {timestamp}")
+        last = change.at
+    return VirtualOrders((rate0, rate1), executed_at, timestamp, changes)
+
+
+def _read_change(fields: StateFields, path: str, entry: object) -> RateChange:
+    at, rate0, rate1 = fields.parse(path, entry, parse_list, 3, 3)
+    limit = (1 << _RATE_BITS) - 1
+    return RateChange(
+        fields.parse(f"{path}[0]", at, parse_integer, 0, (1 << _TIME_BITS) - 1),
+        fields.parse(f"{path}[1]", rate0, parse_integer, -limit, limit),
+        fields.parse(f"{path}[2]", rate1, parse_integer, -limit, limit),
+    )

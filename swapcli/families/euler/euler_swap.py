@@ -1,0 +1,332 @@
+"""Pools of EulerSwap: a curve around an equilibrium, whose reserves are deposits and debts of one account in vaults.
+
+The sold token first repays the account's debt in its vault, and the rest is deposited there. The bought token is
+withdrawn, and borrowed if the deposits do not suffice. So the vaults limit a swap: by their room for deposits, their
+cash, and their caps on borrowing. Vaults serve others too, and accrue interest, so these limits hold for one block, and
+a route swaps in a pool once. An account may also lack the collateral to borrow what the vaults could pay, which the
+contract's quotes do not consider.
+
+Pools may have vaults in common. What a route pays out of a vault and into it through one pool counts against the limits
+of the next one, and what it pays in is not counted on.
+
+The fee stays out of the reserves. `euler_curve` has the curve. The owner of a pool of the second version may change all
+of its parameters at any time, which emits an event.
+
+Source: `QuoteLib.sol`, `SwapLib.sol`, `FundsLib.sol` of euler-xyz/euler-swap. Swap hooks of the second version are not
+computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve, SharedState
+from swapcli.core.model.units import PPM, WAD
+from swapcli.core.validation.values import InvalidValue, parse_hex, parse_integer, parse_list
+from swapcli.families.euler.euler_curve import NO_RESERVE, RESERVE_BITS, Half, reserve_above, reserve_below
+from swapcli.families.euler.euler_swap_curve import EulerSwapCurve
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.identity_checks import check_pair
+from swapcli.families.rounding import UINT256_LIMIT
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import is_forward
+
+MAX_RESERVE: Final = (1 << RESERVE_BITS) - 1
+MAX_ROUTE_USE: Final = 1 << 128
+"""Far above the sum of a route's swaps, each of which is below `MAX_RESERVE`."""
+_MAX_PRICE: Final = 10**25
+_VERSIONS: Final = (1, 2)
+_V4_SPACING: Final = 1
+_GAS_OF_SECOND_VERSION: Final = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class EulerSwap(Pool):
+    """Pairs have a value for the first token and one for the second, in base units if they are amounts.
+
+    `fees` are those of selling either token, where the whole means that it cannot be sold, and `concentrations` those
+    of the halves on which it is below its equilibrium, all as fractions of 10^18. The sold token repays `debts` first;
+    the vaults have `deposit_capacity` for the rest, which gets no share of a vault below `min_deposits`.
+    `output_limits` are the amounts that the vaults can pay, and `secured_outputs` those that the account can withdraw
+    and borrow with its collateral. A swap goes through the `pool_manager` of Uniswap V4, which lends the input from its
+    `manager_balances`; `v4_fee_ppm` is the fee in its key, which no swap pays.
+
+    `vaults` are the addresses of each token's vaults, the one of deposits first, and `vault_uses` the amounts that the
+    route has paid out of each of them and into it, in the same order.
+    """
+
+    version: int
+    pool_manager: str
+    v4_fee_ppm: int
+    vaults: tuple[tuple[str, ...], tuple[str, ...]]
+    vault_uses: tuple[tuple[int, int], ...]
+    reserves: tuple[int, int]
+    equilibrium: tuple[int, int]
+    min_reserves: tuple[int, int]
+    prices: tuple[int, int]
+    concentrations: tuple[int, int]
+    fees: tuple[int, int]
+    debts: tuple[int, int]
+    deposit_capacity: tuple[int, int]
+    min_deposits: tuple[int, int]
+    output_limits: tuple[int, int]
+    secured_outputs: tuple[int, int]
+    manager_balances: tuple[int, int]
+
+    family: ClassVar[str] = "euler_swap"
+    swap_gas: ClassVar[int] = 640_900
+    """Of the first version, by kyberswap-dex-lib @ae6a99aa, which takes 400,000 for the second one."""
+    is_single_use: ClassVar[bool] = True
+    holds_reserves_in_vault: ClassVar[bool] = True
+    changes_without_events: ClassVar[bool] = True
+
+    @property
+    def called_address(self) -> str:
+        """The pool manager: the pool is a hook of it."""
+        return self.pool_manager
+
+    @property
+    def shared_states(self) -> tuple[SharedState, ...]:
+        """Return what the route has paid out of each vault and into it, which other pools change as well."""
+        return tuple(SharedState(*each) for each in zip(chain(*self.vaults), self.vault_uses, strict=True))
+
+    def with_shared_state(self, shared: SharedState) -> Self:
+        """Return the pool with another use of a vault."""
+        paid_out, paid_in = shared.reserves
+        uses = tuple(
+            (paid_out, paid_in) if vault == shared.address else own
+            for vault, own in zip(chain(*self.vaults), self.vault_uses, strict=True)
+        )
+        after: Self = _replace_swapped(self, self.reserves, uses)
+        return after
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell exactly `amount_in`; the output is that of the contract's quote. Raises as `Pool.swap`."""
+        sold = 0 if is_forward(self, token_in, token_out) else 1
+        if amount_in > MAX_RESERVE:
+            raise SwapReverts(f"pool {self.key}: {amount_in} is more than the contract can count")
+        if self.fees[sold] == WAD:
+            raise SwapReverts(f"pool {self.key}: its owner does not let {token_in} be sold")
+        net = amount_in - amount_in * self.fees[sold] // WAD
+        if amount_in > self.manager_balances[sold]:
+            raise InsufficientLiquidity(f"pool {self.key}: the pool manager does not have {amount_in} to lend")
+        if 0 < (deposit := net - self.debts[sold]) < self.min_deposits[sold]:
+            raise SwapReverts(f"pool {self.key}: a deposit of {deposit} gets no share of the vault")
+        amount_out = self._bought_for(sold, net)
+        input_limit, output_limit = self._limits(sold)
+        paid_out, paid_in = self._used(1 - sold)[0], self._used(sold)[1]
+        # The fee is deposited as well, which the contract's quotes do not count.
+        room = min(input_limit, self.debts[sold] + self.deposit_capacity[sold] - (amount_in - net)) - paid_in
+        if net > room or amount_out > min(output_limit, self.secured_outputs[1 - sold]) - paid_out:
+            raise InsufficientLiquidity(f"pool {self.key}: the vaults cannot take {net} or pay {amount_out}")
+        if not amount_out:
+            raise self.rounds_to_zero(amount_in)
+        new_in, new_out = self.reserves[sold] + net, self.reserves[1 - sold] - amount_out
+        if new_in > MAX_RESERVE:
+            raise SwapReverts(f"pool {self.key}: a reserve of {new_in} exceeds {RESERVE_BITS} bits")
+        reserves = (new_in, new_out) if not sold else (new_out, new_in)
+        after: Self = _replace_swapped(self, reserves, self._uses_after(sold, amount_in, amount_out))
+        return amount_out, after
+
+    def _used(self, token: int) -> tuple[int, int]:
+        """Return the most that the route has paid out of a vault of a token, and the most into one."""
+        first = token * len(self.vaults[0])
+        uses = self.vault_uses[first : first + len(self.vaults[token])]
+        return max(use[0] for use in uses), max(use[1] for use in uses)
+
+    def _uses_after(self, sold: int, amount_in: int, amount_out: int) -> tuple[tuple[int, int], ...]:
+        changes = [(0, amount_in) if token == sold else (amount_out, 0) for token in (0, 1) for _ in self.vaults[token]]
+        return tuple((use[0] + out, use[1] + into) for use, (out, into) in zip(self.vault_uses, changes, strict=True))
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats."""
+        sold = 0 if is_forward(self, token_in, token_out) else 1
+        bought = 1 - sold
+        if self.fees[sold] == WAD:
+            return ZeroCurve()
+        try:
+            limits = self._limits(sold)
+        except SwapReverts:
+            limits = (0, 0)
+        most = min(self.debts[sold] + self.deposit_capacity[sold], self.manager_balances[sold])
+        return EulerSwapCurve(
+            reserves=(float(self.reserves[sold]), float(self.reserves[bought])),
+            equilibrium=(float(self.equilibrium[sold]), float(self.equilibrium[bought])),
+            rate=self.prices[sold] / self.prices[bought],
+            dilutions=((WAD - self.concentrations[sold]) / WAD, (WAD - self.concentrations[bought]) / WAD),
+            kept=1.0 - self.fees[sold] / WAD,
+            to_equilibrium=float(max(self.equilibrium[sold] - self.reserves[sold], 0)),
+            limits=(
+                min(limits[0], most * (WAD - self.fees[sold]) // WAD),
+                float(min(limits[1], self.secured_outputs[bought])),
+            ),
+        )
+
+    def gas_units(self, after: Pool) -> int:
+        """Return the gas of a swap by the version."""
+        del after
+        return self.swap_gas if self.version == 1 else _GAS_OF_SECOND_VERSION
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """Return `gas_units`, whatever the swap."""
+        del token_in, token_out, rate
+        return self.gas_units(self)
+
+    def _half(self, below: int) -> Half:
+        """Return the half of the curve on which the first (0) or second (1) token is below its equilibrium."""
+        other = 1 - below
+        return Half(
+            self.equilibrium[below],
+            self.equilibrium[other],
+            self.prices[below],
+            self.prices[other],
+            self.concentrations[below],
+        )
+
+    def _least_reserve(self, other: int, reserve: int) -> int:
+        """Return the least reserve of token `1 - other` with a reserve of token `other`."""
+        if reserve <= self.equilibrium[other]:
+            return reserve_above(self._half(other), reserve, version=self.version)
+        return reserve_below(self._half(1 - other), reserve, version=self.version)
+
+    def _bought_for(self, sold: int, net: int) -> int:
+        least = self._least_reserve(sold, self.reserves[sold] + net)
+        return max(self.reserves[1 - sold] - least, 0)
+
+    def _sold_for(self, sold: int, amount_out: int) -> int:
+        """Return the input after the fee that buys an amount; `NO_RESERVE` if none does."""
+        reserve = self.reserves[1 - sold]
+        if reserve <= amount_out:
+            return NO_RESERVE
+        return max(self._least_reserve(1 - sold, reserve - amount_out) - self.reserves[sold], 0)
+
+    def _limits(self, sold: int) -> tuple[int, int]:
+        """Return the largest input after the fee and output that the contract quotes. Raises `SwapReverts`."""
+        bought = 1 - sold
+        input_limit = min(self.debts[sold] + self.deposit_capacity[sold], MAX_RESERVE)
+        output_limit = min(self.output_limits[bought], self.reserves[bought] - self.min_reserves[bought])
+        if self.version == 1:
+            return input_limit, output_limit
+        kept = WAD - self.fees[sold]
+        # This version makes the limits agree with each other, where it counts inputs with the fee and without it.
+        needed = self._sold_for(sold, output_limit)
+        if needed <= MAX_RESERVE:
+            return (needed * WAD // kept if needed < input_limit else input_limit), output_limit
+        most = self._bought_for(sold, input_limit * kept // WAD)
+        if most < output_limit:
+            output_limit = most
+            gross = self._sold_for(sold, output_limit) * WAD
+            if gross >= UINT256_LIMIT:
+                raise SwapReverts(f"pool {self.key}: the contract's limits overflow")
+            input_limit = min(input_limit, gross // kept)
+        return input_limit, output_limit
+
+    def state(self) -> dict[str, object]:
+        """Return the family's fields of `swap-market/1`."""
+        pairs = {name: [str(each) for each in getattr(self, name)] for name in _PAIRS}
+        called = {"pool_manager": self.pool_manager, "v4_fee_ppm": self.v4_fee_ppm}
+        vaults: dict[str, object] = {"vaults": [list(each) for each in self.vaults]}
+        if any(chain(*self.vault_uses)):
+            vaults["vault_uses"] = [[str(paid) for paid in use] for use in self.vault_uses]
+        return {"version": self.version, **called, **pairs, **vaults}
+
+    def api_extra_data(self) -> dict[str, int | str]:
+        """Return the key by which the pool manager of Uniswap V4 swaps in the pool, which is its own hook."""
+        return {
+            "token0": self.tokens[0],
+            "token1": self.tokens[1],
+            "fee": self.v4_fee_ppm,
+            "tickSpacing": _V4_SPACING,
+            "hooks": self.address,
+        }
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `version` (1 or 2), `pool_manager`, `v4_fee_ppm`, `vaults`, and the other fields of `state`: pairs.
+
+        `vaults` has a list of one or two addresses for each token. Optional: `vault_uses`, a pair for each vault.
+        """
+        check_pair(identity)
+        fields = StateFields(state)
+        version = fields.integer("version", _VERSIONS[0], _VERSIONS[-1])
+        pairs = {name: fields.uints(name, 2, bits) for name, bits in _PAIRS.items()}
+        _require_at_most(pairs, "prices", _MAX_PRICE)
+        _require_at_most(pairs, "concentrations", WAD)
+        _require_at_most(pairs, "fees", WAD)
+        if not all(pairs["prices"]):
+            raise InvalidPoolState("prices", "a price of zero")
+        for name in ("reserves", "equilibrium"):
+            if any(least > each for least, each in zip(pairs["min_reserves"], pairs[name], strict=True)):
+                raise InvalidPoolState("min_reserves", f"above the {name}")
+        manager = fields.read("pool_manager", parse_hex, 20)
+        v4_fee_ppm = fields.integer("v4_fee_ppm", 0, PPM - 1)
+        vaults = fields.read("vaults", _parse_vaults)
+        uses = fields.read("vault_uses", _parse_uses) if fields.has("vault_uses") else ((0, 0),) * sum(map(len, vaults))
+        if len(uses) != sum(map(len, vaults)):
+            raise InvalidPoolState("vault_uses", f"expected one for each of the vaults, not {len(uses)}")
+        values = ((first, second) for first, second in pairs.values())
+        pool = cls(*identity, version, manager, v4_fee_ppm, vaults, uses, *values)
+        pool._check_point()
+        return pool
+
+    def _check_point(self) -> None:
+        """Raise `InvalidPoolState` for reserves below the curve, which the contract never has."""
+        below = 0 if self.reserves[0] < self.equilibrium[0] else 1
+        reserve, other = self.reserves[below], self.reserves[1 - below]
+        if reserve >= self.equilibrium[below] and other >= self.equilibrium[1 - below]:
+            return
+        try:
+            is_below = other < reserve_above(
+                self._half(below), min(reserve, self.equilibrium[below]), version=self.version
+            )
+        except SwapReverts:
+            is_below = True
+        if is_below:
+            raise InvalidPoolState("reserves", "below the curve")
+
+
+_PAIRS: Final = {
+    "reserves": RESERVE_BITS,
+    "equilibrium": RESERVE_BITS,
+    "min_reserves": RESERVE_BITS,
+    "prices": 84,
+    "concentrations": 60,
+    "fees": 60,
+    "debts": RESERVE_BITS,
+    "deposit_capacity": RESERVE_BITS,
+    "min_deposits": RESERVE_BITS,
+    "output_limits": RESERVE_BITS,
+    "secured_outputs": RESERVE_BITS,
+    "manager_balances": RESERVE_BITS,
+}
+"""The pairs of a state, in the order of the class's fields, and their bits."""
+
+_replace_swapped = fast_replace(EulerSwap, "reserves", "vault_uses")
+
+
+def _parse_vaults(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    lists = [[parse_hex(each, 20) for each in parse_list(inner)] for inner in parse_list(value)]
+    if (
+        len(lists) != 2
+        or not all(1 <= len(each) <= 2 for each in lists)
+        or len({*chain(*lists)}) < sum(map(len, lists))
+    ):
+        raise InvalidValue("two lists of one or two addresses, all different", value)
+    return tuple(lists[0]), tuple(lists[1])
+
+
+def _parse_uses(value: object) -> tuple[tuple[int, int], ...]:
+    pairs = [[parse_integer(each, 0, MAX_ROUTE_USE) for each in parse_list(inner)] for inner in parse_list(value)]
+    if any(len(each) != 2 for each in pairs):
+        raise InvalidValue("pairs of amounts", value)
+    return tuple((paid_out, paid_in) for paid_out, paid_in in pairs)
+
+
+def _require_at_most(pairs: Mapping[str, tuple[int, ...]], name: str, limit: int) -> None:
+    if max(pairs[name]) > limit:
+        raise InvalidPoolState(name, f"expected at most {limit}")

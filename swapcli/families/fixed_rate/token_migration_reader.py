@@ -1,0 +1,32 @@
+"""StarkWare's TokenMigration on Starknet: a bridged token is swapped for its native successor, one to one.
+
+Both tokens are those of an account that supplies them. The contract tells how much of the new token it can give. What
+it can give back of the old one it does not tell, so that this direction, which its owner may also forbid, is not used.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.model.pool import Pool
+from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.starknet_calls import read_felt_address, read_u256, starknet_call
+
+_TOKENS: Final = ("get_new_token", "get_legacy_token")
+_AVAILABLE: Final = "max_available_swap"
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a migration in one round, as a bridge that can mint what is available of the new token."""
+    (available,) = yield [starknet_call(ref.address, _AVAILABLE)]
+    return build_pool(ref, 0, {"minted": 0, "limit": read_u256(available, _AVAILABLE), "reserve": 0})
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens of a migration in one round."""
+    answers = yield [starknet_call(address, name) for name in _TOKENS]
+    tokens = tuple(read_felt_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
+    return factory.new_ref(address, tokens)

@@ -1,0 +1,3 @@
+"""Pools of Fluid's DEX."""
+
+PUBLIC = ()

@@ -1,0 +1,3 @@
+"""Pools of Maverick V2."""
+
+PUBLIC = ()

@@ -1,0 +1,122 @@
+"""Pools of Maverick V2: the ticks around the active one, each by a call, and the fees of both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from swapcli.core.encoding.abi import to_signed
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.pool import Pool
+from swapcli.families.maverick.maverick_v2 import ALL_KINDS, MaverickV2, fee_ppm_of
+from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.call_encoding import (
+    encode_call,
+    invalid_response,
+    read_address,
+    read_signed,
+    read_word,
+    read_words,
+    to_address,
+)
+from swapcli.families.reading.call_encoding import read_list as read_word_list
+from swapcli.families.reading.calls import ContractCall
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
+from swapcli.families.reading.pool_constants import LastTicks, MaverickConstants
+from swapcli.families.reading.pool_ref import PoolRef
+
+REACH: Final = 2_000
+"""Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""
+MIN_TICKS, MAX_TICKS = 8, 64
+"""Ticks to either side. A swap beyond them is refused as if the pool had no more liquidity."""
+_STATE: Final = "getState()"
+"""Both reserves, three numbers of the average, active tick, lock, number of bins, the protocol's share of the fees."""
+_STATE_WORDS: Final = 9
+_ACTIVE, _IS_LOCKED, _PROTOCOL_FEE = 5, 6, 8
+_FEE: Final = "fee(bool)"
+_SCALES: Final = ("tokenAScale()", "tokenBScale()")
+_TICK: Final = "getTick(int32)"
+_TOKENS: Final = ("tokenA()", "tokenB()")
+_SPACING: Final = "tickSpacing()"
+_KINDS: Final = "kinds()"
+_COUNT: Final = "poolCount()"
+_LOOKUP: Final = "lookup(uint256,uint256)"
+_POOLS_PER_CALL: Final = 500
+_MAX_POOLS: Final = 100_000
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in two rounds; one if its active tick is that of the last read."""
+    key = ref.constants_as(MaverickConstants)
+    if not key.tick_spacing:
+        raise invalid_response(ref.address, "its tick spacing is not known")
+    guesses = _tick_calls(ref.address, _ticks_around(ref.last_ticks.tick, key.tick_spacing)) if ref.last_ticks else []
+    return (yield from with_prefetch(_load(ref, key), guesses))
+
+
+def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
+    pool = ref.address
+    state, fee_a, fee_b, *scales = yield [
+        ContractCall(pool, encode_call(_STATE)),
+        ContractCall(pool, encode_call(_FEE, True)),
+        ContractCall(pool, encode_call(_FEE, False)),
+        *(ContractCall(pool, encode_call(name)) for name in _SCALES),
+    ]
+    words = read_words(state, _STATE_WORDS, _STATE)
+    if words[_IS_LOCKED]:
+        raise invalid_response(_STATE, "the pool is locked")
+    for name, scale, decimals in zip(_SCALES, scales, ref.decimals, strict=True):
+        if read_word(scale, name) * 10**decimals != 10**18:
+            raise InvalidPoolState("decimals", f"{name} is not that of {decimals} decimals")
+    active = to_signed(words[_ACTIVE])
+    numbers = _ticks_around(active, key.tick_spacing)
+    answers = yield _tick_calls(pool, numbers)
+    ticks = [[number, *read_words(each, 2, _TICK)] for number, each in zip(numbers, answers, strict=True)]
+    fees = (read_word(fee_a, _FEE), read_word(fee_b, _FEE))
+    fields: dict[str, object] = {
+        "tick_spacing": key.tick_spacing,
+        "fees": list(fees),
+        "protocol_fee_per_mille": words[_PROTOCOL_FEE],
+        "kinds": key.kinds,
+        "active_tick": active,
+        "ticks": [each for each in ticks if each[1] or each[2]],
+    }
+    return build_pool(ref, fee_ppm_of(fees[0]), fields)
+
+
+def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
+    """Read the addresses of all pools that everybody may use, in two rounds."""
+    (count,) = yield [ContractCall(factory.address, encode_call(_COUNT))]
+    total = min(read_word(count, _COUNT), _MAX_POOLS)
+    starts = range(0, total, _POOLS_PER_CALL)
+    answers = yield [
+        ContractCall(factory.address, encode_call(_LOOKUP, start, min(start + _POOLS_PER_CALL, total)))
+        for start in starts
+    ]
+    return tuple(to_address(word, _LOOKUP) for answer in answers for word in read_word_list(answer, _LOOKUP))
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens, the tick spacing and the kinds of bins of a pool in one round."""
+    names = (*_TOKENS, _SPACING, _KINDS)
+    *tokens, spacing, kinds = yield [ContractCall(address, encode_call(name)) for name in names]
+    token_a, token_b = (read_address(answer, name) for answer, name in zip(tokens, _TOKENS, strict=True))
+    constants = MaverickConstants(read_signed(spacing, _SPACING), read_word(kinds, _KINDS) & ALL_KINDS)
+    return factory.new_ref(address, (token_a, token_b))._replace(constants=constants)
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with what never changes about a known pool, and its last active tick."""
+    assert isinstance(pool, MaverickV2)
+    constants = MaverickConstants(pool.tick_spacing, pool.kinds)
+    return ref._replace(fee_ppm=0, constants=constants, last_read=LastTicks(pool.active_tick))
+
+
+def _ticks_around(active: int, spacing: int) -> range:
+    reach = min(max(REACH // spacing, MIN_TICKS), MAX_TICKS)
+    return range(active - reach, active + reach + 1)
+
+
+def _tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
+    return [ContractCall(pool, encode_call(_TICK, tick)) for tick in ticks]

@@ -1,0 +1,225 @@
+"""Books of Clober V2: bids of one token for another, so that a book trades in one direction.
+
+`Controller.spend` sells the base token `tokens[0]` through the ticks, the highest price first, by `BookManager.take`.
+What a take pays is a whole number of units, `unit_size` of the quote token each; the base tokens for them round up.
+The taker's fee, or its rebate, is a part of the one or the other. Part of the input that buys no further unit stays
+with whom the call spends for. A market has two books, one for each direction; they are pools of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.core.model.units import PPM
+from swapcli.core.records import NamedTuple
+from swapcli.core.validation.values import parse_choice, parse_hex
+from swapcli.families.fast_replace import fast_replace
+from swapcli.families.hull_curve import ZeroCurve
+from swapcli.families.identity_checks import check_pair
+from swapcli.families.order_books.clober_tick_math import MAX_TICK, PRICE_BITS, price_of_tick
+from swapcli.families.order_books.price_levels import (
+    LevelFill,
+    PriceLevel,
+    count_levels,
+    fill_levels,
+    level_curve,
+    levels_state,
+    read_levels,
+)
+from swapcli.families.state_fields import StateFields
+from swapcli.families.token_positions import is_forward
+
+LEVEL_GAS: Final = 46_000
+"""Gas units of each tick after the first, measured on the contracts' bytecode: a swap took 321,000 gas in six ticks."""
+NATIVE_TOKENS: Final = ("base", "quote")
+_UNIT_BITS: Final = 64
+_TICKS: Final = range(-MAX_TICK, MAX_TICK + 1)
+_FEE_RATE_OFFSET: Final = 500_000
+_USES_QUOTE: Final = 1 << 23
+_HOOKS_AT_TAKES: Final = 0b11 << 154
+"""The bits of a hook's address that say that it is called before or after a take, where it can trade itself."""
+
+
+class FeePolicy(NamedTuple):
+    """A fee of `rate_ppm`, a rebate if that is negative, on the quote token or else on the base token."""
+
+    rate_ppm: int
+    uses_quote: bool
+
+    @classmethod
+    def decode(cls, packed: int) -> Self:
+        """Decode the contract's 24 bits."""
+        return cls((packed & (_USES_QUOTE - 1)) - _FEE_RATE_OFFSET, packed & _USES_QUOTE != 0)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the contract opens books with it."""
+        return -_FEE_RATE_OFFSET <= self.rate_ppm <= _FEE_RATE_OFFSET
+
+    def fee_of(self, amount: int) -> int:
+        """Return the fee on an amount, rounded up; a rebate is negative."""
+        return -(-amount * self.rate_ppm // PPM)
+
+    def amount_before_fee(self, amount: int) -> int:
+        """Return the largest amount that is at most `amount` with its fee."""
+        return amount * PPM // (PPM + self.rate_ppm)
+
+
+@dataclass(frozen=True, slots=True)
+class CloberV2(Pool):
+    """`address` is that of the book manager, `book_id` 32 bytes in hex. `levels` are [tick, units], descending.
+
+    The policies are packed as in the book's key. `hooks` is the zero address without a hook. `native` says which of
+    `tokens` is the native token, listed in its wrapped form: "base", "quote", or empty.
+    """
+
+    book_id: str
+    unit_size: int
+    maker_policy: int
+    taker_policy: int
+    hooks: str
+    native: str
+    levels: tuple[PriceLevel, ...]
+
+    family: ClassVar[str] = "clober_v2"
+    leaves_input: ClassVar[bool] = True
+    swap_gas: ClassVar[int] = 95_000
+    """The same measurement: 94,000 gas in one tick, of which 21,000 are those of any transaction, plus a transfer."""
+
+    @property
+    def key(self) -> str:
+        """Return the id of the book."""
+        return self.book_id
+
+    @property
+    def holds_reserves_in_vault(self) -> bool:
+        """Return true: the book manager holds the tokens of all books."""
+        return True
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell the base token as `Controller.spend` does. Raises as `Pool.swap`, for the quote token always."""
+        if not is_forward(self, token_in, token_out):
+            raise InsufficientLiquidity(f"pool {self.key} buys {token_out} only: it has no offers of it")
+        rule = self._rule()
+        if self.levels and rule.overflows(self.levels[0], amount_in):
+            raise SwapReverts(f"pool {self.key}: {amount_in} overflows its prices")
+        filled = fill_levels(self.levels, amount_in, rule)
+        if filled.is_exhausted or not self.levels:
+            raise InsufficientLiquidity(f"pool {self.key} has no bids for the whole input")
+        if not filled.amount_out:
+            raise self.rounds_to_zero(amount_in)
+        after: Self = _replace_levels(self, filled.levels)
+        return filled.amount_out, after
+
+    def unspent(self, token_in: str, token_out: str, amount_in: int) -> int:
+        """As `Pool.unspent`."""
+        del token_in, token_out
+        return fill_levels(self.levels, amount_in, self._rule()).amount_left
+
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats: one rate a tick; zero for the quote token."""
+        return level_curve(self.levels, self._rule()) if is_forward(self, token_in, token_out) else ZeroCurve()
+
+    def state(self) -> dict[str, object]:
+        """Return the family's fields of `swap-market/1`."""
+        state: dict[str, object] = {
+            "book_id": self.book_id,
+            "unit_size": str(self.unit_size),
+            "maker_policy": self.maker_policy,
+            "taker_policy": self.taker_policy,
+            "hooks": self.hooks,
+            "levels": levels_state(self.levels),
+        }
+        return state | ({"native": self.native} if self.native else {})
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `book_id`, `unit_size`, the policies, `hooks`, the optional `native`, `levels: [[tick, units], ...]`.
+
+        `fee_ppm` is the taker's fee, 0 for a rebate.
+        """
+        check_pair(identity)
+        fields = StateFields(state)
+        policies = {name: fields.uint(name, 24) for name in ("maker_policy", "taker_policy")}
+        for name, packed in policies.items():
+            if not FeePolicy.decode(packed).is_valid:
+                raise InvalidPoolState(name, f"{packed} is no fee policy")
+        fee_ppm = max(FeePolicy.decode(policies["taker_policy"]).rate_ppm, 0)
+        if identity.fee_ppm != fee_ppm:
+            raise InvalidPoolState("fee_ppm", f"expected the taker's fee of {fee_ppm} ppm, not {identity.fee_ppm}")
+        hooks = fields.read("hooks", parse_hex, 20)
+        if int(hooks, 16) & _HOOKS_AT_TAKES:
+            raise InvalidPoolState("hooks", f"{hooks} is called at every take, where it can trade itself")
+        return cls(
+            *identity,
+            fields.read("book_id", parse_hex, 32),
+            fields.integer("unit_size", 1, (1 << _UNIT_BITS) - 1),
+            policies["maker_policy"],
+            policies["taker_policy"],
+            hooks,
+            fields.read_optional("native", parse_choice, NATIVE_TOKENS) or "",
+            read_levels(fields, "levels", _TICKS, _UNIT_BITS, ascending=False),
+        )
+
+    def gas_units(self, after: Pool) -> int:
+        """Return `swap_gas` plus the cost of the ticks that were emptied before the last one."""
+        assert isinstance(after, CloberV2)
+        return self.swap_gas + LEVEL_GAS * (len(self.levels) - len(after.levels))
+
+    def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
+        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
+        del token_in, token_out
+        return self.swap_gas + LEVEL_GAS * (count_levels(self.levels, self._rule(), rate) - 1)
+
+    def currencies(self) -> tuple[str, str]:
+        """Return the base and the quote currency of the book's key, in which the native token is the zero address."""
+        base, quote = self.tokens
+        return ZERO_ADDRESS if self.native == "base" else base, ZERO_ADDRESS if self.native == "quote" else quote
+
+    def api_extra_data(self) -> dict[str, int | str]:
+        """Return the id of the book, by which the book manager knows it."""
+        return {"poolId": self.book_id}
+
+    def _rule(self) -> _TakeRule:
+        return _TakeRule(self.unit_size, FeePolicy.decode(self.taker_policy))
+
+
+class _TakeRule(NamedTuple):
+    """The `FillRule` of `Controller._spend` and `BookManager.take`."""
+
+    unit_size: int
+    taker: FeePolicy
+
+    def fill_whole(self, level: PriceLevel) -> LevelFill:
+        return self._take(level, level.size)
+
+    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
+        return self._take(
+            level, (self._spendable(amount_in) * price_of_tick(level.price) >> PRICE_BITS) // self.unit_size
+        )
+
+    def rate(self, level: PriceLevel) -> float:
+        price, fee = price_of_tick(level.price) / (1 << PRICE_BITS), self.taker.rate_ppm / PPM
+        return price * (1.0 - fee) if self.taker.uses_quote else price / (1.0 + fee)
+
+    def overflows(self, level: PriceLevel, amount_in: int) -> bool:
+        """Return whether the product of the amount with the best price exceeds 256 bits, which reverts."""
+        return self._spendable(amount_in) * price_of_tick(level.price) >> 256 > 0
+
+    def _spendable(self, amount_in: int) -> int:
+        return amount_in if self.taker.uses_quote else self.taker.amount_before_fee(amount_in)
+
+    def _take(self, level: PriceLevel, units: int) -> LevelFill:
+        quote = units * self.unit_size
+        base = -((-quote << PRICE_BITS) // price_of_tick(level.price))
+        if self.taker.uses_quote:
+            return LevelFill(units, base, quote - self.taker.fee_of(quote))
+        return LevelFill(units, base + self.taker.fee_of(base), quote)
+
+
+_replace_levels = fast_replace(CloberV2, "levels")

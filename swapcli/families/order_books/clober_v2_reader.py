@@ -1,0 +1,86 @@
+"""Books of Clober V2: the best ticks of one side, which another contract of the deployment reads in one call."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.encoding.abi import to_signed
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.networks.pool_addresses import clober_book_id
+from swapcli.families.order_books.clober_tick_math import MAX_TICK
+from swapcli.families.order_books.clober_v2 import NATIVE_TOKENS, CloberV2, FeePolicy
+from swapcli.families.reading.build_pool import build_pool
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_pairs, read_words, to_address
+from swapcli.families.reading.calls import ContractCall, Log
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_constants import CloberConstants
+from swapcli.families.reading.pool_ref import PoolRef
+
+REACH: Final = 64
+"""Ticks that are read. A swap that would need others is refused as if the book had no more bids."""
+_LIQUIDITY: Final = "getLiquidity(uint192,int24,uint256)"
+_OPEN: Final = "Open"
+_TOPICS: Final = 4
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a book in one round."""
+    key = ref.constants_as(CloberConstants)
+    _check_key(ref, key)
+    if not key.lens:
+        raise invalid_response(_LIQUIDITY, "the catalogue knows no contract that reads its ticks")
+    (answer,) = yield [ContractCall(key.lens, encode_call(_LIQUIDITY, key.pool_id, MAX_TICK, REACH))]
+    state: dict[str, object] = {
+        "book_id": key.pool_id,
+        "unit_size": key.unit_size,
+        "maker_policy": key.maker_policy,
+        "taker_policy": key.taker_policy,
+        "hooks": key.hooks,
+        "native": key.native or None,
+        "levels": [[to_signed(tick), units] for tick, units in read_pairs(answer, _LIQUIDITY)],
+    }
+    return build_pool(ref, max(FeePolicy.decode(key.taker_policy).rate_ppm, 0), state)
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Decode the event of a book's opening, without a call."""
+    yield from ()
+    if len(log.topics) < _TOPICS:
+        raise invalid_response(factory.address, "an event of another kind")
+    currencies = tuple(to_address(int(topic, 16), "currency") for topic in log.topics[2:_TOPICS])
+    native = dict(zip(currencies, NATIVE_TOKENS, strict=True)).get(ZERO_ADDRESS, "")
+    if native and wrapped_native is None:
+        raise invalid_response(native, "the network has no wrapped form of the native token")
+    unit_size, maker, taker, hooks = read_words(log.data, 4, _OPEN)
+    base, quote = (wrapped_native if each == ZERO_ADDRESS and wrapped_native else each for each in currencies)
+    constants = CloberConstants(
+        factory.lens, log.topics[1], unit_size, maker, taker, to_address(hooks, "hooks"), native
+    )
+    ref = factory.new_ref(factory.address, (base, quote))._replace(constants=constants)
+    _check_key(ref, constants)
+    return ref
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the key of a known book."""
+    assert isinstance(pool, CloberV2)
+    lens = ref.constants_as(CloberConstants).lens
+    return ref._replace(
+        fee_ppm=0,
+        constants=CloberConstants(
+            lens, pool.book_id, pool.unit_size, pool.maker_policy, pool.taker_policy, pool.hooks, pool.native
+        ),
+    )
+
+
+def _check_key(ref: PoolRef, key: CloberConstants) -> None:
+    """Raise `InvalidPoolState` unless the key hashes to the book's id. A swap names the book by its id."""
+    base, quote = (
+        ZERO_ADDRESS if key.native == name else token for name, token in zip(NATIVE_TOKENS, ref.tokens, strict=True)
+    )
+    book_id = clober_book_id(base, key.unit_size, quote, key.maker_policy, key.hooks, key.taker_policy)
+    if book_id != key.pool_id:
+        raise InvalidPoolState("book_id", "not the hash of the book's key")

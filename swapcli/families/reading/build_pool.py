@@ -1,0 +1,39 @@
+"""Build a pool from the state that was read. Its family checks it like the state of any market file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.core.model.units import PPM, WAD
+from swapcli.families import family
+from swapcli.families.reading.call_encoding import invalid_response
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.swap_fees import FEE_PER_PPM, write_swap_fee
+
+PAUSED: Final = "the factory has paused all swaps"
+"""The reason why a factory's pools are left out for a while."""
+
+
+def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
+    """Return the pool. Raises `InvalidPoolState` naming the field."""
+    if not 0 <= fee_ppm < PPM:
+        raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
+    identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)
+    return family(ref.family).from_state(identity, state)
+
+
+def build_pool_with_fee(ref: PoolRef, fee_wad: int, state: Mapping[str, object]) -> Pool:
+    """Return the pool with a fee as a 10^18 fraction, which is in the state where parts per million are too coarse."""
+    fee_ppm = fee_wad // FEE_PER_PPM
+    return build_pool(ref, fee_ppm, {**state, **write_swap_fee(fee_wad, fee_ppm)})
+
+
+def fee_in_wad(fee: int, whole: int, name: str) -> int:
+    """Return `fee / whole` as a 10^18 fraction. Raises `InvalidUpstreamResponse` if it is finer than that."""
+    wad, rest = divmod(fee * WAD, whole)
+    if rest:
+        raise invalid_response(name, f"a fee of {fee} in {whole} has more than 18 decimals")
+    return wad

@@ -1,0 +1,62 @@
+"""Calls of contracts, what they return, and events: all that a reader knows of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from swapcli.core.records import NamedTuple
+
+MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
+"""The address that Multicall3 has on most networks."""
+
+ReturnData = bytes | None
+"""The return data of a call; None if it reverted. An address without code returns `b""`."""
+
+
+class CallContext(NamedTuple):
+    """The sender and the gas price of a call, for contracts that look at them. The sender can pay any gas."""
+
+    sender: str
+    gas_price_wei: int
+
+
+class ContractCall(NamedTuple):
+    """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
+
+    If `to` is empty, `calldata` itself runs as code; some nodes reject that, and the result is None. Calls that may
+    revert and follow one another with the same `group` run in one call of the node, apart from others: together they
+    show one state, and do not take others' gas. `is_divisible` marks a call that packs so many others that the caller
+    splits it if it is too much for the node.
+    """
+
+    to: str
+    calldata: bytes
+    may_revert: bool = False
+    group: str = ""
+    context: CallContext | None = None
+    is_divisible: bool = False
+
+    @property
+    def is_unpackable(self) -> bool:
+        """Whether Multicall3 cannot make the call: it would change the sender of a `context`, and it runs no code."""
+        return self.context is not None or not self.to
+
+
+class Log(NamedTuple):
+    """An event. `topics` are 32 bytes each in hex, the first is its kind; `log_index` is its position in the block."""
+
+    address: str
+    topics: tuple[str, ...]
+    data: bytes
+    block_number: int
+    log_index: int
+
+
+class BlockReader(Protocol):
+    """Reads at one block."""
+
+    width: int
+
+    def call(self, calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
+        """Return the results of calls."""

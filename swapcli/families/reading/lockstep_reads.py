@@ -1,0 +1,93 @@
+"""Run many reads side by side: in each round, the calls of all reads go out together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from swapcli.core.errors import RequestBudgetSpent, SwapcliError
+from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall, ReturnData
+
+T = TypeVar("T")
+
+BatchRead = Generator[Sequence[ContractCall], Sequence[ReturnData], T]
+"""Yields the calls of a round, receives their results, and returns the value it has read. Raises `SwapcliError` if the
+contract's data is unusable. Any other exception is a defect, which skips the item as well."""
+
+
+class SkippedItem(NamedTuple):
+    """A skipped item, by its address or id, and the reason."""
+
+    key: str
+    reason: str
+
+
+class FaultyItem(SkippedItem):
+    """An item whose read raised another exception than a `SwapcliError`: the reason names a defect of the program."""
+
+    __slots__ = ()
+
+
+def run_batched(
+    reads: Sequence[tuple[str, BatchRead[T]]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+) -> list[T | SkippedItem]:
+    """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate.
+
+    If the node's requests are spent, the reads that are not complete count as failed, unless that is all of them.
+    """
+    results: dict[int, T | SkippedItem] = {}
+    received: dict[int, Sequence[ReturnData]] = {}
+    active: Sequence[int] = range(len(reads))
+    while active:
+        pending: dict[int, Sequence[ContractCall]] = {}
+        for index in active:
+            key, read = reads[index]
+            try:
+                pending[index] = read.send(received[index]) if index in received else next(read)
+            except StopIteration as end:
+                results[index] = end.value
+            except Exception as error:
+                from swapcli.core.model.skipped_pool import fault_reason
+
+                kind = SkippedItem if isinstance(error, SwapcliError) else FaultyItem
+                results[index] = kind(key, fault_reason(error))
+        try:
+            received = _distribute(pending, send)
+        except RequestBudgetSpent as error:
+            if not results:
+                raise
+            results |= {index: SkippedItem(reads[index][0], error.message) for index in pending}
+            break
+        active = list(pending)
+    return [results[index] for index in range(len(reads))]
+
+
+def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) -> BatchRead[T]:
+    """Return the same read, with calls that it may make later sent first.
+
+    If it makes only those calls, it finishes after that round."""
+    first = next(read)
+    results = yield [*first, *prefetched_calls]
+    known_results = dict(zip([*first, *prefetched_calls], results, strict=True))
+    pending = first
+    while True:
+        try:
+            pending = read.send([known_results[call] for call in pending])
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        missing = [call for call in pending if call not in known_results]
+        if missing:
+            results = yield missing
+            known_results.update(zip(missing, results, strict=True))
+
+
+def _distribute(
+    pending: dict[int, Sequence[ContractCall]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+) -> dict[int, Sequence[ReturnData]]:
+    """Return the results of all calls, grouped by read."""
+    calls = [call for calls_of_read in pending.values() for call in calls_of_read]
+    results = iter(send(calls) if calls else ())
+    return {index: list(islice(results, len(calls_of_read))) for index, calls_of_read in pending.items()}

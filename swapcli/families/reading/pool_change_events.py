@@ -1,0 +1,107 @@
+"""The events that signal a change of a pool's state, and the pool that each event is about.
+
+The new state in an event is not used: the pool is read again. So an event of another kind, or one that an untrusted
+contract emits, can cost a request but never change an amount.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Final
+
+from swapcli.core.model.network import Kind
+from swapcli.families import FAMILIES
+from swapcli.families.reading.calls import Log
+from swapcli.families.reading.contract_kinds import (
+    KINDS,
+    ContractKind,
+    KeyOfEvent,
+    address_in_first_topic,
+    balancer_id_in_first_topic,
+    clober_book_in_first_topic,
+    ekubo_key_in_data,
+    first_topic,
+    key_of_emitter,
+    kinds_of_family,
+    topic_of,
+)
+from swapcli.families.reading.logs_bloom import bloom_mask, may_contain
+
+EVENTS: Final[dict[ContractKind, dict[str, KeyOfEvent]]] = {
+    kind: {topic_of(signature): key_of for signature, key_of in traits.events.items()} for kind, traits in KINDS.items()
+}
+"""The events of each contract kind by first topic. Kinds without any emit no events on a change."""
+
+_ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
+
+
+def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
+    """Return the topics of all events that change pools of these families on networks of a kind."""
+    return tuple(dict.fromkeys(topic for kind in _kinds(families, network_kind) for topic in EVENTS[kind]))
+
+
+def known_topics(family: str, network_kind: Kind = Kind.EVM) -> frozenset[str]:
+    """Return the topics of the events that a pool of a family emits itself; empty if its kinds emit none.
+
+    A pool of a vault, whose swaps the vault announces, has none.
+    """
+    kinds = tuple(_kinds([family], network_kind))
+    if not all(EVENTS[kind] and not KINDS[kind].is_in_vault for kind in kinds):
+        return frozenset()
+    return frozenset(topic for kind in kinds for topic in EVENTS[kind])
+
+
+def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
+    """Return whether every change of the family's pools emits an event."""
+    kinds = _kinds([family], network_kind)
+    return all(EVENTS[kind] or not KINDS[kind].has_stored_state for kind in kinds)
+
+
+def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[ContractKind]:
+    """Return the contract kinds of these families whose events a vault emits instead of the pool."""
+    return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
+
+
+def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[ContractKind]:
+    return (kind for name in families for kind in kinds_of_family(name, network_kind))
+
+
+def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Return the keys of those pools that can have changed in a block with that bloom filter.
+
+    `pools` are keys, contracts and families. Events of Balancer's vault are judged by their kind alone.
+    """
+    present = {
+        name: frozenset(
+            names
+            for kind in kinds_of_family(name)
+            for topic, names in EVENTS[kind].items()
+            if may_contain(bloom, topic)
+        )
+        for name in FAMILIES
+    }
+    others = {name: names - {key_of_emitter} for name, names in present.items()}
+    emitting = {name for name, names in present.items() if key_of_emitter in names}
+    for key, address, family in pools:
+        bits = bloom_mask(address)  # inline, since there may be very many
+        is_emitter = family in emitting and bloom & bits == bits
+        if is_emitter or any(may_contain(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
+            yield key
+
+
+_SUBJECTS: Final[dict[KeyOfEvent, Callable[[str, str], tuple[str, ...]]]] = {
+    key_of_emitter: lambda _, address: (address,),
+    first_topic: lambda key, address: (address, key),
+    address_in_first_topic: lambda key, _: (f"0x{key[2:]:0>64}",),
+    balancer_id_in_first_topic: lambda *_: (),
+    clober_book_in_first_topic: lambda _, address: (address,),
+}
+"""The bloom filter items of an event beside its first topic, from the pool's key and address."""
+
+
+def changed_pool(log: Log) -> str | None:
+    """Return the key of the pool that an event is about; None if it is unknown."""
+    names = _ALL.get(log.topics[0]) if log.topics else None
+    has_no_id = names not in (key_of_emitter, ekubo_key_in_data) and len(log.topics) < 2
+    return None if names is None or has_no_id else names(log)

@@ -1,0 +1,58 @@
+"""Solidly's descendants as Aerodrome has them, stable and volatile: reserves, and a fee that the factory sets.
+
+While a factory is paused, every swap in its pools reverts, so that they are left out.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from swapcli.core.model.pool import Pool
+from swapcli.families.reading.build_pool import PAUSED, build_pool_with_fee, fee_in_wad
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
+from swapcli.families.reading.calls import ContractCall
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_constants import FactoryConstants
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.solidly.factory_fee_pairs_reader import read_with_factory
+from swapcli.families.solidly.solidly_stable import SolidlyStable
+from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct
+from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+
+_RESERVES = "getReserves()"
+_FACTORY = "factory()"
+_FEE = "getFee(address,bool)"
+_IS_STABLE = "stable()"
+_IS_PAUSED = "isPaused()"
+_FEE_DENOMINATOR = 10_000
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in one round; two if the factory is another than the network names."""
+    factory_call = ContractCall(ref.address, encode_call(_FACTORY))
+    return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
+
+
+def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
+    stable = ref.family == SolidlyStable.family
+    reserves, fee, paused = yield [
+        ContractCall(ref.address, encode_call(_RESERVES)),
+        ContractCall(factory, encode_call(_FEE, ref.address, stable)),
+        ContractCall(factory, encode_call(_IS_PAUSED), may_revert=True),
+    ]
+    if paused and read_word(paused, _IS_PAUSED):
+        raise invalid_response(factory, PAUSED)
+    state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
+    if not stable:
+        state["variant"] = SOLIDLY
+    return build_pool_with_fee(ref, fee_in_wad(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens of a pair, and whether it is stable, in one round."""
+    token0, token1, stable = yield [*token_calls(address), ContractCall(address, encode_call(_IS_STABLE))]
+    family = SolidlyStable.family if read_word(stable, _IS_STABLE) else ConstantProduct.family
+    return factory.new_ref(address, read_tokens((token0, token1)), family)._replace(
+        constants=FactoryConstants(factory.address)
+    )

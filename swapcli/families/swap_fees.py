@@ -1,0 +1,38 @@
+"""Swap fees that need not be a whole number of parts per million: 10^18 fractions, as contracts have them.
+
+A state has such a fee as `swap_fee`, which `fee_ppm` rounds down; without the field the two are equal.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.pool import PoolIdentity
+from swapcli.core.model.units import PPM, WAD
+from swapcli.families.state_fields import StateFields
+
+FEE_PER_PPM: Final = WAD // PPM
+
+
+def read_swap_fee(identity: PoolIdentity, fields: StateFields) -> int:
+    """Read `swap_fee`, a 10^18 fraction that is `fee_ppm` when rounded down; by default they are equal."""
+    fee = fields.optional_uint("swap_fee")
+    if fee is None:
+        return identity.fee_ppm * FEE_PER_PPM
+    if fee // FEE_PER_PPM != identity.fee_ppm:
+        raise InvalidPoolState("swap_fee", f"{fee} / 10^18 is not the fee of {identity.fee_ppm} ppm")
+    return fee
+
+
+def read_fee_remainder(identity: PoolIdentity, fields: StateFields, unit: int = 1) -> int:
+    """Read `swap_fee`, and return what `fee_ppm` rounds off, as a 10^18 fraction: a multiple of `unit`."""
+    remainder = read_swap_fee(identity, fields) % FEE_PER_PPM
+    if remainder % unit:
+        raise InvalidPoolState("swap_fee", f"expected a multiple of {unit}, the smallest fee of the contract")
+    return remainder
+
+
+def write_swap_fee(swap_fee: int, fee_ppm: int) -> dict[str, object]:
+    """Return the field `swap_fee`; no field where `fee_ppm` says it all."""
+    return {} if swap_fee == fee_ppm * FEE_PER_PPM else {"swap_fee": str(swap_fee)}

@@ -1,0 +1,42 @@
+"""The curve of a Clanker pool whose fee rises with the swap: a concave upper bound, for the solver.
+
+The fee is that of the tick that the hook's trial reaches. The protocol's fifth is taken of the input in both directions
+here; where the hook takes it of the output, that makes the bound a little higher.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Final
+
+from swapcli.core.model.pool import RateCurve
+from swapcli.core.model.units import PPM
+from swapcli.families.balancer.surge_curve import SurgeCurve
+from swapcli.families.uniswap.clanker_volatility import ClankerVolatility
+from swapcli.families.uniswap.concentrated import Concentrated, with_lp_fee
+from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK
+
+_LOG_TICK: Final = log(1.0001)
+_PROTOCOL_PART: Final = 0.2
+
+
+def volatile_curve(plain: Concentrated, volatility: ClankerVolatility, *, down: bool) -> RateCurve:
+    """Return the direction of selling token0 (`down`) or token1 in floats."""
+    tokens = (plain.tokens[0], plain.tokens[1]) if down else (plain.tokens[1], plain.tokens[0])
+    inner = with_lp_fee(plain, 0).curve(*tokens)
+    if not inner.start_rate:
+        return inner
+    start = volatility.fee_ppm_at(plain, plain.tick) / PPM
+    buys = down != volatility.token_is_first
+
+    def fee(amount_in: float) -> float:
+        """Return what fees take of an input, as a fraction."""
+        rate = inner.rate(amount_in * (1.0 - start))
+        distance = log(rate) / _LOG_TICK if rate > 0.0 else -MAX_TICK
+        tick = min(max(int(distance if down else -distance), MIN_TICK), MAX_TICK)
+        lp_fee = volatility.fee_ppm_at(plain, tick) / PPM
+        protocol_fee = _PROTOCOL_PART * lp_fee
+        return 1.0 - (1.0 - lp_fee) * (1.0 / (1.0 + protocol_fee) if buys else 1.0 - protocol_fee)
+
+    size = inner.trade_to_marginal_rate(0.5 * inner.start_rate)[0]
+    return SurgeCurve(inner, fee, size, is_concave=False) if size else inner

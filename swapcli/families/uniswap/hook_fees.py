@@ -1,0 +1,89 @@
+"""What a hook of Uniswap V4 takes of a swap: the LP fee that it sets, a part of the input, and a part of the output.
+
+Most hooks of launchers do no more than that. What they take of each direction is read at one block, and kept as the
+pool's `hook_fees`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.units import PPM, WAD
+from swapcli.core.records import NamedTuple
+from swapcli.families.protocol_fees import with_protocol_fee
+from swapcli.families.state_fields import StateFields
+from swapcli.families.uniswap.concentrated_state import ZERO_ADDRESS, TickList
+from swapcli.families.uniswap.v4_hooks import may_set_fee, may_take_input, may_take_output
+
+_FIELD: Final = "hook_fees"
+
+
+class DirectionFees(NamedTuple):
+    """The fees of one direction: the LP fee in ppm, and the hook's parts as fractions of 10^18, rounded down.
+
+    Example: `DirectionFees(3_000, 0, 10**16).taken_of_output(250)` is 2.
+    """
+
+    lp_fee_ppm: int
+    input_fee: int = 0
+    output_fee: int = 0
+
+    def taken_of_input(self, amount_in: int) -> int:
+        """Return what the hook takes before the swap."""
+        return amount_in * self.input_fee // WAD
+
+    def taken_of_output(self, amount_out: int) -> int:
+        """Return what the hook takes after the swap."""
+        return amount_out * self.output_fee // WAD
+
+
+class HookFees(NamedTuple):
+    """The fees of selling token0 and of selling token1."""
+
+    sell_token0: DirectionFees
+    sell_token1: DirectionFees
+
+    def of_direction(self, *, down: bool) -> DirectionFees:
+        """Return the fees of selling token0 (`down`) or token1."""
+        return self.sell_token0 if down else self.sell_token1
+
+    def state(self) -> dict[str, object]:
+        """Return the object that `read_hook_fees` reads."""
+        return {
+            "lp_fees_ppm": [each.lp_fee_ppm for each in self],
+            "input_fees": [str(each.input_fee) for each in self],
+            "output_fees": [str(each.output_fee) for each in self],
+        }
+
+
+def read_hook_fees(fields: StateFields, tick_list: TickList, fee_ppm: int) -> HookFees:
+    """Read `hook_fees: {lp_fees_ppm, input_fees, output_fees}`, each for selling token0 and token1.
+
+    Raises `InvalidPoolState`, also for fees that the hook has no permission to take; `fee_ppm` is the fee of the pool.
+    """
+    nested = fields.nested(_FIELD)
+    lp_fees_ppm = nested.integers("lp_fees_ppm", 2, 0, PPM - 1)
+    input_fees, output_fees = (nested.integers(name, 2, 0, WAD - 1) for name in ("input_fees", "output_fees"))
+    sell_token0, sell_token1 = map(DirectionFees, lp_fees_ppm, input_fees, output_fees)
+    fees = HookFees(sell_token0, sell_token1)
+    check_hook_fees(fees, tick_list, fee_ppm, _FIELD)
+    return fees
+
+
+def check_hook_fees(fees: HookFees, tick_list: TickList, fee_ppm: int, field: str) -> None:
+    """Raise `InvalidPoolState` for fees, from a field of the state, that the hook has no permission to take."""
+    hooks = tick_list.hooks
+    if hooks == ZERO_ADDRESS or tick_list.parameters:
+        raise InvalidPoolState("hooks", "missing, but only a pool of Uniswap V4 with a hook is of this family")
+    if any(each.lp_fee_ppm != fee_ppm for each in fees) and not (tick_list.has_dynamic_fee and may_set_fee(hooks)):
+        raise InvalidPoolState(f"{field}.lp_fees_ppm", f"{hooks} cannot change the fee of {fee_ppm} ppm")
+    if any(each.input_fee for each in fees) and not may_take_input(hooks):
+        raise InvalidPoolState(f"{field}.input_fees", f"{hooks} has no permission to take them")
+    if any(each.output_fee for each in fees) and not may_take_output(hooks):
+        raise InvalidPoolState(f"{field}.output_fees", f"{hooks} has no permission to take them")
+    for position, (each, protocol_fee_ppm) in enumerate(zip(fees, tick_list.protocol_fees_ppm, strict=True)):
+        if with_protocol_fee(each.lp_fee_ppm, protocol_fee_ppm) >= PPM:
+            raise InvalidPoolState(
+                f"{field}.lp_fees_ppm[{position}]", "with the protocol's fee it takes the whole input"
+            )

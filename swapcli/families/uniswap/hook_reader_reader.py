@@ -1,0 +1,186 @@
+"""What a hook of Uniswap V4 takes of a swap, by the rule that the network's definition names for it.
+
+A rule holds for code, so something has to show that the hook has it: the hash of its code, or the network's quoter,
+which runs the hook. A rule that nothing confirms is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Final
+
+from swapcli.core.encoding.abi_arguments import encode_arguments
+from swapcli.core.errors import InvalidPoolState, PoolError
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import WAD
+from swapcli.core.networks.address import keccak256
+from swapcli.core.networks.hook_rules import DELI, FEES, FLAUNCH, Decay, FeeTerm, FeeTerms, HookRule, Sum
+from swapcli.core.records import NamedTuple
+from swapcli.families.protocol_fees import DYNAMIC_FEE
+from swapcli.families.reading.call_encoding import read_word
+from swapcli.families.reading.calls import ContractCall
+from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
+from swapcli.families.reading.pool_constants import V4Constants
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.sampled.sampled_pools_reader import PoolValues, read_values, resolve_number
+from swapcli.families.uniswap.clanker_reader import fee_calls, read_fees
+from swapcli.families.uniswap.deli_reader import deli_calls, read_deli_fee
+from swapcli.families.uniswap.flaunch_reader import flaunch_calls, read_flaunch_pool
+from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
+from swapcli.families.uniswap.v4_key_reader import key_arguments
+
+_QUOTE: Final = "quoteExactInputSingle(((address,address,uint24,int24,address),bool,uint128,bytes))"
+_CODE_HASH: Final = b"\x73%s\x3f\x60\x00\x52\x60\x20\x60\x00\xf3"
+"""EVM code that returns the hash of the code at an address: PUSH20, EXTCODEHASH, MSTORE at 0, RETURN 32 bytes."""
+_TIME: Final = bytes.fromhex("4260005260206000f3")
+"""The same for TIMESTAMP, the time of the block."""
+_COMPARED_RATES: Final = (0.999, 0.9)
+"""Where the compared trades end, as parts of the first marginal rate: a small trade and a large one."""
+_MAX_COMPARED: Final = 1 << 120
+
+
+class HookReading(NamedTuple):
+    """`state` is the field of the pool's state that says what the hook takes.
+
+    `is_proven` says that the code of the hook, and of what it calls, is known, so that no quoter has to confirm.
+    """
+
+    state: Mapping[str, object]
+    is_proven: bool
+
+
+def read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
+    """Read what the hook takes, `lp_fee_ppm` being the fee that the pool manager has. Raises `InvalidPoolState`.
+
+    Takes one round, and more where what a rule needs depends on other values.
+    """
+    if rule.rule != FEES:
+        return with_prefetch(_read_hook(ref, rule, lp_fee_ppm), _first_calls(ref, rule))
+    return _read_hook(ref, rule, lp_fee_ppm)
+
+
+def _first_calls(ref: PoolRef, rule: HookRule) -> list[ContractCall]:
+    """Return the calls that the reader of a rule begins with."""
+    if rule.rule == DELI:
+        return deli_calls(ref)
+    return flaunch_calls(ref) if rule.rule == FLAUNCH else fee_calls(ref, rule)
+
+
+def _read_hook(ref: PoolRef, rule: HookRule, lp_fee_ppm: int) -> BatchRead[HookReading]:
+    key = ref.constants_as(V4Constants)
+    calls = [ContractCall("", _TIME)]
+    if rule.code_hash:
+        calls.append(ContractCall("", _CODE_HASH % bytes.fromhex(key.hooks[2:])))
+    block_time, *hashes = yield calls
+    time = read_word(block_time, "block time")
+    if rule.code_hash and read_word(hashes[0], "code hash") != int(rule.code_hash, 16):
+        raise InvalidPoolState("hooks", f"the code of {key.hooks} is not the one whose rule is known")
+    if rule.rule == FLAUNCH:
+        launched = yield from read_flaunch_pool(ref, lp_fee_ppm, time)
+        return HookReading(launched, bool(rule.code_hash))
+    if rule.rule == DELI:
+        state = yield from read_deli_fee(ref, lp_fee_ppm)
+        return HookReading(state, bool(rule.code_hash))
+    if rule.rule != FEES:
+        clanker = yield from read_fees(ref, rule, time)
+        return HookReading(clanker.state, bool(rule.code_hash) and clanker.is_proven)
+    values = _values_of(ref, key, rule.contracts, time)
+    values = yield from read_values(values, rule.values, f"the rule of {key.hooks}")
+    for first, second in rule.requires:
+        if resolve_number(first, values) != resolve_number(second, values):
+            raise InvalidPoolState("hooks", f"the rule of {key.hooks} needs {first} to be {second}")
+    opens_at = 0 if rule.opens_at is None else resolve_number(rule.opens_at, values)
+    if time < opens_at:
+        raise InvalidPoolState("hooks", f"{key.hooks} refuses swaps until {opens_at}")
+    fees = _fees_of_terms(rule, values, lp_fee_ppm)
+    return HookReading({"hook_fees": fees.state()}, bool(rule.code_hash))
+
+
+def _values_of(ref: PoolRef, key: V4Constants, contracts: Mapping[str, str], time: int) -> PoolValues:
+    """Return the values that a rule can name before it reads others."""
+    texts = {
+        "pool_manager": ref.address,
+        "pool_id": key.pool_id,
+        "token0": ref.tokens[0],
+        "token1": ref.tokens[1],
+        "currency0": ZERO_ADDRESS if key.is_native else ref.tokens[0],
+        "hooks": key.hooks,
+        **contracts,
+    }
+    return {
+        **{name: int(text, 16) for name, text in texts.items()},
+        "key_fee": DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm,
+        "tick_spacing": key.tick_spacing,
+        "time": time,
+    }
+
+
+def _fees_of_terms(rule: HookRule, values: PoolValues, lp_fee_ppm: int) -> HookFees:
+    terms = rule.fees
+    if rule.exchanged_unless and resolve_number(rule.exchanged_unless[0], values) != resolve_number(
+        rule.exchanged_unless[1], values
+    ):
+        terms = terms[::-1]
+    first, second = (_direction_fees(each, rule.fee_unit, values, lp_fee_ppm) for each in terms)
+    return HookFees(first, second)
+
+
+def _direction_fees(terms: FeeTerms, unit: int, values: PoolValues, lp_fee_ppm: int) -> DirectionFees:
+    """Return the fees of one direction. Raises `InvalidPoolState` for a fraction that 18 decimals cannot hold."""
+    parts = [_resolve_fee(term, values) * WAD for term in (terms.input, terms.output)]
+    if any(part % unit for part in parts):
+        raise InvalidPoolState("hook_fees", f"a fee in {unit} has more than 18 decimals")
+    lp_fee = lp_fee_ppm if terms.lp is None else _resolve_fee(terms.lp, values)
+    return DirectionFees(lp_fee, parts[0] // unit, parts[1] // unit)
+
+
+def _resolve_fee(term: FeeTerm, values: PoolValues) -> int:
+    """Return a fee at the block's time. A schedule without a length is at its first fee for ever."""
+    if isinstance(term, Sum):
+        return sum(resolve_number(part, values) for part in term.parts)
+    if not isinstance(term, Decay):
+        return resolve_number(term, values)
+    first, last, since, seconds = (resolve_number(each, values) for each in term)
+    if first < last:
+        raise InvalidPoolState("hook_fees", f"a fee that falls from {first} to {last}")
+    elapsed = values["time"] - since
+    if elapsed <= 0 or not seconds:
+        return first
+    return last if elapsed >= seconds else first - (first - last) * elapsed // seconds
+
+
+def confirm_by_quoter(ref: PoolRef, key: V4Constants, pool: Pool) -> BatchRead[None]:
+    """Compare swaps of both directions with the network's quoter, in one round.
+
+    Raises `InvalidPoolState` unless it quotes the same amounts to the unit.
+    """
+    if not key.quoter:
+        raise InvalidPoolState("hooks", f"neither its code's hash nor a quoter confirms the rule of {key.hooks}")
+    expected = [
+        (down, amount_in, amount_out)
+        for down in (True, False)
+        for amount_in, amount_out in _trades_to_compare(pool, *(pool.tokens if down else pool.tokens[::-1]))
+    ]
+    if not expected:
+        raise InvalidPoolState("hooks", f"the pool has no swap by which a quoter could confirm the rule of {key.hooks}")
+    answers = yield [_quote_call(ref, key, down, amount_in) for down, amount_in, _ in expected]
+    for (_, amount_in, amount_out), answer in zip(expected, answers, strict=True):
+        if answer is None or read_word(answer, _QUOTE) != amount_out:
+            raise InvalidPoolState("hooks", f"the quoter contradicts the rule of {key.hooks} for {amount_in}")
+
+
+def _trades_to_compare(pool: Pool, token_in: str, token_out: str) -> Iterator[tuple[int, int]]:
+    """Yield inputs and outputs of one direction; none that the pool refuses."""
+    curve = pool.curve(token_in, token_out)
+    for part in _COMPARED_RATES if curve.start_rate else ():
+        amount_in = min(int(curve.trade_to_marginal_rate(curve.start_rate * part)[0]), _MAX_COMPARED)
+        with suppress(PoolError):
+            yield amount_in, pool.swap(token_in, token_out, amount_in)[0]
+
+
+def _quote_call(ref: PoolRef, key: V4Constants, down: bool, amount_in: int) -> ContractCall:
+    arguments = encode_arguments(_QUOTE, [[key_arguments(ref, key), int(down), amount_in, b""]])
+    selector = keccak256(_QUOTE.encode())[:4]
+    return ContractCall(key.quoter, selector + arguments, may_revert=True, group=key.pool_id)

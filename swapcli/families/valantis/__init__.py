@@ -1,0 +1,3 @@
+"""Pools of Valantis."""
+
+PUBLIC = ()

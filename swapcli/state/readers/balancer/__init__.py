@@ -1,3 +1,0 @@
-"""Readers of pools in Balancer's vaults."""
-
-PUBLIC = ()

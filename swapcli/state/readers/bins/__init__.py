@@ -1,3 +1,0 @@
-"""Readers of pools of bins."""
-
-PUBLIC = ()

@@ -1,3 +1,0 @@
-"""Readers of Curve's pools."""
-
-PUBLIC = ()

@@ -1,3 +1,0 @@
-"""The reader of DODO's pools."""
-
-PUBLIC = ()

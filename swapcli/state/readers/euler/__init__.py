@@ -1,3 +1,0 @@
-"""The reader of EulerSwap's pools."""
-
-PUBLIC = ()

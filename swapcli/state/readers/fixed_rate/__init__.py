@@ -1,3 +1,0 @@
-"""Readers of contracts that convert at a fixed rate."""
-
-PUBLIC = ()

@@ -1,3 +1,0 @@
-"""The reader of Fluid's pools."""
-
-PUBLIC = ()

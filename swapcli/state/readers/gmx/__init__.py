@@ -1,3 +1,0 @@
-"""Readers of vaults that trade at the prices of an oracle."""
-
-PUBLIC = ()

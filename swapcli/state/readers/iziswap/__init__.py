@@ -1,3 +1,0 @@
-"""The reader of iZiSwap's pools."""
-
-PUBLIC = ()

@@ -1,3 +1,0 @@
-"""The reader of Maverick V2's pools."""
-
-PUBLIC = ()

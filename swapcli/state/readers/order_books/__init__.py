@@ -1,3 +1,0 @@
-"""Readers of order books."""
-
-PUBLIC = ()

@@ -1,3 +1,0 @@
-"""The reader of SmarDex's pairs."""
-
-PUBLIC = ()

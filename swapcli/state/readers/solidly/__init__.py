@@ -1,3 +1,0 @@
-"""Readers of pairs of Solidly's descendants, stable and volatile."""
-
-PUBLIC = ()

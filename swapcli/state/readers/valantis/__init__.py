@@ -1,3 +1,0 @@
-"""The reader of Valantis' pools."""
-
-PUBLIC = ()

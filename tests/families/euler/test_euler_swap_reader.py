@@ -1,0 +1,256 @@
+"""Pools of EulerSwap are read. No registry has their bytecode, so functions answer in the place of pool and vaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import pytest
+from eth_abi.abi import encode
+
+from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.network import ProtocolInfo
+from swapcli.core.networks.catalogue import find_network
+from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
+from swapcli.families.euler.euler_swap_reader import load, read_constants, read_list
+from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.state.discovery.pool_discovery import find_factories
+from swapcli.state.mined.swap_events import SwapAmounts, find_swaps
+from swapcli.state.rpc.multicall import MULTICALL3
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
+from tests.families.random_pools import ADDRESS, TOKENS
+from tests.support.outside_ids import keccak256, topic_of
+
+_T = TypeVar("_T")
+NOW = 1_700_000_000
+EVC, ACCOUNT, ORACLE, UNIT = (f"0x{digits * 20}" for digits in ("e0", "ac", "0c", "0d"))
+SUPPLY = ("0x" + "51" * 20, "0x" + "52" * 20)
+BORROW = ("0x" + "b1" * 20, "0x" + "b2" * 20)
+MANAGER = "0x" + "4a" * 20
+NONE = "0x" + "00" * 20
+POOL: dict[str, tuple[Any, ...]] = {
+    "getReserves()": (10**24, 2 * 10**24, 1),
+    "EVC()": (EVC,),
+    "poolManager()": (MANAGER,),
+    "poolKey()": (TOKENS[0], TOKENS[1], 300, 1, ADDRESS),
+    "getStaticParams()": (*SUPPLY, *BORROW, ACCOUNT, NONE, NONE, 0),
+    "getDynamicParams()": (
+        10**24, 2 * 10**24, 5, 7, 2 * 10**18, 10**18, 9 * 10**17, 5 * 10**17, 3 * 10**15, 10**15, NOW + 1, 0, NONE,
+    ),
+}  # fmt: skip
+PARAMETERS = (
+    *SUPPLY,
+    ACCOUNT,
+    10**24,
+    2 * 10**24,
+    2 * 10**18,
+    10**18,
+    9 * 10**17,
+    5 * 10**17,
+    3 * 10**15,
+    10**17,
+    NONE,
+)
+VAULT: dict[str, tuple[Any, ...]] = {
+    "maxDeposit(address)": (10**23,),
+    "balanceOf(address)": (10**20,),
+    "cash()": (10**22,),
+    "previewMint(uint256)": (2,),
+    "convertToAssets(uint256)": (11 * 10**19,),
+    "debtOf(address)": (0,),
+    "caps()": (0, 0),
+    "totalBorrows()": (10**21,),
+    "oracle()": (ORACLE,),
+    "unitOfAccount()": (UNIT,),
+    "LTVBorrow(address)": (9_000,),
+}
+NAMES = {
+    keccak256(name.encode())[:4]: name
+    for name in (
+        *POOL, *VAULT, "getParams()", "getAssets()", "pools()", "getQuotes(uint256,address,address)",
+        "isAccountOperatorAuthorized(address,address)", "getControllers(address)",
+        "getCurrentBlockTimestamp()",
+    )
+}  # fmt: skip
+Answers = dict[tuple[str, str], tuple[Any, ...] | None]
+
+
+def words(values: Sequence[Any]) -> bytes:
+    return encode(["address" if isinstance(each, str) else "uint256" for each in values], values)
+
+
+def contracts(changes: Answers | None = None) -> Callable[[ContractCall], ReturnData]:
+    """Return what a pool of the second version and its vaults answer; `changes` are by address and function."""
+    known: Answers = {
+        **{(ADDRESS, name): values for name, values in POOL.items()},
+        **{(vault, name): values for vault in (*SUPPLY, *BORROW) for name, values in VAULT.items()},
+        (EVC, "isAccountOperatorAuthorized(address,address)"): (1,),
+        (EVC, "getControllers(address)"): (32, 1, BORROW[0]),
+        (MULTICALL3, "getCurrentBlockTimestamp()"): (NOW,),
+        **{(token, "balanceOf(address)"): (10**30 + k,) for k, token in enumerate(TOKENS[:2])},
+        (ADDRESS, "getAssets()"): (TOKENS[0], TOKENS[1]),
+        # Bid and ask: the collateral is worth 100, and a whole token 2, of the unit of account.
+        (ORACLE, "getQuotes(uint256,address,address)"): (100 * 10**18, 2 * 10**18),
+        **(changes or {}),
+    }
+
+    def answer(call: ContractCall) -> ReturnData:
+        values = known.get((call.to, NAMES[call.calldata[:4]]))
+        assert values is not None or call.may_revert, (call.to, NAMES[call.calldata[:4]])
+        return None if values is None else words(values)
+
+    return answer
+
+
+def run(read: BatchRead[_T], answer: Callable[[ContractCall], ReturnData]) -> tuple[_T, int]:
+    """Return the result of a read, and how many rounds it took."""
+    rounds = 0
+    try:
+        calls: Sequence[ContractCall] = next(read)
+        while True:
+            rounds += 1
+            calls = read.send([answer(call) for call in calls])
+    except StopIteration as end:
+        return end.value, rounds
+
+
+REF = PoolRef(ADDRESS, "test", "euler_swap", ContractKind.EULER_SWAP, TOKENS[:2], (18, 18), 0)
+FIRST: Answers = {
+    (EVC, "getControllers(address)"): (32, 0),
+    (ADDRESS, "getParams()"): PARAMETERS,
+    (ADDRESS, "getStaticParams()"): None, (ADDRESS, "getDynamicParams()"): None,
+}  # fmt: skip
+
+
+def read(changes: Answers | None = None) -> EulerSwap:
+    pool, rounds = run(load(REF), contracts(changes))
+    assert isinstance(pool, EulerSwap)
+    assert rounds == 3
+    return pool
+
+
+def test_a_pool_of_the_second_version_is_read_with_its_vaults() -> None:
+    pool = read()
+    assert (pool.version, pool.reserves, pool.fee_ppm, pool.v4_fee_ppm) == (2, (10**24, 2 * 10**24), 1_000, 300)
+    assert (pool.equilibrium, pool.min_reserves, pool.prices) == ((10**24, 2 * 10**24), (5, 7), (2 * 10**18, 10**18))
+    assert (pool.concentrations, pool.fees) == ((9 * 10**17, 5 * 10**17), (3 * 10**15, 10**15))
+    assert (pool.debts, pool.deposit_capacity, pool.min_deposits) == ((0, 0), (10**23, 10**23), (2, 2))
+    assert (pool.called_address, pool.manager_balances) == (MANAGER, (10**30, 10**30 + 1))
+    assert pool.vaults == tuple(zip(SUPPLY, BORROW, strict=True))
+    # The deposits of 110 can be withdrawn, and another vault lends its cash.
+    assert pool.output_limits == (11 * 10**19 + 10**22,) * 2
+    # Nine tenths of 100, at 2 for a token, less a hundredth: 44.55 may be borrowed.
+    assert pool.secured_outputs == (11 * 10**19 + 4455 * 10**16,) * 2
+
+
+def test_a_pool_of_the_first_version_borrows_where_it_deposits() -> None:
+    pool = read(FIRST)
+    assert (pool.version, pool.min_reserves, pool.fees) == (1, (0, 0), (3 * 10**15, 3 * 10**15))
+    assert pool.output_limits == (10**22, 10**22)
+    assert [*map(len, pool.vaults)] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "outputs"),
+    [
+        # A cap of 12 x 10^20 of which 10^21 is lent, and the deposits.
+        ({(BORROW[1], "caps()"): (0, 120 << 6 | 21)}, 11 * 10**19 + 2 * 10**20),
+        ({(BORROW[1], "caps()"): (0, 10 << 6 | 21)}, 11 * 10**19),
+        # The vault of the deposits lacks the cash to pay them out, and that of the loans does not count.
+        ({(SUPPLY[1], "cash()"): (10**19,)}, 10**19),
+        ({(ADDRESS, "getStaticParams()"): (*SUPPLY, BORROW[0], NONE, ACCOUNT, NONE, NONE, 0)}, 11 * 10**19),
+        ({(BORROW[1], "cash()"): (2**113,)}, MAX_RESERVE),
+    ],
+)
+def test_what_the_vaults_can_pay(changes: Answers, outputs: int) -> None:
+    assert read(changes).output_limits == (11 * 10**19 + 10**22, outputs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "borrowable"),
+    [
+        ({(BORROW[1], "LTVBorrow(address)"): (0,)}, 0),
+        ({(BORROW[0], "debtOf(address)"): (1,)}, 0),
+        ({(SUPPLY[0], "balanceOf(address)"): (0,)}, 0),
+        ({(ORACLE, "getQuotes(uint256,address,address)"): None}, 0),
+        ({(ORACLE, "getQuotes(uint256,address,address)"): (100 * 10**18, 0)}, 0),
+        ({(BORROW[1], "debtOf(address)"): (10**19,)}, (45 - 10) * 99 * 10**16),
+        ({(BORROW[1], "debtOf(address)"): (46 * 10**18,)}, 0),
+        # Loans are counted in the token itself: a token is worth 1.
+        ({(BORROW[1], "unitOfAccount()"): (TOKENS[1],)}, 90 * 99 * 10**16),
+    ],
+)
+def test_what_the_account_may_borrow(changes: Answers, borrowable: int) -> None:
+    assert read(changes).secured_outputs[1] == 11 * 10**19 + borrowable
+
+
+def test_a_debt_is_repaid_first() -> None:
+    pool = read({(BORROW[0], "debtOf(address)"): (10**21,)})
+    assert (pool.debts, pool.deposit_capacity) == ((10**21, 0), (10**23, 10**23))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({(ADDRESS, "getReserves()"): (1, 1, 2)}, "not active"),
+        ({(ADDRESS, "getDynamicParams()"): None}, "neither the first nor the second version"),
+        ({(ADDRESS, "getDynamicParams()"): (*POOL["getDynamicParams()"][:11], 2, ADDRESS)}, "swap hook"),
+        ({(MULTICALL3, "getCurrentBlockTimestamp()"): (NOW + 1,)}, f"expired at {NOW + 1}"),
+        ({(MULTICALL3, "getCurrentBlockTimestamp()"): None}, "the block's time cannot be read"),
+        ({(ADDRESS, "poolKey()"): (NONE, NONE, 0, 0, NONE)}, "not the hook of a pool of Uniswap V4"),
+        ({(EVC, "isAccountOperatorAuthorized(address,address)"): (0,)}, "no longer lets the pool act"),
+        ({(EVC, "getControllers(address)"): (32, 2, BORROW[0], SUPPLY[0])}, f"the account owes to {SUPPLY[0]}"),
+    ],
+)
+def test_a_pool_that_does_not_swap_is_refused_with_the_reason(changes: Answers, reason: str) -> None:
+    with pytest.raises(InvalidUpstreamResponse, match=reason):
+        run(load(REF), contracts(changes))
+
+
+def test_a_pool_without_an_end_needs_no_time() -> None:
+    parameters = POOL["getDynamicParams()"]
+    endless = (*parameters[:10], 0, *parameters[11:])
+    changes: Answers = {
+        (ADDRESS, "getDynamicParams()"): endless, (MULTICALL3, "getCurrentBlockTimestamp()"): None,
+    }  # fmt: skip
+    assert read(changes).version == 2
+
+
+def test_pools_are_listed_with_their_tokens() -> None:
+    factory = Factory(EVC, ContractKind.EULER_SWAP, (ProtocolInfo(102, "euler", "EulerSwap", "euler_swap"),))
+    listed = encode(["address[]"], [[ADDRESS, ACCOUNT]])
+    assert run(read_list(factory), lambda _: listed)[0] == (ADDRESS, ACCOUNT)
+    ref, rounds = run(read_constants(factory, ADDRESS), contracts())
+    assert (ref.tokens, ref.kind, rounds) == (TOKENS[:2], ContractKind.EULER_SWAP, 1)
+
+
+def swap_of(types: str, *values: int) -> SwapAmounts:
+    """Decode the event of a swap."""
+    topics = topic_of(f"Swap(address,{types},uint112,uint112,address)"), f"0x{1:064x}", f"0x{2:064x}"
+    (swap,) = find_swaps([Log(ADDRESS, topics, words((*values, 10, 20)), 1, 0)])
+    assert swap.key == ADDRESS
+    return swap.amounts
+
+
+def test_the_event_of_a_swap_says_its_amounts_with_the_fee() -> None:
+    types = ",".join(["uint256"] * 6)
+    assert swap_of(types, 95, 0, 0, 30, 5, 0) == SwapAmounts(0, 1, 100, 30)
+    assert swap_of(types, 0, 95, 30, 0, 0, 5) == SwapAmounts(1, 0, 100, 30)
+    for both in ((95, 7, 0, 30, 5, 1), (95, 0, 1, 30, 5, 0)):
+        assert swap_of(types, *both).problem == "it moves a token both ways, as a flash swap does"
+
+
+def test_the_event_of_the_first_version_leaves_the_fee_out() -> None:
+    types = ",".join(["uint256"] * 4)
+    assert swap_of(types, 95, 0, 0, 30)[:4] == (0, 1, 95, 30)
+    assert swap_of(types, 95, 0, 0, 30).problem == "its event leaves the fee out of the input"
+    assert swap_of(types, 95, 9, 0, 30).problem == "it moves a token both ways, as a flash swap does"
+
+
+@pytest.mark.parametrize(("name", "count"), [("base", 2), ("monad", 1)])
+def test_the_networks_name_factory_and_registry(name: str, count: int) -> None:
+    factories = [each for each in find_factories(find_network(name))[0] if each.kind is ContractKind.EULER_SWAP]
+    assert len(factories) == count
