@@ -94,7 +94,7 @@ LOADED_ON_DEMAND = (
     "state/agreements_file.py",
     "state/router_findings_file.py", "quoting/sources/state_confirmation.py",
 )  # fmt: skip
-"""Modules and packages that no other module imports at the top level. Neither are readers (`is_reader`)."""
+"""Modules and packages that no other module imports at the top level."""
 
 
 ENTRY_POINTS = ("__init__", "__main__", "startup")
@@ -143,15 +143,6 @@ def own_imports(file: Path) -> set[str]:
     """Return what a file imports of this program, without the program's name."""
     own = {name.removeprefix("swapcli.") for name in imports(file) if name.startswith("swapcli.")}
     return own - {"__version__"}
-
-
-def is_loaded_on_demand(file: Path) -> bool:
-    return str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND) or is_reader(module_name(file))
-
-
-def is_reader(name: str) -> bool:
-    """Return whether a module reads pools of one kind."""
-    return is_in(name, {"families"}) and name.endswith("_reader")
 
 
 def is_in(name: str, packages: Iterable[str]) -> bool:
@@ -214,7 +205,7 @@ def top_level_imports(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("package", packages())
 def test_heavy_libraries_are_imported_on_demand(package: str) -> None:
     for file in modules_of(package):
-        if not is_loaded_on_demand(file):
+        if not str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND):
             assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY, file
 
 
@@ -255,14 +246,25 @@ def test_the_protocol_knows_no_layer_between() -> None:
         assert all(is_in(name, {"core", "faces.mcp"}) for name in own_imports(file)), file
 
 
-@pytest.mark.parametrize("package", packages())
+@pytest.mark.parametrize("package", sorted(set(packages()) - {"families"}))
 def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
     on_demand = {name.rstrip("/").removesuffix(".py").replace("/", ".") for name in LOADED_ON_DEMAND}
     for file in modules_of(package):
-        if not is_loaded_on_demand(file) and not str(file.relative_to(PACKAGE)).startswith(REMOTE_STATE_MODULES):
+        if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *REMOTE_STATE_MODULES)):
             for name in top_level_imports(file):
-                own = name.removeprefix("swapcli.")
-                assert not (is_in(own, on_demand) or is_reader(own)), f"{file} imports {name}"
+                assert not is_in(name.removeprefix("swapcli."), on_demand), f"{file} imports {name}"
+
+
+def test_pools_load_no_readers() -> None:
+    """Most quotes are on pools in memory; a reader is imported when the first pool of its kind is read."""
+    names = {".".join((folder, name)) for name, (folder, _) in family_index._CLASSES.items()}
+    files = {module_name(file): file for file in modules_of("families")}
+    loaded, waiting = set[str](), {f"families.{name}" for name in names}
+    while waiting:
+        loaded |= waiting
+        found = {name.removeprefix("swapcli.") for each in waiting for name in top_level_imports(files[each])}
+        waiting = {name for name in found if name in files} - loaded
+    assert not [name for name in loaded if name.startswith("families.reading")]
 
 
 def module_name(file: Path) -> str:

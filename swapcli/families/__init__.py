@@ -11,7 +11,7 @@ from typing import cast
 
 from swapcli.core.model.pool import Pool
 
-PUBLIC = ("protocol_fees", "reading", "sampled", "solidly", "state_fields", "uniswap", "wrap")
+PUBLIC = ("ekubo", "protocol_fees", "reading", "sampled", "solidly", "state_fields", "uniswap", "wrap")
 
 _CLASSES: dict[str, tuple[str, str]] = {
     "constant_product": ("uniswap", "ConstantProduct"),

@@ -15,10 +15,11 @@ from swapcli.core.model.router_dialect import PermitKind
 from swapcli.core.model.swap_terms import SignedPermit
 from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.families.reading.call_encoding import encode_call, read_text, read_word, read_words
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.dialects import router_dialect
 from swapcli.payload.evm.permit import PermitTerms, Signature, permit2_message, token_message
 from swapcli.payload.evm.typed_data import TypedData, domain_separator
-from swapcli.state.rpc.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
+from swapcli.state.rpc.node import BlockId, Node, StateOverrideNode
 
 _NONCES: Final = "nonces(address)"
 _SEPARATOR: Final = "DOMAIN_SEPARATOR()"

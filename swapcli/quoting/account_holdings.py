@@ -12,7 +12,8 @@ from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.node import BlockHeader, ReturnData
+    from swapcli.families.reading.calls import ReturnData
+    from swapcli.state.rpc.node import BlockHeader
     from swapcli.state.rpc.rpc_node import RpcNode
 
 
@@ -53,7 +54,7 @@ class Allowance(NamedTuple):
 def read_holdings(node: RpcNode, owner: str, tokens: Sequence[Token]) -> Holdings:
     """Read the balances of an account on the newest block, in a few round trips. Raises `UpstreamError`."""
     from swapcli.families.reading.call_encoding import encode_call
-    from swapcli.state.rpc.node import ContractCall
+    from swapcli.families.reading.calls import ContractCall
     from swapcli.state.transfers.erc20_calls import BALANCE
 
     block = node.read_head().block
@@ -73,7 +74,7 @@ def read_allowance(
     Raises `UpstreamError`, even for a token that does not answer.
     """
     from swapcli.families.reading.call_encoding import encode_call, read_word, read_words
-    from swapcli.state.rpc.node import ContractCall
+    from swapcli.families.reading.calls import ContractCall
     from swapcli.state.transfers.erc20_calls import ALLOWANCE
 
     block = node.read_head().block

@@ -28,7 +28,8 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.address import is_native, parse_address
 from swapcli.core.networks.name_services import NameService
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.node import ChainHead, ContractCall
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.node import ChainHead
 from swapcli.state.rpc.rpc_node import RpcNode
 
 _ETHEREUM: Final = 1

@@ -7,8 +7,8 @@ from typing import Final
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call, read_address
+from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.state.rpc.node import ContractCall
 
 _OWNER: Final = "ownerOf(uint256)"
 _TAKER_SUBMITTED: Final = 2

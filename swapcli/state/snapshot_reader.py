@@ -18,13 +18,14 @@ from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading import read_known_pool, read_pool
+from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
 from swapcli.families.reading.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
 from swapcli.families.sampled.sampled import Sampled, sampled_pools
 from swapcli.families.sampled.sampled_pools_reader import read_check, read_quotes, read_samples
 from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, CallContext, ChainHead, ContractCall, Node, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.state.settler_registry import RegisteredRouter, read_registered_router
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | int | None
@@ -227,7 +228,7 @@ class BlockSnapshot:
         return self.registered_router
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
-        reader = BlockReader(self.node, self.head.block, self.network.multicall)
+        reader = MulticallReader(self.node, self.head.block, self.network.multicall)
         results = run_batched(reads, reader.call if self.on_read is None else self._reported(reader))
         try:
             self.is_pinned = reader.verify_block() and self.is_pinned
@@ -235,7 +236,7 @@ class BlockSnapshot:
             self.is_pinned = False
         return results
 
-    def _reported(self, reader: BlockReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
+    def _reported(self, reader: MulticallReader) -> Callable[[Sequence[ContractCall]], Sequence[ReturnData]]:
         def call(calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
             if self.on_read is not None:
                 self.on_read(calls)

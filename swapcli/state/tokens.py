@@ -13,10 +13,10 @@ from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.token import Token
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word
 from swapcli.families.reading.call_encoding import read_text as read_abi_text
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.starknet_calls import read_felt_text, starknet_call
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
 
 MAX_DECIMALS: Final = 36
 """No traded token has more."""
@@ -31,7 +31,7 @@ _NOT_UTF8: Final = "\ufffd"
 """Stands for bytes that are not UTF-8."""
 
 
-def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
+def load_tokens(reader: MulticallReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
     """Yield the tokens at canonical addresses, in order, or why one was skipped. Raises `UpstreamError`."""
     remaining = iter(addresses)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
@@ -43,7 +43,7 @@ def decimals_call(address: str) -> ContractCall:
     return _token_calls(address)[0]
 
 
-def load_decimals(reader: BlockReader, addresses: Sequence[str]) -> dict[str, int]:
+def load_decimals(reader: MulticallReader, addresses: Sequence[str]) -> dict[str, int]:
     """Return the decimals of tokens at canonical addresses, without those that cannot be read. Raises `UpstreamError`
     of the node."""
     found = {}

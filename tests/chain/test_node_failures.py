@@ -14,11 +14,12 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, LogFilter, Node
 from swapcli.state.rpc.rpc_node import ATTEMPTS
 from swapcli.state.tokens import load_tokens
 from tests.chain import proxy as failures
@@ -72,7 +73,7 @@ class Bench:
 
     def read(self, node: Node, block: BlockHeader, multicall: str | None) -> Read:
         logs = [log for part in scan_logs(node, LogFilter((), (SYNC,), 0, block.number)) for log in part.logs]
-        view = BlockReader(node, block, multicall)
+        view = MulticallReader(node, block, multicall)
         pools = list(load_pools(view, self.places))
         return Read(logs, pools, list(load_tokens(view, [token.address for token in self.world.tokens.values()])))
 

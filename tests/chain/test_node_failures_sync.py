@@ -15,7 +15,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import SyncFilter, follow, sync
@@ -84,7 +84,7 @@ class Bench:
                 return False
             places = [place for pool in stored.pools.values() if (place := ref_of_pool(pool, BASE))]
             assert len(places) == len(stored.pools)
-            found = [each for each in load_pools(BlockReader(node, block, None), places) if isinstance(each, Pool)]
+            found = [each for each in load_pools(MulticallReader(node, block, None), places) if isinstance(each, Pool)]
         assert stored.pools == {pool.key: pool for pool in found}
         return True
 

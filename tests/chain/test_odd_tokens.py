@@ -17,6 +17,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
+from swapcli.families.reading.calls import ReturnData
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
@@ -25,7 +26,7 @@ from swapcli.quoting.sources.stored import StoreSource
 from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
 from swapcli.quoting.warnings import is_exact
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.state.rpc.node import BlockId, HypotheticalCall
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.sync import follow, import_pools, transfer_check_error
 from tests.chain.contract_fixture import DECIMALS, ContractFixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, read_address, read_word, read_words
+from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.rpc.node import ContractCall
 
 _TOKENS = ("token0()", "token1()")
 _FEE = "feePpm()"

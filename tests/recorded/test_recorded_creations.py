@@ -11,11 +11,11 @@ from eth_abi.abi import encode
 
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.pool_addresses import solidly_pair_address, v2_pair_address, v3_pool_address
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import creation_filter, find_factories, read_created_pools
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import EvmNode, packed_reader
 from tests.contracts.evm import ZERO_ADDRESS, Chain
 from tests.support.outside_ids import topic_of

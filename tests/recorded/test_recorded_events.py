@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 
 from swapcli.families.reading import contract_kinds
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.state.mined.swap_events import SWAP_SHAPES
-from swapcli.state.rpc.node import Log
 from tests.support import outside_ids
 
 EVENTS: Final[dict[str, dict[str, Any]]] = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.token import Token
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.tokens import load_tokens, sanitize_text
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources, view_of
 from tests.contracts.evm import Chain, compile_solidity, load_artifact
@@ -42,7 +42,7 @@ def number(value: int) -> bytes:
 
 
 def loaded(chain: Chain, *addresses: str) -> list[Outcome]:
-    alone = list(load_tokens(BlockReader(EvmNode(chain), BLOCK, None), addresses))
+    alone = list(load_tokens(MulticallReader(EvmNode(chain), BLOCK, None), addresses))
     assert list(load_tokens(view_of(chain), addresses)) == alone
     return alone
 

@@ -10,11 +10,11 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading import pool_reader
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import run_batched
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.contracts.evm import BaseChain, RevertedError
 
 

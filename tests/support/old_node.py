@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
+from swapcli.families.reading.calls import ReturnData
+from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
 
 

@@ -14,7 +14,7 @@ from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
-from swapcli.families.balancer.boosted_shares_reader import (
+from swapcli.families.balancer.boosted_shares import (
     buffer_calls,
     complete_ref,
     pool_tokens,

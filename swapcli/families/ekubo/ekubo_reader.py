@@ -15,7 +15,7 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import ekubo_pool_id, hash_ekubo_key
 from swapcli.core.records import NamedTuple
-from swapcli.families.ekubo.core_calls_reader import (
+from swapcli.families.ekubo.core_calls import (
     DELTA,
     LIQUIDITY,
     NEXT,

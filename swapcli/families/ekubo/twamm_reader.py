@@ -10,7 +10,7 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
-from swapcli.families.ekubo.core_calls_reader import DELTA, LIQUIDITY, EkuboPoolCalls, read_price, read_version
+from swapcli.families.ekubo.core_calls import DELTA, LIQUIDITY, EkuboPoolCalls, read_price, read_version
 from swapcli.families.ekubo.ekubo import fee_ppm_of
 from swapcli.families.ekubo.ekubo_twamm import MAX_USABLE_TICK
 from swapcli.families.reading.build_pool import build_pool

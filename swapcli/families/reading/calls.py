@@ -54,9 +54,10 @@ class Log(NamedTuple):
 
 
 class BlockReader(Protocol):
-    """Reads at one block."""
+    """Makes calls on the state after one block. `width` is the number of requests that it sends at once."""
 
-    width: int
+    @property
+    def width(self) -> int: ...
 
     def call(self, calls: Sequence[ContractCall]) -> Sequence[ReturnData]:
-        """Return the results of calls."""
+        """Return the return data of each call. Raises `UpstreamError`."""

@@ -13,7 +13,7 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_constants import SampledConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.sampled.sampled import Sampled
-from swapcli.families.sampled.sampled_discovery_reader import read_announced_pool
+from swapcli.families.sampled.sampled_discovery import read_announced_pool
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:

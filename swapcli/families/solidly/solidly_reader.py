@@ -15,7 +15,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.solidly.factory_fee_pairs_reader import read_with_factory
+from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct
 from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls

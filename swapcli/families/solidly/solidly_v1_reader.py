@@ -15,7 +15,7 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.solidly.factory_fee_pairs_reader import read_with_factory
+from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_reader import read_constants
 from swapcli.families.solidly.solidly_stable import FIRST_VERSION, SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY

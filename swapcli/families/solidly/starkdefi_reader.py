@@ -20,7 +20,7 @@ from swapcli.families.reading.starknet_calls import (
     starknet_call,
     to_starknet_address,
 )
-from swapcli.families.solidly.factory_fee_pairs_reader import read_with_factory
+from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct
 

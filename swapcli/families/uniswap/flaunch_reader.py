@@ -28,7 +28,7 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap
 from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
-from swapcli.families.uniswap.v4_key_reader import key_arguments
+from swapcli.families.uniswap.v4_key import key_arguments
 
 _HUNDRED_PERCENT: Final = 10_000
 _NATIVE: Final = "nativeToken()"

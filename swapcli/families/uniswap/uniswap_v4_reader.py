@@ -28,7 +28,7 @@ from swapcli.families.reading.tick_bitmap import read_near_last
 from swapcli.families.sampled import sampled_reader as sampled
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.hook_reader_reader import confirm_by_quoter, read_hook
+from swapcli.families.uniswap.hook_reader import confirm_by_quoter, read_hook
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.v4_hooks import check_hook_address, check_hooks, may_change_amounts

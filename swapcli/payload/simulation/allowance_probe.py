@@ -6,8 +6,9 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_address, encode_uint
 from swapcli.core.errors import UpstreamRejected
+from swapcli.families.reading.calls import ContractCall
 from swapcli.payload.evm.transactions import APPROVE
-from swapcli.state.rpc.node import BlockId, ContractCall, Node
+from swapcli.state.rpc.node import BlockId, Node
 
 _SPENDER: Final = "0x000000000000000000000000000000000000dead"
 _APPROVE_BYTES: Final = 4 + 2 * WORD

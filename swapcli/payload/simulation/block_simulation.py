@@ -16,6 +16,7 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationRun, SimulationStatus, Trial, TrialRun
 from swapcli.payload.evm.simulation import Watch as Watched
 from swapcli.payload.evm.transactions import build_approvals
@@ -24,9 +25,7 @@ from swapcli.state.rpc.node import (
     BlockOutcome,
     BlockSimulatingNode,
     ChainHead,
-    ContractCall,
     HypotheticalCall,
-    ReturnData,
     SimulatedBlock,
     SimulatedTransaction,
     StateOverride,

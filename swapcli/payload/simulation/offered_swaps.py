@@ -12,6 +12,7 @@ from typing import Final
 from swapcli.core.errors import SimulationError, SwapcliError, UpstreamRejected
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import (
     SimulatedCall,
     SimulationRun,
@@ -39,15 +40,7 @@ from swapcli.payload.simulation.swap_simulation import (
     read_codes,
     read_simulation,
 )
-from swapcli.state.rpc.node import (
-    Account,
-    BlockId,
-    ContractCall,
-    HypotheticalCall,
-    ReturnData,
-    StateOverride,
-    StateOverrideNode,
-)
+from swapcli.state.rpc.node import Account, BlockId, HypotheticalCall, StateOverride, StateOverrideNode
 
 _Result = SimulationRun | SwapcliError
 _NOTICES: Final = "it treats a sender without code differently, so it may detect simulations"

@@ -15,10 +15,11 @@ from swapcli.core.errors import InvalidInput
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, Trial, decode_rehearsal, encode_relay, runtime_code
 from swapcli.payload.evm.transactions import APPROVE, build_approvals
 from swapcli.payload.simulation.block_simulation import TransactionContext, call_gas
-from swapcli.state.rpc.node import ContractCall, HypotheticalCall, ReturnData, StateOverride
+from swapcli.state.rpc.node import HypotheticalCall, StateOverride
 from swapcli.state.transfers.token_slots import SlotSearch, allowance_search, permit2_grant
 
 _ROUTER_CODE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b4"

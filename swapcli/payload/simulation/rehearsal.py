@@ -16,6 +16,7 @@ from swapcli.core.errors import InvalidInput, SimulationError, UpstreamRejected
 from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import (
     Rehearsal,
     SimulatedCall,
@@ -58,15 +59,7 @@ from swapcli.payload.simulation.swap_simulation import (
     read_codes,
     require_answer,
 )
-from swapcli.state.rpc.node import (
-    Account,
-    BlockId,
-    ContractCall,
-    HypotheticalCall,
-    ReturnData,
-    StateOverride,
-    StateOverrideNode,
-)
+from swapcli.state.rpc.node import Account, BlockId, HypotheticalCall, StateOverride, StateOverrideNode
 from swapcli.state.transfers.token_slots import SlotSearch, balance_search
 
 WALLET: Final = UNOWNED_ADDRESS

@@ -9,8 +9,9 @@ from swapcli.core.model.transaction import Approval
 from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call, read_word, read_words
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import SimulatedCall
-from swapcli.state.rpc.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
+from swapcli.state.rpc.node import Account, BlockId, StateOverrideNode
 from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from swapcli.core.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import (
     SimulatedCall,
     SimulationRun,
@@ -32,15 +33,7 @@ from swapcli.payload.simulation.block_simulation import (
 )
 from swapcli.payload.simulation.plain_sender import are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances
-from swapcli.state.rpc.node import (
-    BlockId,
-    ChainHead,
-    ContractCall,
-    HypotheticalCall,
-    ReturnData,
-    StateOverride,
-    StateOverrideNode,
-)
+from swapcli.state.rpc.node import BlockId, ChainHead, HypotheticalCall, StateOverride, StateOverrideNode
 from swapcli.state.transfers.token_slots import find_balance_slot
 from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
 from swapcli.state.transfers.transfer_probe import runtime_code as probe_code

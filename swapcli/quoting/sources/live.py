@@ -24,7 +24,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.competing_routes import is_better
 from swapcli.core.routing.no_route import with_unread_pools
-from swapcli.families.sampled.sampled_discovery_reader import listed_sampled_pools
+from swapcli.families.sampled.sampled_discovery import listed_sampled_pools
 from swapcli.quoting.health import Health, check_live
 from swapcli.quoting.l1_data_fee import with_l1_fee
 from swapcli.quoting.quote_results import Contradiction, LocalQuote, QuoteResult, result_of

@@ -17,8 +17,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ChainHead, ContractCall
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import ChainHead
 from swapcli.state.rpc.witness_node import BlockMissing, Witnesses, WitnessNode
 from swapcli.state.snapshot_reader import BlockSnapshot, ReadState
 from swapcli.state.transfers.transfer_trials import run_transfer_trials
@@ -244,7 +245,7 @@ class StateConfirmation:
         from swapcli.state.tokens import load_decimals
 
         tokens = {each.address: each for each in state.tokens}
-        reader = BlockReader(witness, head.block, state.read.network.multicall)
+        reader = MulticallReader(witness, head.block, state.read.network.multicall)
         for address, decimals in load_decimals(reader, list(tokens)).items():
             if decimals != tokens[address].decimals:
                 raise _Difference(f"reports {decimals} decimals of the token {address}")

@@ -38,7 +38,7 @@ from swapcli.state.mined.swap_verification import (
 )
 from swapcli.state.mined.swapped_pools import read_missing_tokens, read_pair_tokens, read_swapped_pools
 from swapcli.state.rpc.block_view import view_block
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode, not_mined
 
@@ -132,7 +132,7 @@ def verify_transaction(
     if not events:
         raise InvalidInput(f"{transaction} has no swap in a pool of a known kind", details={"transaction": transaction})
     block, parent = _read_blocks(node, transaction, receipt)
-    reader = BlockReader(node, parent, network.multicall)
+    reader = MulticallReader(node, parent, network.multicall)
     with _needs_archive_node(parent):
         keys = {event.key for event in events}
         pools, reasons, tokens = read_swapped_pools(reader, network, _known_pools(known, keys), events)

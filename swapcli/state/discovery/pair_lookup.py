@@ -19,11 +19,13 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, FLAUNCH, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
+from swapcli.families.ekubo import ekubo_evm_reader as ekubo_evm
+from swapcli.families.ekubo import ekubo_reader as ekubo
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
-from swapcli.families.reading.ekubo import ekubo, ekubo_evm
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
@@ -33,8 +35,7 @@ from swapcli.families.reading.starknet_calls import class_hash_call, read_felts
 from swapcli.families.uniswap import jediswap_cl_reader as jediswap_cl
 from swapcli.families.uniswap.uniswap_v4_reader import POOLS_SLOT, with_hook_rule
 from swapcli.families.uniswap.v4_hooks import may_change_amounts
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),
@@ -110,7 +111,7 @@ def _query_count(factory: Factory) -> int:
 
 
 def find_pair_pools(
-    reader: BlockReader,
+    reader: MulticallReader,
     factories: Sequence[Factory],
     tokens: Collection[str],
     wrapped_native: str | None,

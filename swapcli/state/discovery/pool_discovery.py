@@ -17,12 +17,13 @@ from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_proto
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
+from swapcli.families.reading.calls import ContractCall, Log
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import LENS, PoolRef, network_quoter
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall, Log, LogFilter
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import LogFilter
 
 _BATCH_SIZE: Final = 500
 
@@ -114,12 +115,14 @@ class PoolList(NamedTuple):
     addresses: tuple[str, ...] = ()
 
 
-def read_pool_lists(reader: BlockReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
+def read_pool_lists(reader: MulticallReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
     """Return the lists of these factories in one round, or why one cannot be read. Raises `UpstreamError`."""
     return run_batched([(factory.address, _read_list_length(factory)) for factory in factories], reader.call)
 
 
-def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
+def read_listed_pools(
+    reader: MulticallReader, listing: PoolList, first: int, last: int
+) -> Iterator[PoolRef | SkippedItem]:
     """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
     factory, last = listing.factory, min(last, listing.length)
     size = _BATCH_SIZE * reader.width
@@ -165,7 +168,7 @@ def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogF
 
 
 def read_created_pools(
-    reader: BlockReader, factories: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
+    reader: MulticallReader, factories: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
     """Yield the pools of creation events, in order; `factories` are by address. Raises `UpstreamError`."""
     size = _BATCH_SIZE * reader.width

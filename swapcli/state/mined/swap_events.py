@@ -14,6 +14,7 @@ from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import read_words, to_address
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import (
     ContractKind,
     KeyOfEvent,
@@ -23,7 +24,6 @@ from swapcli.families.reading.contract_kinds import (
     key_of_emitter,
     topic_of,
 )
-from swapcli.state.rpc.node import Log
 
 
 class SwapAmounts(NamedTuple):

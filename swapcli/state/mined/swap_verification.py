@@ -15,12 +15,12 @@ from swapcli.core.encoding.abi import WORD, to_signed
 from swapcli.core.errors import InvalidPoolState, PoolError
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, topic_of
 from swapcli.families.reading.pool_change_events import EVENTS
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.mined.swap_events import SWAP_SHAPES, SwapEvent, find_swaps
 from swapcli.state.mined.swapped_pools import SwappedPool
-from swapcli.state.rpc.node import Log
 
 
 class Outcome(StrEnum):

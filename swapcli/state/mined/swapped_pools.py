@@ -13,6 +13,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading import load_pools, pool_reader, ref_of_pool
 from swapcli.families.reading.call_encoding import encode_call, read_address
+from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
@@ -20,8 +21,7 @@ from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.tokens import load_tokens
 
 _FACTORY: Final = "factory()"
@@ -47,13 +47,13 @@ class SwappedPools(NamedTuple):
 
 
 def read_swapped_pools(
-    reader: BlockReader, network: Network, known: Mapping[str, Pool], events: Sequence[SwapEvent]
+    reader: MulticallReader, network: Network, known: Mapping[str, Pool], events: Sequence[SwapEvent]
 ) -> SwappedPools:
     """Read the pools of swaps at the reader's block. `known` are pools that need not be found by their contracts."""
     return _PoolFinder(reader, network, known).read(events)
 
 
-def read_pair_tokens(reader: BlockReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
+def read_pair_tokens(reader: MulticallReader, events: Sequence[SwapEvent]) -> dict[str, tuple[str, str]]:
     """Return the tokens of pools that are not known, by key: those that their contracts name."""
     keys = dict.fromkeys(event.key for event in events if event.key == event.emitter)
     found = run_batched([(key, _read_pair(key)) for key in keys], reader.call)
@@ -61,7 +61,7 @@ def read_pair_tokens(reader: BlockReader, events: Sequence[SwapEvent]) -> dict[s
 
 
 def read_missing_tokens(
-    reader: BlockReader, known: Mapping[str, Token], pairs: Mapping[str, tuple[str, str]]
+    reader: MulticallReader, known: Mapping[str, Token], pairs: Mapping[str, tuple[str, str]]
 ) -> dict[str, Token]:
     """Return the tokens of the pairs that are not known, by address."""
     missing = dict.fromkeys(address for pair in pairs.values() for address in pair if address not in known)
@@ -71,7 +71,7 @@ def read_missing_tokens(
 class _PoolFinder:
     """Finds and reads the pools of swaps: known ones, and those whose contract names a factory of the catalogue."""
 
-    def __init__(self, reader: BlockReader, network: Network, known: Mapping[str, Pool]) -> None:
+    def __init__(self, reader: MulticallReader, network: Network, known: Mapping[str, Pool]) -> None:
         self._reader, self._network, self._known = reader, network, known
         self._reasons: dict[str, str] = {}
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.read_cache.cache_file import CacheFile, Scope, call_key
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import (
@@ -22,12 +23,9 @@ from swapcli.state.rpc.node import (
     BlockId,
     BudgetedNode,
     ChainHead,
-    ContractCall,
     HistoryNode,
     HypotheticalCall,
-    Log,
     LogFilter,
-    ReturnData,
     StateOverrideNode,
 )
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode
@@ -47,7 +45,7 @@ class CachedNode(DelegatingNode[HistoryNode]):
     """Answers as `node`, a node of the chain with this id; answers about final blocks are kept in `cache`.
 
     Nothing is sent for an answer in the cache. The chain of the node is checked before anything else is asked. A
-    `BlockReader`, which packs many calls into one, keeps their answers one by one.
+    `MulticallReader`, which packs many calls into one, keeps their answers one by one.
     """
 
     def __init__(self, node: HistoryNode, cache: CacheFile, chain_id: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import (
     Account,
@@ -13,12 +14,10 @@ from swapcli.state.rpc.node import (
     BlockId,
     BudgetedNode,
     ChainHead,
-    ContractCall,
     HistoryNode,
     HypotheticalCall,
     Node,
     RememberingNode,
-    ReturnData,
     StateOverrideNode,
 )
 

@@ -7,17 +7,8 @@ from typing import Generic, TypeVar
 
 from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    BlockId,
-    ChainHead,
-    ContractCall,
-    HashPinnedNode,
-    Log,
-    LogFilter,
-    Node,
-    ReturnData,
-)
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, HashPinnedNode, LogFilter, Node
 from swapcli.state.rpc.node_limits import NodeLimits
 
 N = TypeVar("N", bound=Node)

@@ -12,8 +12,9 @@ from typing import Final
 
 from swapcli.core.errors import UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import Log
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
-from swapcli.state.rpc.node import BlockHeader, BlockId, Log, LogFilter, Node
+from swapcli.state.rpc.node import BlockHeader, BlockId, LogFilter, Node
 from swapcli.state.rpc.node_limits import LearnedLimit
 from swapcli.state.rpc.refusals import Refusal, is_clearly_too_much, may_shrink, refusal_of
 

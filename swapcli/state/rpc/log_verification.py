@@ -13,8 +13,9 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.logs_bloom import bloom_mask, is_selective, may_contain
-from swapcli.state.rpc.node import Log, LogFilter, Node
+from swapcli.state.rpc.node import LogFilter, Node
 
 MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""

@@ -28,18 +28,9 @@ from swapcli.core.errors import (
 )
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call, invalid_response
-from swapcli.families.reading.calls import MULTICALL3 as MULTICALL3
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    BlockId,
-    ContractCall,
-    HashPinnedNode,
-    Node,
-    RememberingNode,
-    ReturnData,
-    block_number,
-)
+from swapcli.state.rpc.node import BlockHeader, BlockId, HashPinnedNode, Node, RememberingNode, block_number
 from swapcli.state.rpc.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
 
@@ -65,7 +56,7 @@ _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
 """Nodes on which contracts have seen the true hash of a block; on some networks they see an artificial one."""
 
 
-class BlockReader:
+class MulticallReader:
     """A network's state after one block, `block` being its number. `multicall` is None where no such contract is known.
 
     If `at` is a `BlockHeader`, calls raise `ChainReorganized` once the chain no longer has that block.
@@ -93,7 +84,7 @@ class BlockReader:
         self._is_verified = self._are_helpers_verified = True
         self._is_pending = isinstance(at, BlockHeader) and at.is_pending
         self._requires_multicall = requires_multicall
-        self._helper_readers: dict[Node, BlockReader] = {}
+        self._helper_readers: dict[Node, MulticallReader] = {}
         self._to_remember: list[tuple[ContractCall, ReturnData]] = []
 
     @property
@@ -142,7 +133,7 @@ class BlockReader:
         """Have a helper answer some calls. Raises `UpstreamError`, also if it answers from another block."""
         reader = self._helper_readers.get(helper)
         if reader is None:
-            reader = BlockReader(helper, self.at, self._multicall, requires_multicall=True)
+            reader = MulticallReader(helper, self.at, self._multicall, requires_multicall=True)
             self._helper_readers[helper] = reader
         answers = reader._call_alone(part.calls)
         if not reader.verify_block():

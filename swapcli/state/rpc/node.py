@@ -9,10 +9,7 @@ from swapcli.core.errors import UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading.calls import CallContext as CallContext
-from swapcli.families.reading.calls import ContractCall as ContractCall
-from swapcli.families.reading.calls import Log as Log
-from swapcli.families.reading.calls import ReturnData as ReturnData
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.rpc.node_limits import NodeLimits
 
 

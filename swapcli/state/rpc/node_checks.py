@@ -13,18 +13,11 @@ from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.log_scan import scan_first_range
-from swapcli.state.rpc.multicall import BlockReader, find_answering_block
+from swapcli.state.rpc.multicall import MulticallReader, find_answering_block
 from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, max_block_age_s
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    ContractCall,
-    HypotheticalCall,
-    LogFilter,
-    Node,
-    StateOverride,
-    StateOverrideNode,
-)
+from swapcli.state.rpc.node import BlockHeader, HypotheticalCall, LogFilter, Node, StateOverride, StateOverrideNode
 
 _MIN_MAX_AGE_S: Final = 60.0
 """Networks with blocks of seconds may pause for a few of them."""
@@ -150,7 +143,7 @@ class _NodeChecks:
     def _read_calls(self, block: BlockHeader) -> None:
         """Read tokens at the block as quotes do: packed by Multicall3 where the network has one."""
         tokens = [token.address for token in self._network.tokens if token.address != ZERO_ADDRESS][:_TOKENS]
-        reader = BlockReader(self._node, block, self._network.multicall)
+        reader = MulticallReader(self._node, block, self._network.multicall)
         answers = reader.call([ContractCall(token, encode_call("decimals()")) for token in tokens])
         self._require(any(answers) or not tokens, "answers no call at its newest block")
 

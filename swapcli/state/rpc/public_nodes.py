@@ -21,11 +21,12 @@ from swapcli.core.errors import LiveUnavailable, StaleNode, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Kind, PublicNode
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.network_reachability import Reachability, Resolve, resolve, route_fingerprint
 from swapcli.state.rpc.network_time import NetworkTime, Sighting
-from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall
+from swapcli.state.rpc.node import BlockHeader, ChainHead
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_race import NodeRace, RaceResult
 from swapcli.state.rpc.node_records import UNREACHABLE_S, NodeRecords, UnreachableNetwork

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from swapcli.core.errors import NotMined
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.node import Log, Node
+from swapcli.families.reading.calls import Log
+from swapcli.state.rpc.node import Node
 
 
 class Receipt(NamedTuple):

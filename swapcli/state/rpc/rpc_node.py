@@ -22,6 +22,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import PublicNode
 from swapcli.core.model.past_block import PastBlock
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.json_rpc_client import (
@@ -40,13 +41,10 @@ from swapcli.state.rpc.node import (
     BlockId,
     BlockOutcome,
     ChainHead,
-    ContractCall,
     HypotheticalCall,
-    Log,
     LogFilter,
     NativeTransfer,
     Node,
-    ReturnData,
     SimulatedBlock,
     StateOverride,
     TransactionOutcome,

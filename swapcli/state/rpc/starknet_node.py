@@ -21,19 +21,11 @@ from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidInput, U
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.past_block import PastBlock
 from swapcli.core.validation.values import MAX_FELT
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.starknet_calls import is_block_time
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcError, RpcRequest, RpcResult
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    BlockId,
-    ChainHead,
-    ContractCall,
-    Log,
-    LogFilter,
-    ReturnData,
-    block_number,
-)
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, LogFilter, block_number
 from swapcli.state.rpc.rpc_node import FailoverNode, JsonRpcNode
 
 _CHAIN_ID: Final = "starknet_chainId"

@@ -14,16 +14,11 @@ from threading import Event, Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from swapcli.core.errors import UpstreamError, UpstreamTimeout
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.delegating_node import DelegatingNode
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.network_time import DEFAULT_BLOCK_TIME_S, MAX_BLOCKS_OLD
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    ChainHead,
-    ContractCall,
-    ReturnData,
-    WitnessableNode,
-)
+from swapcli.state.rpc.node import BlockHeader, ChainHead, WitnessableNode
 
 T = TypeVar("T")
 
@@ -204,6 +199,6 @@ class WitnessNode(DelegatingNode[WitnessableNode]):
                 break
         unknown = [call for call in calls if call not in self._known]
         if unknown:
-            reader = BlockReader(self, self.head().block, self._multicall)
+            reader = MulticallReader(self, self.head().block, self._multicall)
             reader.call(unknown)
             reader.verify_block()

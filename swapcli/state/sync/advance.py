@@ -9,7 +9,7 @@ from typing import Final
 
 from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.state.store import BlockWriter, Store, StoredBlock
 from swapcli.state.sync.chain_position import ChainPosition, ConcurrentWrite, locate
@@ -25,7 +25,7 @@ _MAX_ATTEMPTS: Final = 4
 _MAX_MISMATCHES: Final = 8
 """Attempts with a node that answers from other blocks than requested: it can be read between two new blocks."""
 
-Discoverer = Callable[[BlockReader, ChainPosition], Discovery]
+Discoverer = Callable[[MulticallReader, ChainPosition], Discovery]
 """Discovers the next batch of pools at the reader's block."""
 
 
@@ -80,7 +80,7 @@ def _commit_step(
     store: Store, node: Node, head: ChainHead, position: ChainPosition, discover: Discoverer, accept_losses: bool
 ) -> SyncStep:
     block = head.block
-    reader = BlockReader(node, block, store.network.multicall, allow_later_blocks=True)
+    reader = MulticallReader(node, block, store.network.multicall, allow_later_blocks=True)
     with _open_block(store, block, position) as writer:
         # After an unknown fork, pools of the old chain may never have been created on the new one.
         refresher = Refresher(store, writer, reader, block, accept_losses=accept_losses or position.is_fork_unknown)

@@ -14,11 +14,12 @@ from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected, Upstr
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.sampled.sampled_discovery_reader import find_sampled_pools
+from swapcli.families.sampled.sampled_discovery import find_sampled_pools
 from swapcli.state.discovery.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
@@ -30,8 +31,8 @@ from swapcli.state.discovery.pool_discovery import (
 )
 from swapcli.state.rpc.log_scan import find_first_available_block, scan_first_range
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import Log, LogFilter, Node
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync.cursor import SyncCursor
@@ -96,7 +97,7 @@ class _Source(NamedTuple):
         return protocols[0].display_name if protocols else self.factory.address
 
 
-def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int) -> Discovery:
+def discover(store: Store, reader: MulticallReader, cursor: SyncCursor, size: int) -> Discovery:
     """Return the next batch from `cursor`, of about `size` pools. Raises `UpstreamError`."""
     return _BatchDiscovery(store, reader, Discovery(cursor), size).run()
 
@@ -104,7 +105,7 @@ def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int) -
 class _BatchDiscovery:
     """Fills one `Discovery`. `_room` is how many more pools it may take."""
 
-    def __init__(self, store: Store, reader: BlockReader, discovery: Discovery, size: int) -> None:
+    def __init__(self, store: Store, reader: MulticallReader, discovery: Discovery, size: int) -> None:
         self._store, self._reader, self._discovery, self._room = store, reader, discovery, size
         self._without_output_before = frozenset(reader.contracts_without_output)
         sources = _sources(store.network, discovery.cursor.sync_filter.protocols_on(store.network))

@@ -10,7 +10,7 @@ from swapcli.core.errors import ConfigError, StaleNode
 from swapcli.core.model.market import MarketState
 from swapcli.families.reading import ref_of_pool
 from swapcli.state.clock import Clock
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store
 from swapcli.state.sync.advance import Discoverer, SyncStep, advance
@@ -43,7 +43,7 @@ def sync(
     """
     size, has_begun, attempts = batch_size, False, 0
 
-    def discover_batch(reader: BlockReader, position: ChainPosition) -> Discovery:
+    def discover_batch(reader: MulticallReader, position: ChainPosition) -> Discovery:
         nonlocal size, attempts
         attempts += 1
         if attempts > 1:  # a shorter step is likelier to fit between two blocks or reorganizations
@@ -83,7 +83,7 @@ def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: i
     known = (pool for key, pool in market.pools.items() if key not in market.placeholder_pools)
     refs = [ref for pool in known if (ref := ref_of_pool(pool, store.network))]
 
-    def next_pools(reader: BlockReader, position: ChainPosition) -> Discovery:
+    def next_pools(reader: MulticallReader, position: ChainPosition) -> Discovery:
         del reader, position
         cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
         last = min(cursor.imported_pools + batch_size, len(refs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swapcli.core.errors import MarketUnavailable
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store
 from swapcli.state.sync.advance import advance
@@ -32,7 +32,7 @@ def follow(store: Store, node: Node, reported: int | None = None) -> Advance | N
             details={"store": store.path},
         )
 
-    def discover_new(reader: BlockReader, position: ChainPosition) -> Discovery:
+    def discover_new(reader: MulticallReader, position: ChainPosition) -> Discovery:
         cursor = read_cursor(store) or SyncCursor(NO_PROTOCOLS, liquidity_filtered=True)
         return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, _BATCH_SIZE)
 

@@ -9,7 +9,7 @@ from swapcli.core.model.token import Token
 from swapcli.families.reading import load_pools
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.store import BlockWriter, SkippedEntry, Store
 from swapcli.state.sync.skipped import skipped_known_pool, skipped_pool
 from swapcli.state.tokens import load_tokens
@@ -19,7 +19,7 @@ _BATCH_SIZE = 250
 
 
 def add_pools(
-    store: Store, writer: BlockWriter, reader: BlockReader, refs: Iterable[PoolRef], known: Mapping[str, Token]
+    store: Store, writer: BlockWriter, reader: MulticallReader, refs: Iterable[PoolRef], known: Mapping[str, Token]
 ) -> list[str]:
     """Read and store the pools that are not stored yet, and return their keys.
 
@@ -52,7 +52,7 @@ def add_pools(
 
 
 def _read_tokens(
-    store: Store, writer: BlockWriter, reader: BlockReader, refs: Sequence[PoolRef], known: Mapping[str, Token]
+    store: Store, writer: BlockWriter, reader: MulticallReader, refs: Sequence[PoolRef], known: Mapping[str, Token]
 ) -> dict[str, Token]:
     """Return the tokens of the pools by address: known ones, stored ones, then those that the node describes."""
     addresses = dict.fromkeys(address for ref in refs for address in ref.tokens)

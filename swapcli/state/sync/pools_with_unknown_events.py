@@ -14,7 +14,7 @@ from typing import Final
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
 from swapcli.families.reading.pool_change_events import known_topics
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.nodes_by_kind import nodes_of_kind
 from swapcli.state.rpc.refusals import Refusal, refusal_of
@@ -28,7 +28,7 @@ _MAX_RANGES: Final = 4
 _POSITION_KEY: Final = "unknown events"
 
 
-def find_unknown_events(store: Store, writer: BlockWriter, reader: BlockReader, stored_block: int) -> list[str]:
+def find_unknown_events(store: Store, writer: BlockWriter, reader: MulticallReader, stored_block: int) -> list[str]:
     """Return the next pools that emitted only events unknown to their kind since the last round.
 
     `stored_block` is the block of the store before this step. A node that refuses the query finds none.
@@ -49,7 +49,7 @@ def find_unknown_events(store: Store, writer: BlockWriter, reader: BlockReader, 
     return _only_unknown(reader, LogFilter(addresses, (), first, head), known)
 
 
-def has_known_event(store: Store, reader: BlockReader, address: str, family: str, first: int) -> bool:
+def has_known_event(store: Store, reader: MulticallReader, address: str, family: str, first: int) -> bool:
     """Return whether a pool has emitted an event of its kind since a block; true if the node does not say."""
     topics = known_topics(family, store.network.kind)
     first = max(first, reader.block - _MAX_BLOCKS + 1)
@@ -64,7 +64,7 @@ def has_known_event(store: Store, reader: BlockReader, address: str, family: str
         return True
 
 
-def _only_unknown(reader: BlockReader, query: LogFilter, known: dict[str, frozenset[str]]) -> list[str]:
+def _only_unknown(reader: MulticallReader, query: LogFilter, known: dict[str, frozenset[str]]) -> list[str]:
     with_known, with_unknown = set[str](), dict[str, None]()
     try:
         for scanned in islice(scan_logs(reader.node, query, at=reader.at), _MAX_RANGES):

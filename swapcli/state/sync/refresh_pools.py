@@ -33,6 +33,7 @@ from swapcli.core.records import NamedTuple
 from swapcli.families import FAMILIES
 from swapcli.families.reading import load_reads, read_known_pool
 from swapcli.families.reading.build_pool import PAUSED
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.lockstep_reads import FaultyItem, SkippedItem
 from swapcli.families.reading.logs_bloom import is_selective
 from swapcli.families.reading.pool_change_events import (
@@ -48,8 +49,8 @@ from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.log_verification import MAX_HEADERS, find_withheld_block
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.state.store import BlockWriter, SkippedEntry, Store
 from swapcli.state.sync.pools_with_unknown_events import find_unknown_events, has_known_event
@@ -113,7 +114,13 @@ class Refresher:
     """
 
     def __init__(
-        self, store: Store, writer: BlockWriter, reader: BlockReader, block: BlockHeader, *, accept_losses: bool = False
+        self,
+        store: Store,
+        writer: BlockWriter,
+        reader: MulticallReader,
+        block: BlockHeader,
+        *,
+        accept_losses: bool = False,
     ) -> None:
         self._store, self._writer, self._reader, self._block = store, writer, reader, block
         self._inventory = store.inventory
@@ -214,7 +221,7 @@ class Refresher:
                     check_on_chain(node, header)
                 return block, changed
             headers.append(block)
-            self._reader = BlockReader(node, block, self._store.network.multicall, allow_later_blocks=True)
+            self._reader = MulticallReader(node, block, self._store.network.multicall, allow_later_blocks=True)
             self._read(sorted(stale), changed, [])
             read_at.update(dict.fromkeys(stale, min(self._reader.answering_blocks, default=latest)))
             unconfirmed = stale if self._reader.has_later_answers else set()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from swapcli.core.model.transfer_behaviour import UNKNOWN
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.store import BlockWriter, Store
 from swapcli.state.transfers.transfer_trials import MAX_HOLDERS, plan_trials, run_transfer_trials
 
@@ -20,7 +20,7 @@ _DEFAULT_BLOCK_TIME_S: Final = 2.0
 _METADATA_KEY: Final = "transfers"
 
 
-def check_transfers(store: Store, writer: BlockWriter, reader: BlockReader, added: Iterable[str]) -> None:
+def check_transfers(store: Store, writer: BlockWriter, reader: MulticallReader, added: Iterable[str]) -> None:
     """Probe the transfers of tokens that are due, and record the results; `added` are the keys of the newest pools.
 
     A node that cannot simulate state overrides is not used again for an hour. Raises `UpstreamError`.

@@ -25,7 +25,8 @@ from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call
-from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
+from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.state.rpc.node import BlockId, HypotheticalCall, StateOverride, StateOverrideNode
 from swapcli.state.transfers.erc20_calls import ALLOWANCE, BALANCE
 
 _FIRST_SLOTS: Final = range(64)

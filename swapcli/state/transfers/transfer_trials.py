@@ -16,7 +16,8 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.transfer_behaviour import UNKNOWN, TransferBehaviour, worst_of
 from swapcli.core.records import NamedTuple
-from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.node import BlockId, HypotheticalCall, Node, StateOverride, StateOverrideNode
 from swapcli.state.transfers.transfer_probe import (
     TransferTrial,
     TrialResult,

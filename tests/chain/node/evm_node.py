@@ -8,19 +8,9 @@ from pathlib import Path
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.multicall import MULTICALL3, BlockReader
-from swapcli.state.rpc.node import (
-    Account,
-    BlockHeader,
-    BlockId,
-    ChainHead,
-    ContractCall,
-    HypotheticalCall,
-    Log,
-    LogFilter,
-    ReturnData,
-    block_number,
-)
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import Account, BlockHeader, BlockId, ChainHead, HypotheticalCall, LogFilter, block_number
 from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, compile_solidity
 from tests.support.single_node import SingleNode
 
@@ -110,14 +100,14 @@ class EvmNode(SingleNode):
             return None
 
 
-def view_of(chain: BaseChain) -> BlockReader:
+def view_of(chain: BaseChain) -> MulticallReader:
     """Return a reader of the chain at its only block, with Multicall3 as on every network."""
     return packed_reader(EvmNode(chain))
 
 
-def packed_reader(node: EvmNode) -> BlockReader:
+def packed_reader(node: EvmNode) -> MulticallReader:
     """Return a reader of the node's only block that packs calls by Multicall3, as the program does."""
-    return BlockReader(node, BLOCK, multicall_of(node.chain))
+    return MulticallReader(node, BLOCK, multicall_of(node.chain))
 
 
 @cache

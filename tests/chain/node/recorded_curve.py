@@ -11,8 +11,7 @@ from typing import Any
 from eth_abi.abi import encode
 
 from swapcli.families.reading.call_encoding import encode_call
-from swapcli.state.rpc.multicall import MULTICALL3
-from swapcli.state.rpc.node import ContractCall, ReturnData
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
 from tests.families.random_pools import ADDRESS, TOKENS
 
 MATHS = "0x" + "4d" * 20

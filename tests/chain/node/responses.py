@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swapcli.state.rpc.node import ContractCall
+from swapcli.families.reading.calls import ContractCall
 from tests.chain.node.server import CHAIN_ID, Refused
 
 NUMBER = 1_000

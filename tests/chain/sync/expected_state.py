@@ -11,7 +11,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.store import Store
 from swapcli.state.sync import Progress, SyncFilter, follow, sync
@@ -43,7 +43,7 @@ def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
     """The pools at a block, by other ways than a store's: without Multicall3, and knowing no ticks."""
     places = [ref_of_pool(pool, BASE) for pool in pools]
     bare = [place._replace(last_read=None) for place in places if place]
-    read = load_pools(BlockReader(node, block, None), bare)
+    read = load_pools(MulticallReader(node, block, None), bare)
     return {pool.key: pool for pool in read if isinstance(pool, Pool)}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.support.single_node import SingleNode
 

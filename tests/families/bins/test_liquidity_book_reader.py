@@ -14,12 +14,11 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.bins.liquidity_book import LiquidityBook
 from swapcli.families.bins.liquidity_book_reader import REACH, complete_ref, load, read_constants
 from swapcli.families.reading.call_encoding import SELECTORS
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.rpc.multicall import MULTICALL3
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.families.bins.test_liquidity_book import POOL
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}

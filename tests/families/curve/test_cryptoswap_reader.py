@@ -10,11 +10,11 @@ import pytest
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve import cryptoswap_reader as cryptoswap
+from swapcli.families.reading.calls import MULTICALL3
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.rpc.multicall import MULTICALL3
 from tests.chain.node.recorded_curve import MATHS, RecordedCurvePool
 from tests.families.curve.test_cryptoswap import as_recorded
 from tests.families.random_pools import ADDRESS, TOKENS

@@ -12,13 +12,14 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.curve import stableswap_reader as stableswap
 from swapcli.families.curve.curve_meta import CurveMeta
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import PoolList, read_listed_pools, read_pool_lists
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockId
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.recorded_curve import RecordedMetapool
 from tests.contracts.evm import Chain
@@ -56,7 +57,7 @@ def word(value: int) -> bytes:
 
 
 def test_plain_pools_of_a_curve_factory_are_found() -> None:
-    reader = BlockReader(CurveFactoryNode(), BLOCK, None)
+    reader = MulticallReader(CurveFactoryNode(), BLOCK, None)
     (listing,) = read_pool_lists(reader, [Factory(FACTORY, ContractKind.STABLESWAP, (STABLE,))])
     assert isinstance(listing, PoolList)
     assert listing.length == 3

@@ -15,13 +15,13 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.families.dodo.dodo_v2 import DodoState, DodoV2
 from swapcli.families.dodo.dodo_v2_reader import load, read_constants, read_created
 from swapcli.families.reading.call_encoding import SELECTORS
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.dodo.test_dodo_v2 import POOLS
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import topic_of

@@ -21,13 +21,13 @@ from swapcli.families.ekubo.ekubo_evm_reader import (
 )
 from swapcli.families.ekubo.ekubo_evm_tick_math import MAX_TICK, MIN_TICK, expand_ratio, sqrt_ratio_at_tick
 from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_constants import EkuboEvmConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.support.outside_ids import ekubo_evm_id, keccak256, topic_of
 
 BASE = find_network("base")

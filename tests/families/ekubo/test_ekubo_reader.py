@@ -29,7 +29,7 @@ from swapcli.state.discovery.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from tests.families.ekubo.random_ekubo import FEE_30_BPS
 from tests.payload.starknet.ekubo_core import PoolKey, PoolState
 from tests.payload.starknet.fake_node import (
@@ -76,7 +76,7 @@ LIVE = {
 }
 
 
-def discover(reader: BlockReader) -> tuple[list[PoolRef], list[SkippedItem]]:
+def discover(reader: MulticallReader) -> tuple[list[PoolRef], list[SkippedItem]]:
     """Return all pools of the network, by the lists and the events of its factories."""
     factories = find_factories(STARKNET)[0]
     found: list[PoolRef | SkippedItem] = []
@@ -97,7 +97,7 @@ def discover(reader: BlockReader) -> tuple[list[PoolRef], list[SkippedItem]]:
 def read_all(chain: FakeChain) -> tuple[dict[str, Pool], list[SkippedItem]]:
     """Return the readable pools of a chain by protocol, and the others."""
     with running_node(chain) as fake, connected(fake) as node:
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         refs, skipped = discover(reader)
         pools = list(load_pools(reader, refs))
         again = [ref for pool in pools if isinstance(pool, Pool) and (ref := ref_of_pool(pool, STARKNET))]
@@ -156,7 +156,7 @@ def test_ticks_of_crowded_ekubo_pools_are_all_found(seed: int) -> None:
     chain.emit(CORE, "PoolInitialized", *key, *i129(pool.tick), *u256(pool.ratio))
     chain.mine()
     with running_node(chain) as fake, connected(fake) as node:
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         factory = next(each for each in find_factories(STARKNET, ["Ekubo"])[0])
         query = creation_filter([factory], 0, reader.block)
         assert query
@@ -192,13 +192,13 @@ def clone(pool: PoolState) -> PoolState:
 def test_an_unchanged_ekubo_pool_takes_one_round() -> None:
     chain = build_chain()
     with running_node(chain) as fake, connected(fake) as node:
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         refs, _ = discover(reader)
         (pool,) = load_pools(reader, [ref for ref in refs if ref.protocol == "Ekubo"])
         assert isinstance(pool, Ekubo)
         swapped = swap_on_chain(chain, 10**19, token1=False)
         chain.mine()
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         before = len(fake.posts)
         (changed,) = load_pools(reader, [ref_of_pool(pool, STARKNET)])  # type: ignore[list-item]
         assert len(fake.posts) == before + 1

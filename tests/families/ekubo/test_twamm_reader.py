@@ -11,7 +11,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm, RateChange, VirtualOrders
 from swapcli.families.reading import load_pools
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from tests.families.ekubo.test_ekubo_reader import discover
 from tests.payload.starknet.fake_node import FakeChain, TwammExtension, running_node
 from tests.payload.starknet.pools_on_chain import ETH, STRK, TWAMM, build_chain
@@ -21,7 +21,7 @@ from tests.state.rpc.test_starknet_node import connected
 def read_one(chain: FakeChain) -> Pool | SkippedItem:
     """Read the chain's only pool with orders."""
     with running_node(chain) as fake, connected(fake) as node:
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         (ref,) = (ref for ref in discover(reader)[0] if ref.family == EkuboTwamm.family)
         (pool,) = load_pools(reader, [ref])
     return pool

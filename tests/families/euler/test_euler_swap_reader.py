@@ -13,14 +13,13 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
 from swapcli.families.euler.euler_swap_reader import load, read_constants, read_list
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapAmounts, find_swaps
-from swapcli.state.rpc.multicall import MULTICALL3
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import keccak256, topic_of
 

@@ -14,13 +14,13 @@ from swapcli.families.fixed_rate.psm import RAY, PegStabilityModule
 from swapcli.families.fixed_rate.vault import ShareVault
 from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
 from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.random_pools import ADDRESS, TOKENS
 

@@ -12,11 +12,11 @@ from swapcli.core.errors import PoolError
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.fixed_rate import vault_reader as vault
 from swapcli.families.fixed_rate.vault import ShareVault
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity
 from tests.examples import fuzzed_seeds
 

@@ -12,13 +12,13 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.gmx.gmx_vault import USDG_UNIT, GmxVault, fee_of_token
 from swapcli.families.reading import pool_reader
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.node import Log
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors

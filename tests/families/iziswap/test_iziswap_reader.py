@@ -16,6 +16,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.families.iziswap.iziswap import IziSwap, make_marks
 from swapcli.families.iziswap.iziswap_reader import complete_ref, load, read_constants, read_created
 from swapcli.families.reading.call_encoding import SELECTORS, encode_call
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -26,7 +27,6 @@ from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.iziswap.test_iziswap import POOLS, valid_pool
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import topic_of

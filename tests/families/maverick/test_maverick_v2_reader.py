@@ -14,6 +14,7 @@ from swapcli.core.networks.catalogue import find_network
 from swapcli.families.maverick.maverick_v2 import MaverickV2
 from swapcli.families.maverick.maverick_v2_reader import MAX_TICKS, load, read_constants, read_list
 from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -23,7 +24,6 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.maverick.test_maverick_v2 import build
 from tests.support.outside_ids import keccak256, topic_of
 

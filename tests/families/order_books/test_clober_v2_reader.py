@@ -15,6 +15,7 @@ from swapcli.families.order_books.clober_tick_math import MAX_TICK
 from swapcli.families.order_books.clober_v2 import CloberV2
 from swapcli.families.order_books.clober_v2_reader import REACH, load, read_created
 from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_change_events import changed_pool, find_possible_changes
@@ -22,7 +23,6 @@ from swapcli.families.reading.pool_constants import CloberConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.support.outside_ids import book_id, topic_of
 
 BASE = find_network("base")

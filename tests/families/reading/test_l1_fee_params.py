@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.families.reading.calls import ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
 from tests.contracts.evm import BaseChain, Chain
 from tests.payload.evm.l1_oracle import ORACLE, RealOracle, l1_block
@@ -23,7 +23,7 @@ REAL = RealOracle()
 def read(chain: BaseChain, *, with_multicall: bool = False) -> tuple[L1FeeParams | SkippedItem | None, list[int]]:
     """Return the parameters and the size of each batch."""
     node = EvmNode(chain)
-    view = BlockReader(node, BLOCK, deploy_multicall(chain) if with_multicall else None)
+    view = MulticallReader(node, BLOCK, deploy_multicall(chain) if with_multicall else None)
     (params,) = run_batched([("l1", read_l1_fee_params(ORACLE))], view.call)
     return params, node.batch_sizes
 

@@ -10,6 +10,7 @@ import pytest
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.families import FAMILIES
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import (
     KINDS,
     ContractKind,
@@ -24,7 +25,6 @@ from swapcli.families.reading.contract_kinds import (
     kinds_of_family,
 )
 from swapcli.families.reading.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
-from swapcli.state.rpc.node import Log
 from tests.contracts.evm import compile_solidity, load_artifact
 from tests.support.outside_ids import keccak256, topic_of
 

@@ -30,12 +30,13 @@ from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts
 from swapcli.families.reading import load_pools
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import run_batched
 from swapcli.families.reading.pool_constants import SampledConstants
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.families.sampled.sampled import Sampled
-from swapcli.families.sampled.sampled_discovery_reader import find_sampled_pools
+from swapcli.families.sampled.sampled_discovery import find_sampled_pools
 from swapcli.families.sampled.sampled_pools_reader import read_samples
 from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
@@ -46,8 +47,7 @@ from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.discovery.pool_discovery import creation_filter, find_factories, read_created_pools
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import CallContext, ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.snapshot_reader import BlockSnapshot
 from swapcli.state.sync import SyncFilter, import_pools, sync
@@ -136,7 +136,7 @@ def node(made: MakerMarket) -> Iterator[RpcNode]:
 def discovered(made: MakerMarket, node: RpcNode) -> MarketState:
     """Return the market with the pools that the maker lists, as a store knows them."""
     network = made.market.network
-    reader = BlockReader(node, node.read_head().block, network.multicall)
+    reader = MulticallReader(node, node.read_head().block, network.multicall)
     refs: list[PoolRef] = []
     for found in find_sampled_pools(reader, network):
         assert isinstance(found, PoolRef)
@@ -383,7 +383,7 @@ def test_hooked_pools_are_quoted_by_the_quoter_of_v4(made: MakerMarket, node: Rp
     (factory,) = [each for each in find_factories(network)[0] if each.kind is ContractKind.UNISWAP_V4]
     query = creation_filter([factory], before + 1, node.read_head().block.number)
     assert query
-    reader = BlockReader(node, node.read_head().block, network.multicall)
+    reader = MulticallReader(node, node.read_head().block, network.multicall)
     (ref,) = read_created_pools(reader, {factory.address: factory}, node.read_logs(query), None)
     assert isinstance(ref, PoolRef)
     assert ref.key == hooked.key

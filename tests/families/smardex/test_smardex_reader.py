@@ -14,6 +14,7 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.call_encoding import SELECTORS
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -23,8 +24,6 @@ from swapcli.families.smardex.smardex import SmarDex
 from swapcli.families.smardex.smardex_reader import load, read_constants
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.multicall import MULTICALL3
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.random_pools import ADDRESS
 from tests.families.smardex.test_smardex import POOLS
 from tests.support.outside_ids import topic_of

@@ -15,6 +15,7 @@ from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
@@ -26,7 +27,7 @@ from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.tick_math import Q96
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load, read_created
-from swapcli.state.rpc.node import BlockId, ContractCall, Log, ReturnData, block_number
+from swapcli.state.rpc.node import BlockId, block_number
 from swapcli.state.snapshot_reader import BlockSnapshot
 from tests.chain.node.evm_node import BLOCK, EvmNode, multicall_of, packed_reader
 from tests.families.uniswap.hooked_pools import FEE_HOOK, HookedPool, backward, forward

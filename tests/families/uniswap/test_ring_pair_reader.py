@@ -12,6 +12,7 @@ from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -19,7 +20,6 @@ from swapcli.families.reading.pool_constants import RingConstants
 from swapcli.families.uniswap.ring_pair import RingPair
 from swapcli.families.uniswap.ring_pair_reader import complete_ref, load, read_constants
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.families.uniswap.test_ring_pair import FEE_PPM, WRAPPERS, valid_pool
 
 PROTOCOL = ProtocolInfo(32, "test", "RingSwap", "ring_pair")

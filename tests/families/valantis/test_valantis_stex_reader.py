@@ -13,6 +13,7 @@ from swapcli.core.errors import InvalidUpstreamResponse
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
@@ -23,7 +24,6 @@ from swapcli.families.valantis.valantis_stex import ValantisStex
 from swapcli.families.valantis.valantis_stex_reader import load, read_constants
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.valantis.test_valantis_stex import pool_of, valid_pool
 from tests.support.outside_ids import keccak256, topic_of
 

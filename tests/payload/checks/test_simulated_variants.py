@@ -13,10 +13,11 @@ from swapcli.core.model.order import Order
 from swapcli.core.model.quote import Route, Segment, Swap
 from swapcli.core.model.router_findings import VARIANTS, Finding, RouterFindings
 from swapcli.core.model.router_variant import DEFAULT_VARIANT, ExtraDataForm, RateVariant, RouterVariant
+from swapcli.families.reading.calls import ReturnData
 from swapcli.payload.payloads_by_variant import ReadPayload, VariantCertainty
 from swapcli.payload.variant_memory import VariantMemory
 from swapcli.state.router_findings_file import RouterFindingsFile
-from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
+from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.trader import Trader

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from swapcli.core.model.order import ZERO_ADDRESS, Order
+from swapcli.families.reading.calls import ReturnData
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.payload.simulation.block_simulation import (
     BlockSwap,
@@ -16,7 +17,7 @@ from swapcli.payload.simulation.block_simulation import (
     read_context,
     simulate_together,
 )
-from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, ReturnData, SimulatedBlock
+from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, SimulatedBlock
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.proxy import Proxy, open_proxy, without
 from tests.chain.test_disguised_tokens import BASE_FEE_WEI, MINER, start_fees

@@ -8,9 +8,10 @@ import pytest
 
 from swapcli.core.errors import SwapcliError, UpstreamRejected
 from swapcli.core.model.order import Order
+from swapcli.families.reading.calls import ReturnData
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.payload.simulation.offered_swaps import simulate_offers
-from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.state.rpc.node import BlockId, HypotheticalCall
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.test_disguised_tokens import SOURCES as DISGUISES
 from tests.chain.test_disguised_tokens import TRICKS, start_fees

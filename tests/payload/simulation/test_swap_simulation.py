@@ -13,12 +13,13 @@ from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, Simul
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Approval, UnsignedTransaction
+from swapcli.families.reading.calls import ContractCall
 from swapcli.payload.evm import build_approval
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.payload.simulation.revert_reason import describe_revert
 from swapcli.payload.simulation.sender_balances import SenderBalances, read_sender_balances
 from swapcli.payload.simulation.swap_simulation import SimulationGrant, SwapSimulation, simulate_swap
-from swapcli.state.rpc.node import Account, ContractCall, HypotheticalCall, StateOverride
+from swapcli.state.rpc.node import Account, HypotheticalCall, StateOverride
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.transfers.token_slots import find_balance_slot
 from tests.chain.anvil import AnvilChain

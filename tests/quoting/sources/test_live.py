@@ -31,6 +31,7 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
 from swapcli.core.model.transfer_behaviour import ORDINARY
 from swapcli.core.networks.l1_fee import L1FeeParams
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.quoting.amount_notation import parse_notation
@@ -42,7 +43,7 @@ from swapcli.quoting.sources.live_search import Limits
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.delegating_node import DelegatingNode
-from swapcli.state.rpc.node import BlockId, ChainHead, ContractCall, ReturnData
+from swapcli.state.rpc.node import BlockId, ChainHead
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import DECIMALS, WETH

@@ -15,6 +15,7 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading import load_pools
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
@@ -27,8 +28,8 @@ from swapcli.state.discovery.pool_discovery import (
     read_listed_pools,
     read_pool_lists,
 )
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockId
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, packed_reader, sources
 from tests.chain.node.factories import (
     ALGEBRA,
@@ -188,7 +189,7 @@ def test_many_pairs_take_few_rounds_of_bounded_size(scene: Scene) -> None:
     tokens = [f"0x{number:040x}" for number in range(1, 61)]
     made = [uniswap_v2(scene.chain), uniswap_v3(scene.chain), uniswap_v4(scene.chain, tokens[0])]
     node = EvmNode(scene.chain)
-    lookup = find_pair_pools(BlockReader(node, BLOCK, None), [factory.home for factory in made], tokens, tokens[0])
+    lookup = find_pair_pools(MulticallReader(node, BLOCK, None), [factory.home for factory in made], tokens, tokens[0])
     assert list(lookup) == []
     pairs, natives = 60 * 59 // 2, 59
     questions = (1 + len(made[1].keys) + 1) * pairs + natives
@@ -202,7 +203,7 @@ def test_a_few_tokens_take_four_rounds(scene: Scene) -> None:
     for factory in made:
         factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
     node = EvmNode(scene.chain)
-    view = BlockReader(node, BLOCK, deploy_multicall(scene.chain))
+    view = MulticallReader(node, BLOCK, deploy_multicall(scene.chain))
     assert len(list(find_pair_pools(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
     assert len(node.batch_sizes) == 4, "functions, fees, addresses, and pools"
 
@@ -323,7 +324,7 @@ def test_valid_tick_spacings_of_the_factory_are_requested(
 def requested_keys(scene: Scene, home: Factory) -> list[int]:
     """Return the keys that the last round requests from a factory."""
     node = RecordingNode(scene.chain)
-    assert list(find_pair_pools(BlockReader(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
+    assert list(find_pair_pools(MulticallReader(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
     return [int.from_bytes(call.calldata[-32:]) for call in node.rounds[-1]]
 
 
@@ -349,7 +350,7 @@ def test_every_factory_with_pairs_in_the_catalogue_is_queryable() -> None:
     for name in ("base", "citrea", "hyperevm", "monad"):
         every, _ = find_factories(find_network(name))
         node = RecordingNode(Chain(), lambda _: bytes(32 * 1_000))
-        skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
+        skipped = list(find_pair_pools(MulticallReader(node, BLOCK, None), every, [A, B, C], A))
         cannot = {home.address for home in every if home.kind in (*WITHOUT_PAIR_LOOKUP, ContractKind.UNISWAP_V4)}
         assert {each.key for each in skipped if isinstance(each, SkippedItem)} == cannot
         tried = {home.address for home in every if home.kind not in WITHOUT_PAIR_LOOKUP}
@@ -372,7 +373,7 @@ def test_any_return_data_yields_only_pools_of_the_tokens(return_data: list[Retur
     node = RecordingNode(
         Chain(), lambda call: return_data[crc32(call.calldata + call.to.encode(), salt) % len(return_data)]
     )
-    lookup = list(find_pair_pools(BlockReader(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
+    lookup = list(find_pair_pools(MulticallReader(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
     for each in lookup:
         if isinstance(each, PoolRef):
             assert each.tokens in {(A, B), (A, C), (B, C), (B, A)}

@@ -13,6 +13,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading import load_pools
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
@@ -35,8 +36,7 @@ from swapcli.state.discovery.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import Log
+from swapcli.state.rpc.multicall import MulticallReader
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (
@@ -81,7 +81,7 @@ class Scene:
         self.tokens = sorted(found, key=lambda address: int(address, 16))
 
     @property
-    def view(self) -> BlockReader:
+    def view(self) -> MulticallReader:
         return packed_reader(self.node)
 
     def record_events(self, result: object) -> None:
@@ -154,7 +154,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
 def test_pool_lists_of_many_factories_take_one_round(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     good, bad = (Factory(address, ContractKind.UNISWAP_V2, (V2,)) for address in (factory.address, scene.tokens[0]))
-    found, skipped, again = read_pool_lists(BlockReader(scene.node, BLOCK, None), [good, bad, good])
+    found, skipped, again = read_pool_lists(MulticallReader(scene.node, BLOCK, None), [good, bad, good])
     assert found == again == PoolList(good, 0, "allPairs(uint256)")
     assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
     assert scene.node.batch_sizes == [6]

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.block_view import view_past_block
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter, ReturnData, StateOverrideNode
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, LogFilter, StateOverrideNode
 from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
@@ -320,16 +321,16 @@ def test_a_reorg_of_a_real_node_is_detected(anvil: AnvilChain, with_multicall: b
     url = f"http://127.0.0.1:{anvil.node.port}"
     with closing(RpcNode(url, redacted_url=SHOWN, chain_id=31_337, pause=Pauses())) as node:
         pinned = node.read_head().block
-        view = BlockReader(node, pinned, multicall)
+        view = MulticallReader(node, pinned, multicall)
         assert view.block == pinned.number
         before = node.round_trips
         answers = view.call(calls)
         assert node.round_trips == before + 1
-        assert answers == BlockReader(node, pinned.number, multicall).call(calls)
+        assert answers == MulticallReader(node, pinned.number, multicall).call(calls)
         anvil.node.ask("anvil_setCoinbase", "0x" + token_hex(20))  # or the same empty blocks come again
         anvil.node.ask("anvil_reorg", 2, [])
         assert node.read_head().block.number == pinned.number
         assert node.read_head().block.hash != pinned.hash
         with pytest.raises(ChainReorganized):
             view.call(calls)
-        assert BlockReader(node, node.read_head().block, multicall).call(calls) == answers
+        assert MulticallReader(node, node.read_head().block, multicall).call(calls) == answers

@@ -22,8 +22,8 @@ from swapcli.families.reading.call_encoding import (
     read_words,
     to_address,
 )
+from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.multicall import decode_aggregate, encode_aggregate
-from swapcli.state.rpc.node import ContractCall
 from tests.contracts.evm import selector
 
 words = st.integers(0, 2**256 - 1)

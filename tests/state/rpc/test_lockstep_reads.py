@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidUpstreamResponse, RequestBudgetSpent, Unreachable
 from swapcli.core.model.skipped_pool import fault_reason
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched, with_prefetch
-from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.support.faults import DEFECT, ERRORS
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.families.reading.calls import Log
 from swapcli.state.rpc.log_scan import find_first_available_block, scan_logs
-from swapcli.state.rpc.node import BlockHeader, Log, LogFilter
+from swapcli.state.rpc.node import BlockHeader, LogFilter
 from tests.chain.node.evm_node import EvmNode
 from tests.contracts.evm import Chain
 

@@ -10,11 +10,12 @@ import pytest
 
 from swapcli.core.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.families import FAMILIES
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.logs_bloom import is_selective, may_contain
 from swapcli.families.reading.pool_change_events import change_topics, changed_pool, find_possible_changes
 from swapcli.state.rpc.log_verification import compute_bloom, find_missing_logs, find_withheld_block
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockId, ContractCall, LogFilter, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockId, LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import NOWHERE, connect_without_pauses
@@ -63,7 +64,7 @@ def test_results_of_the_block_are_verified(place: Place, has_multicall: bool) ->
     block = place.node.read_head().block
     expected = place.node.call_many(place.calls(), block)
     place.small_chain.run_random_activity(Random(7))
-    view = BlockReader(place.node, block, place.multicall if has_multicall else None)
+    view = MulticallReader(place.node, block, place.multicall if has_multicall else None)
     assert view.call(place.calls()) == expected
     assert view.verify_block()
 
@@ -71,7 +72,7 @@ def test_results_of_the_block_are_verified(place: Place, has_multicall: bool) ->
 def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
     block = place.node.read_head().block
     place.proxy.always = failures.ignores_block_numbers()
-    view = BlockReader(place.node, block, place.multicall)
+    view = MulticallReader(place.node, block, place.multicall)
     assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert view.verify_block(), "it was the newest block all the time"
     place.small_chain.chain.node.ask("evm_mine")
@@ -83,7 +84,7 @@ def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
 def test_without_a_multicall_verify_block_detects_it(place: Place) -> None:
     block = place.node.read_head().block
     place.proxy.always = failures.ignores_block_numbers()
-    view = BlockReader(place.node, block, None)
+    view = MulticallReader(place.node, block, None)
     view.call(place.calls())
     with pytest.raises(BlockMismatch):
         view.verify_block()
@@ -92,7 +93,7 @@ def test_without_a_multicall_verify_block_detects_it(place: Place) -> None:
 def test_a_multicall_with_a_wrong_block_number_proves_nothing(place: Place) -> None:
     """Like networks whose contracts see the block number of another chain."""
     block = place.node.read_head().block
-    view = BlockReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
+    view = MulticallReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
     assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert not view.verify_block()
 
@@ -113,15 +114,15 @@ def test_an_empty_multicall_result_is_not_trusted(place: Place) -> None:
     block = place.node.read_head().block
     place.proxy.always = failures.empties_calls(Random(1))
     with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
-        BlockReader(place.node, block, place.multicall).call(place.calls())
-    view = BlockReader(place.node, block, None)
+        MulticallReader(place.node, block, place.multicall).call(place.calls())
+    view = MulticallReader(place.node, block, None)
     assert view.call(place.calls()) == [b""] * len(place.calls())
     assert view.contracts_without_output == {call.to for call in place.calls()}
 
 
 def test_calls_go_alone_where_no_multicall_is_deployed(place: Place) -> None:
     block = place.node.read_head().block
-    view = BlockReader(place.node, block, NOWHERE)
+    view = MulticallReader(place.node, block, NOWHERE)
     assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert view.verify_block()
     assert view.contracts_without_output == set()

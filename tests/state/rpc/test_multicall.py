@@ -9,8 +9,9 @@ import pytest
 from swapcli.core.errors import Unreachable, UpstreamRejected
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.call_encoding import encode_call
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, ReturnData
+from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, BlockId
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
 
@@ -45,11 +46,11 @@ def mixed_calls(chain: Chain, count: int) -> list[ContractCall]:
 def test_results_equal_those_of_single_calls(chain: Chain, count: int) -> None:
     calls = mixed_calls(chain, count)
     alone = EvmNode(chain).call_many(calls, BLOCK)
-    assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
+    assert MulticallReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
 
 
 def test_the_block_time_is_read_at_the_networks_multicall(chain: Chain) -> None:
-    reader = BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain))
+    reader = MulticallReader(EvmNode(chain), BLOCK, deploy_multicall(chain))
     chain.set_time(1_765_432_109)
     assert reader.call([BLOCK_TIME]) == [(1_765_432_109).to_bytes(32)]
     assert reader.contracts_without_output == set()
@@ -58,16 +59,16 @@ def test_the_block_time_is_read_at_the_networks_multicall(chain: Chain) -> None:
 def test_calls_share_a_multicall_and_only_failures_repeat(chain: Chain) -> None:
     node = EvmNode(chain)
     answering = [each for each in mixed_calls(chain, 300) if each.calldata == ANSWERING]
-    BlockReader(node, BLOCK, deploy_multicall(chain)).call(answering)
+    MulticallReader(node, BLOCK, deploy_multicall(chain)).call(answering)
     assert node.batch_sizes == [1]
-    BlockReader(node, BLOCK, deploy_multicall(chain)).call([*answering, ContractCall(answering[0].to, b"")])
+    MulticallReader(node, BLOCK, deploy_multicall(chain)).call([*answering, ContractCall(answering[0].to, b"")])
     assert node.batch_sizes == [1, 1, 1]
 
 
 def test_without_the_contract_calls_go_alone(chain: Chain) -> None:
     calls = mixed_calls(chain, 6)
     node = EvmNode(chain)
-    view = BlockReader(node, BLOCK, NOWHERE)
+    view = MulticallReader(node, BLOCK, NOWHERE)
     alone = EvmNode(chain).call_many(calls, BLOCK)
     assert view.call(calls) == alone
     assert view.call(calls) == alone
@@ -78,14 +79,14 @@ def test_calls_too_large_for_the_node_are_split(chain: Chain) -> None:
     node = Strict(chain)
     node.max_bytes = 10_000
     calls = [each for each in mixed_calls(chain, 600) if each.calldata == ANSWERING]
-    assert BlockReader(node, BLOCK, deploy_multicall(chain)).call(calls) == EvmNode(chain).call_many(calls, BLOCK)
+    assert MulticallReader(node, BLOCK, deploy_multicall(chain)).call(calls) == EvmNode(chain).call_many(calls, BLOCK)
 
 
 def test_a_node_that_refuses_everything_raises(chain: Chain) -> None:
     node = Strict(chain)
     node.max_bytes = 0
     with pytest.raises(UpstreamRejected, match="too large"):
-        BlockReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
+        MulticallReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
 
 
 def test_calls_are_not_split_when_the_node_is_down(chain: Chain) -> None:
@@ -96,7 +97,7 @@ def test_calls_are_not_split_when_the_node_is_down(chain: Chain) -> None:
     node = Down(chain)
     node.max_bytes = 0
     with pytest.raises(Unreachable):
-        BlockReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
+        MulticallReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
 
 
 _ONE = bytes.fromhex("600160005260206000f3")
@@ -108,7 +109,7 @@ def test_code_runs_beside_the_packed_calls(chain: Chain, has_multicall: bool) ->
     """Alone too, and where the catalogue's Multicall3 is not deployed."""
     node = EvmNode(chain)
     answering = mixed_calls(chain, 1)[0]
-    view = BlockReader(node, BLOCK, deploy_multicall(chain) if has_multicall else NOWHERE)
+    view = MulticallReader(node, BLOCK, deploy_multicall(chain) if has_multicall else NOWHERE)
     (expected,) = EvmNode(chain).call_many([answering], BLOCK)
     one = (1).to_bytes(32)
     calls = [ContractCall("", _ONE), answering, ContractCall("", _ONE)]
@@ -125,6 +126,6 @@ class ContractsOnly(EvmNode):
 
 def test_a_node_that_rejects_code_still_answers_the_calls(chain: Chain) -> None:
     answering = mixed_calls(chain, 1)[0]
-    view = BlockReader(ContractsOnly(chain), BLOCK, deploy_multicall(chain))
+    view = MulticallReader(ContractsOnly(chain), BLOCK, deploy_multicall(chain))
     (expected,) = EvmNode(chain).call_many([answering], BLOCK)
     assert view.call([ContractCall("", _ONE), answering]) == [None, expected]

@@ -19,7 +19,8 @@ from swapcli.core.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
-from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall, LogFilter
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.node import BlockHeader, ChainHead, LogFilter
 from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcEndpoint, RpcNode
 from tests.chain.node.responses import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (

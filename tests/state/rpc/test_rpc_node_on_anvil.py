@@ -16,12 +16,13 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.rpc.log_scan import scan_logs
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.tokens import load_tokens
 from tests.chain.anvil import CHAIN_ID
@@ -29,7 +30,7 @@ from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.trader import Trader
-from tests.families.balancer import test_boosted_shares_reader as test_boosted_shares
+from tests.families.balancer import test_boosted_shares as test_boosted_shares
 from tests.families.bins import test_liquidity_book_reader as test_liquidity_book
 from tests.families.curve import test_cryptoswap_reader as test_cryptoswap
 from tests.families.fixed_rate import test_fixed_rate_readers as test_fixed_rate_readers
@@ -59,7 +60,7 @@ def places(world: ContractFixture) -> dict[str, PoolRef]:
 
 
 def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list[Pool]:
-    found = list(load_pools(BlockReader(node, node.read_head().block.number, multicall), pool_refs))
+    found = list(load_pools(MulticallReader(node, node.read_head().block.number, multicall), pool_refs))
     return [pool for pool in found if isinstance(pool, Pool)]
 
 
@@ -138,7 +139,7 @@ def test_known_pools_are_read_in_two_round_trips(world: ContractFixture, node: R
 def test_tokens_are_read_over_the_wire(world: ContractFixture, node: RpcNode) -> None:
     addresses = [token.address for token in world.tokens.values()]
     found = list(
-        load_tokens(BlockReader(node, node.read_head().block.number, deploy_multicall(world.chain)), addresses)
+        load_tokens(MulticallReader(node, node.read_head().block.number, deploy_multicall(world.chain)), addresses)
     )
     tokens = [token for token in found if isinstance(token, Token)]
     assert [(token.address, token.decimals) for token in tokens] == [
@@ -164,7 +165,9 @@ def test_calls_that_revert_or_burn_all_gas_return_none(world: ContractFixture, n
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     multicall = deploy_multicall(world.chain)
     for deployed in (multicall, None):
-        answers = BlockReader(node, node.read_head().block.number, deployed).call([fine, burning, fine, burning, fine])
+        answers = MulticallReader(node, node.read_head().block.number, deployed).call(
+            [fine, burning, fine, burning, fine]
+        )
         assert [answer is None for answer in answers] == [False, True, False, True, False]
 
 
@@ -173,7 +176,7 @@ def test_calls_after_one_that_burns_all_gas_are_answered(world: ContractFixture,
     multicall = deploy_multicall(world.chain)
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     calls = [*[burning] * 6, *[fine] * 20]
-    answers = BlockReader(node, node.read_head().block.number, multicall).call(calls)
+    answers = MulticallReader(node, node.read_head().block.number, multicall).call(calls)
     assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
 
 

@@ -19,13 +19,14 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.ekubo.ekubo import Ekubo, fee_ppm_of
 from swapcli.families.reading import pool_reader
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.pool_constants import EkuboConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import class_hash_call, join_signed, join_u256, read_felts
 from swapcli.payload.starknet import deserialise_call
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.node import Log, LogFilter
+from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.payload.starknet.fake_node import CHAIN_ID, name_hash
 from tests.payload.starknet.pools_on_chain import CORE, STARKNET

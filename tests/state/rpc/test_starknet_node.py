@@ -10,9 +10,10 @@ import pytest
 
 from swapcli.core.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.starknet_calls import class_hash_call, read_felts, selector, starknet_call
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.starknet_node import StarknetNode
 from swapcli.state.tokens import load_tokens
 from tests.payload.starknet.fake_node import (
@@ -118,7 +119,7 @@ def test_the_block_that_is_being_built_has_no_hash(version: str, max_batch: int 
             head = node.read_head(BlockTag.PENDING)
             assert (head.block.number, head.block.is_pending, head.tag) == (3, True, BlockTag.PENDING)
             assert int(head.block.parent_hash, 16) == chain.blocks[2].hash
-            reader = BlockReader(node, head.block, None)
+            reader = MulticallReader(node, head.block, None)
             (answer,) = reader.call([starknet_call(address(PAIR), "get_reserves")])
             assert read_felts(answer, 4, "")[2] == 6
             assert not reader.verify_block()
@@ -177,7 +178,7 @@ def test_state_is_read_by_the_hash_of_the_block() -> None:
         assert isinstance(pair, JediPair)
         pair.reserves[1] = 6
         chain.mine()
-        reader = BlockReader(node, head, None)
+        reader = MulticallReader(node, head, None)
         (answer,) = reader.call([starknet_call(address(PAIR), "get_reserves")])
         assert read_felts(answer, 4, "")[2] == 5
         assert reader.verify_block()
@@ -289,7 +290,7 @@ def test_code_cannot_run_on_a_node_of_starknet() -> None:
 
 def test_tokens_have_short_or_long_texts() -> None:
     with running_node(small_chain()) as fake, connected(fake) as node:
-        reader = BlockReader(node, node.read_head().block, None)
+        reader = MulticallReader(node, node.read_head().block, None)
         short, long = load_tokens(reader, [address(TOKEN), address(LONG_TOKEN)])
     assert (short.symbol, short.decimals) == ("ETH", 18)  # type: ignore[union-attr]
     assert (long.symbol, long.name) == ("STRK", "The token STRK, whose name is longer than a felt")  # type: ignore[union-attr]

@@ -19,8 +19,9 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
-from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil

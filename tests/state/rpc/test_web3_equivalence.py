@@ -13,8 +13,9 @@ from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
 from swapcli.core.encoding.abi import encode_word
 from swapcli.families.reading.call_encoding import SELECTORS
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader, LogFilter
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.evm_node import deploy_multicall, sources
@@ -171,7 +172,7 @@ def test_calls_return_or_revert_alike_at_any_block(peers: Peers, seed: int) -> N
     assert block is not None
     assert peers.ours.call_many(calls, block) == expected
     if not seed:
-        assert BlockReader(peers.ours, block, peers.multicall).call(calls) == expected
+        assert MulticallReader(peers.ours, block, peers.multicall).call(calls) == expected
 
 
 def test_every_web3_revert_error_is_none(peers: Peers) -> None:

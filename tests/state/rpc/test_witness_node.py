@@ -10,8 +10,9 @@ import pytest
 
 from swapcli.core.errors import ChainReorganized, UpstreamError
 from swapcli.core.model.network import Kind, PublicNode
-from swapcli.state.rpc.multicall import BlockReader
-from swapcli.state.rpc.node import BlockHeader, ContractCall
+from swapcli.families.reading.calls import ContractCall
+from swapcli.state.rpc.multicall import MulticallReader
+from swapcli.state.rpc.node import BlockHeader
 from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicEndpoint, open_public_node
 from swapcli.state.rpc.witness_node import BlockMissing, WitnessNode
 from tests.state.rpc.fake_nodes import BLOCK_TIME_S, CHAIN_ID, FakeChain, FakeNode, fake_node, hash_of, word_at
@@ -84,7 +85,7 @@ def test_it_remembers_what_it_has_read() -> None:
         head = node.read_head()
         with witness_of(node) as witness:
             witness.remember([(CALL, word_at(1))], head.block)
-            reader, sent = BlockReader(witness, head.block, None), nodes[1].exchanges
+            reader, sent = MulticallReader(witness, head.block, None), nodes[1].exchanges
             assert reader.call([CALL]) == [word_at(1)]
             assert nodes[1].exchanges == sent
 
@@ -124,7 +125,7 @@ def test_a_node_with_another_block_of_that_number_fails() -> None:
             witness.start(block.number)
             witness.head()
             with pytest.raises(ChainReorganized):
-                BlockReader(witness, other, None).call([CALL])
+                MulticallReader(witness, other, None).call([CALL])
 
 
 def test_a_node_that_fails_says_why() -> None:

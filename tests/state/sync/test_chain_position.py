@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import StaleNode
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, LogFilter
 from swapcli.state.store import Store, StoredBlock
 from swapcli.state.store.undo_log import MAX_UNDO_BLOCKS
 from swapcli.state.sync.chain_position import ChainPosition, locate

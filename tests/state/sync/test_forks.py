@@ -28,7 +28,7 @@ from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import Advance, follow, import_pools
@@ -201,7 +201,7 @@ def imported_store(forked: ForkedChain, node: RpcNode, path: Path, pools: list[P
 
 def read(forked: ForkedChain, node: RpcNode, refs: list[PoolRef]) -> list[Pool | SkippedItem]:
     head = node.read_head().block
-    return list(load_pools(BlockReader(node, head, forked.network.multicall), refs))
+    return list(load_pools(MulticallReader(node, head, forked.network.multicall), refs))
 
 
 def read_all(forked: ForkedChain, node: RpcNode, refs: list[PoolRef]) -> list[Pool]:

@@ -11,16 +11,8 @@ from swapcli.core.encoding.abi import encode_word
 from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading.call_encoding import encode_call
-from swapcli.state.rpc.node import (
-    BlockHeader,
-    BlockId,
-    ChainHead,
-    ContractCall,
-    Log,
-    LogFilter,
-    ReturnData,
-    block_number,
-)
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, LogFilter, block_number
 from swapcli.state.store import Store
 from swapcli.state.sync import follow
 from tests.examples import few

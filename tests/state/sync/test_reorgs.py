@@ -9,7 +9,8 @@ import pytest
 
 from swapcli.core.errors import ChainReorganized, StaleNode, UpstreamTimeout
 from swapcli.core.model.block_tag import BlockTag
-from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, ReturnData
+from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.store.undo_log import MAX_UNDO_BLOCKS

@@ -19,7 +19,8 @@ from swapcli.core.model.transfer_behaviour import (
     TransferBehaviour,
     TransferKind,
 )
-from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.families.reading.calls import ReturnData
+from swapcli.state.rpc.node import BlockId, HypotheticalCall
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.transfers.transfer_probe import (
     TransferTrial,

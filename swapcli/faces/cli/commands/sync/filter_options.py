@@ -19,7 +19,7 @@ from swapcli.faces.cli.options import split_lists
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.quoting.resolve import find_protocols, find_token
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.rpc.multicall import BlockReader
+from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.sync import SyncFilter
 from swapcli.state.tokens import load_tokens
@@ -133,7 +133,7 @@ def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) 
 
     Raises `UpstreamError`.
     """
-    reader = BlockReader(node, node.read_head().block, network.multicall)
+    reader = MulticallReader(node, node.read_head().block, network.multicall)
     loaded = list(load_tokens(reader, list(decimals)))
     wrong = [each for each in loaded if isinstance(each, Token) and each.decimals != decimals[each.address]]
     unreadable = [each for each in loaded if isinstance(each, SkippedItem)]

@@ -10,7 +10,7 @@ from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.v4_key_reader import key_arguments
+from swapcli.families.uniswap.v4_key import key_arguments
 from tests.support.outside_ids import v4_id
 
 FIRST, SECOND, HOOKS, MANAGER = (f"0x{digit * 40}" for digit in "1234")

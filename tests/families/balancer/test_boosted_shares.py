@@ -20,15 +20,15 @@ from swapcli.families.balancer.balancer_v3_2clp import BalancerV3TwoClp
 from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.families.balancer.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.families.balancer.balancer_v3_reclamm import BalancerV3Reclamm
-from swapcli.families.balancer.boosted_shares_reader import with_vault
+from swapcli.families.balancer.boosted_shares import with_vault
 from swapcli.families.reading import ref_of_pool
 from swapcli.families.reading.call_encoding import encode_call
+from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS, ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
-from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.families.balancer.balancer_v3_steps import Build, replay_steps
 from tests.families.balancer.test_balancer_v3_boosted import build_boosted
 from tests.families.balancer.test_balancer_v3_gyro import build_2clp, build_eclp, build_reclamm

@@ -29,7 +29,7 @@ from swapcli.families.uniswap.clanker_reader import fee_calls, read_fees
 from swapcli.families.uniswap.deli_reader import deli_calls, read_deli_fee
 from swapcli.families.uniswap.flaunch_reader import flaunch_calls, read_flaunch_pool
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
-from swapcli.families.uniswap.v4_key_reader import key_arguments
+from swapcli.families.uniswap.v4_key import key_arguments
 
 _QUOTE: Final = "quoteExactInputSingle(((address,address,uint24,int24,address),bool,uint128,bytes))"
 _CODE_HASH: Final = b"\x73%s\x3f\x60\x00\x52\x60\x20\x60\x00\xf3"
