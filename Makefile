@@ -9,7 +9,7 @@ MINUTES ?= 10
 INSTALL ?=
 # Tests without nodes, services and browsers: of the pure packages, and of the rules that every change meets.
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
-	tests/test_layers.py tests/test_mirror.py tests/test_vocabulary.py
+	tests/test_layers.py tests/test_vocabulary.py
 
 .PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions man exactness snapshots family clean
 

@@ -21,7 +21,6 @@ TESTS_OF_ALL = (
     "tests/payload/evm/router/test_deployment.py",
     "tests/state/readers/test_multi_token_pools.py",
     "tests/state/readers/test_pool_change_events.py",
-    "tests/test_mirror.py",
 )
 
 
