@@ -23,8 +23,7 @@ COPY pyproject.toml ./
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['dependencies'], *project['optional-dependencies']['redis'], sep='\n')" > requirements.txt \
     && python -m venv /opt/swapcli \
     && /opt/swapcli/bin/pip install --no-cache-dir --only-binary :all: --requirement requirements.txt
-COPY README.md LICENSE ./
-COPY man ./man
+COPY README.md LICENSE hatch_build.py ./
 COPY completions ./completions
 COPY swapcli ./swapcli
 RUN /opt/swapcli/bin/pip install --no-cache-dir --no-deps '.[redis]' && /opt/swapcli/bin/pip check

@@ -9,9 +9,9 @@ MINUTES ?= 10
 INSTALL ?=
 # Tests without nodes, services and browsers: of the pure packages, and of the rules that every change meets.
 QUICK := tests/core tests/interface tests/payload/review tests/test_docstrings.py tests/test_kinds.py \
-	tests/test_layers.py tests/test_mirror.py tests/test_vocabulary.py
+	tests/test_layers.py tests/test_vocabulary.py
 
-.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions exactness snapshots family clean
+.PHONY: help prerequisites setup test quick lint types unit check-full fuzz bench docs scale contracts gas mutants markets completions man exactness snapshots family clean
 
 # Hundreds of tests start Python, which would compile the whole program again each time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -102,13 +102,15 @@ mutants: setup ## Change the router contract in small ways, which its tests must
 markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the command tree that completion reads, the scripts of the shells, and the manual page.
+completions: setup ## Write the command tree that completion reads, and the scripts of the shells.
 	$(RUN) -m tests.generate.command_tree
-	$(RUN) -m swapcli.faces.cli.man_page man/swapcli.1
 	$(RUN) -m tests.generate.llms_text
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish
+
+man: setup ## Write the manual page, which packages built here then include.
+	$(RUN) -m swapcli.faces.cli.man_page man/swapcli.1
 
 exactness: setup ## Replay the recorded swaps of contracts, and write docs/exactness.md.
 	$(RUN) -m tests.generate.exactness
@@ -121,5 +123,5 @@ family: setup ## Add the skeleton of the pool family NAME, in FOLDER: docs/famil
 	$(RUN) -m ruff format --quiet swapcli tests
 
 clean: ## Remove everything that was installed or built in this folder.
-	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CONTRACTS)/node_modules $(FOUNDRY)/node_modules build dist man .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

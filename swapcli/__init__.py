@@ -213,14 +213,5 @@ if not TYPE_CHECKING:  # type checkers would take it for a promise that every na
         from importlib import import_module
 
         if name not in __all__:
-            deprecation = None
-            if not name.startswith("_"):  # Python looks for such names of its own
-                table = import_module("swapcli.core.model.deprecations")
-                deprecation = table.deprecations_of(table.DeprecatedKind.LIBRARY_NAME).get(name)
-            if deprecation is None:
-                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            from warnings import warn
-
-            warn(f"{__name__}.{deprecation.message}", DeprecationWarning, stacklevel=2)
-            name = deprecation.replacement
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(_MODULES.get(name, "swapcli.core.errors")), name)

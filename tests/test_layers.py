@@ -321,10 +321,6 @@ def public_names(folder: str) -> tuple[str, ...]:
     raise AssertionError(f"{folder}/__init__.py has no PUBLIC")
 
 
-def module_folders() -> list[str]:
-    return sorted(module_name(file) for file in PACKAGE.rglob("__init__.py") if file.parent != PACKAGE)
-
-
 def is_folder(name: str) -> bool:
     return PACKAGE.joinpath(*name.split(".")).is_dir()
 
@@ -336,44 +332,28 @@ def closed_folder(name: str, importer: str = "") -> str | None:
     return next((each for each in around if is_folder(each) and not is_in(importer, {each})), None)
 
 
-def public_entry(folder: str, name: str) -> tuple[str, str] | None:
-    """Return the folder and the entry of its `PUBLIC` by which modules outside of it may import a module inside."""
+def is_public(folder: str, name: str) -> bool:
+    """Return whether modules outside of the folder may import a module inside."""
     inside = name.removeprefix(f"{folder}.")
     if inside in public_names(folder):
-        return folder, inside
+        return True
     opened = [each for each in public_names(folder) if is_folder(f"{folder}.{each}") and is_in(inside, {each})]
-    return public_entry(f"{folder}.{opened[0]}", name) if opened and name != f"{folder}.{opened[0]}" else None
+    return bool(opened) and name != f"{folder}.{opened[0]}" and is_public(f"{folder}.{opened[0]}", name)
 
 
-def imports_by_public_entry() -> dict[tuple[str, str] | None, list[tuple[str, str]]]:
-    """Return importers from outside of a folder and what they import, by the entry of a `PUBLIC` that allows it."""
+def imports_past_public() -> Iterator[tuple[str, str]]:
+    """Yield importers from outside of a folder, with each module inside that no `PUBLIC` allows them to import."""
     users = import_graph() | {"": {name.removeprefix("swapcli.") for name in swapcli._MODULES.values()}}
-    found: dict[tuple[str, str] | None, list[tuple[str, str]]] = {}
     for importer, targets in users.items():
         for name in targets:
             folder = closed_folder(name, importer)
-            if folder is not None and folder != name:
-                found.setdefault(public_entry(folder, name), []).append((importer, name))
-    return found
+            if folder is not None and folder != name and not is_public(folder, name):
+                yield importer, name
 
 
 def test_no_import_goes_past_a_public_interface() -> None:
-    """If one does, use what is public, or move the function; else name the module in `PUBLIC` of its folder."""
-    assert imports_by_public_entry().get(None, []) == []
-
-
-def test_public_interfaces_name_only_what_is_used() -> None:
-    used = imports_by_public_entry()
-    for folder in module_folders():
-        names = public_names(folder)
-        assert list(names) == sorted(set(names)), folder
-        assert not [name for name in names if any(part.startswith("_") for part in name.split("."))], folder
-        nested = [name for name in names if is_in(name, set(names) - {name})]
-        assert not nested, f"{folder} names {nested} twice"
-        for name in names:
-            inside = [each for entry, each in used.items() if entry and is_in(entry[0], {f"{folder}.{name}"})]
-            importers = [importer for each in [used.get((folder, name), []), *inside] for importer, _ in each]
-            assert not all(is_in(each, {folder}) for each in importers), f"nobody outside of {folder} needs {name}"
+    """If one does, use a public module, or move the function; else name the module in `PUBLIC` of its folder."""
+    assert [*imports_past_public()] == []
 
 
 PURE = (

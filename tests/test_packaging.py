@@ -81,6 +81,7 @@ def test_the_packages_have_what_is_needed_and_no_more(packages: tuple[Path, Path
     assert inside == {name for name in tracked if not name.endswith(".md")}
     assert "swapcli/py.typed" in inside
     assert others >= {"licenses/LICENSE", *(f"data/{target}" for target in SHARED_DATA.values())}
+    assert ("data/share/man/man1/swapcli.1" in others) == (ROOT / "man" / "swapcli.1").is_file()
     with tarfile.open(packages[1]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
     assert names >= {*tracked, "LICENSE", "README.md", "pyproject.toml", "docs/route.svg", *SHARED_DATA}

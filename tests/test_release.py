@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from swapcli import __version__
+from swapcli.faces.cli.man_page import man_page
 from tests.generate import release, sbom
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +84,15 @@ def test_two_builds_are_equal_to_the_byte(builds: tuple[Path, Path]) -> None:
     first, second = (packages(folder) for folder in builds)
     assert [*first] == [f"swapcli-{__version__}-py3-none-any.whl", f"swapcli-{__version__}.tar.gz"]
     assert first == second
+
+
+def test_the_packages_have_the_manual_page(builds: tuple[Path, Path]) -> None:
+    (wheel,), (archive,) = builds[0].glob("*.whl"), builds[0].glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as files:
+        page = files.read(f"swapcli-{__version__}.data/data/share/man/man1/swapcli.1").decode()
+    assert page == man_page()
+    with tarfile.open(archive) as source:
+        assert f"swapcli-{__version__}/man/swapcli.1" in source.getnames()
 
 
 def test_no_date_of_a_file_gets_into_the_packages(builds: tuple[Path, Path]) -> None:

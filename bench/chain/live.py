@@ -69,7 +69,7 @@ def _count_requests(words: list[str], settings: Path, port: int) -> tuple[int, i
     with open_proxy(port) as proxy:
         command = _command([*words, "--rpc-url", proxy.url], settings)
         response = json.loads(run(command, env=clean_environment(settings.parent)))
-        considered = _CONSIDERED.search(response["market"]["source"])
+        considered = _CONSIDERED.search(response["state"]["source"])
         if considered is None:
-            raise BenchmarkFailed(f"no live quote: {response['market']}")
+            raise BenchmarkFailed(f"no live quote: {response['state']}")
         return int(considered[1]), len(proxy.exchanges)

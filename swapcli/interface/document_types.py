@@ -27,38 +27,12 @@ from swapcli.interface.json_types import (
 )
 
 
-class MarketJson(TypedDict):
-    """The facts of `state` under their former names. Version 0.2 drops it."""
-
-    service: str | None
-    provenance: str | None
-    source: str
-    block: int | None
-    timestamp: int | None
-    age: int | None
-    pinned: bool | None
-    proposed: bool
-    tag: str | None
-    inventedPools: NotRequired[list[str]]
-
-
-class StateFieldsJson(TypedDict):
-    """The state of pools, also under its former name."""
-
-    state: StateJson
-    market: MarketJson
-
-
 class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
     """`swapcli route --json`, first generation: the route of the interface with the figures of the quote."""
-
-    market: MarketJson
 
 
 class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
     """`swapcli route --json`, second generation: the route of the interface with the figures of the quote."""
-
-    market: MarketJson
 
 
 class ChangeJson(TypedDict):
@@ -210,7 +184,6 @@ class PayloadDocumentJson(QuoteFieldsJson):
     value: str
     dialect: str
     witnesses: int | None
-    market: MarketJson
     recipient_name: NotRequired[str]
     sender_name: NotRequired[str]
     transactions: list[TransactionRequestJson]
@@ -332,7 +305,6 @@ class HealthDocumentJson(TypedDict):
     time: float
     prices: str | None
     state: StateJson | None
-    market: MarketJson | None
     pools: int | None
     tokens: int | None
     sample: SampleJson | None
@@ -684,7 +656,6 @@ class StoreJson(TypedDict):
     network: str
     chainId: str
     state: StateJson
-    market: MarketJson
     gasPrice: str
     pools: int
     tokens: int
@@ -734,7 +705,6 @@ class ExportDocumentJson(TypedDict):
 
     network: str
     state: StateJson
-    market: MarketJson
     pools: int
     tokens: int
     file: str

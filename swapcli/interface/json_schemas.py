@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
 from swapcli.core.model.network import DIALECTS, Kind
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
@@ -117,9 +116,6 @@ _PUBLISHED_NAMES: Final = {
 }
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
-
-_DEPRECATED_FIELDS: Final = frozenset(deprecations_of(DeprecatedKind.FIELD))
-"""Fields that a later version drops."""
 
 _UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value"), ("AdvisedSlippage", "value")})
 """Fields, by type, that share a name with a format and not its meaning."""
@@ -270,7 +266,6 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
-    properties |= {field: {**properties[field], "deprecated": True} for field in fields if field in _DEPRECATED_FIELDS}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 

@@ -13,7 +13,7 @@ PUBLIC = (
     "open_market", "openers", "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing",
     "price_policy", "protocol_support", "quote_change", "quote_figures", "quote_options", "quote_results",
     "remote.url_document",
-    "resolve", "review", "route_document", "slippage_advice", "slippage_measures", "sources.freshness",
+    "resolve", "review", "slippage_advice", "slippage_measures", "sources.freshness",
     "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",
     "sources.state_confirmation",
     "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",

@@ -158,9 +158,11 @@ class SwapQuote:
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `swapcli route --json`; amounts are text, in base units."""
-        from swapcli.quoting.route_document import route_document
+        from swapcli.interface.quote_fields import render_quote_fields
+        from swapcli.interface.route import render
 
-        return route_document(self.answer, self.figures)
+        document = render(self.answer.result, self.answer.network, unknown_price=None)
+        return document | {**render_quote_fields(self.figures, self.answer.network)}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON. `swapcli execute` takes it too."""

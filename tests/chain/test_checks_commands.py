@@ -100,7 +100,7 @@ def test_a_payload_is_simulated_on_the_block_of_its_quote(
     assert list(found) == fields
     assert found["reading"]["rate"][0] == "relative"
     assert found["reading"]["extra_data"][0] == "two_bytes"
-    assert found["block"] == document["market"]["block"] == client.block()
+    assert found["block"] == document["state"]["block"] == client.block()
     assert found["amount_received"] == found["expected"] == document["route"]["outputAmount"]
     assert found["matches"] is True
     assert (found["sender"].lower(), found["overrides"]) == (BOB, lacking)
@@ -132,18 +132,18 @@ def test_a_route_that_was_found_before_is_simulated_too(client: Client, version:
     found = ran.json["simulation"]
     assert found["amount_received"] == json.loads(route)["outputAmount"]
     assert (found["matches"], found["overrides"]) == (True, ["allowance"])
-    assert ran.json["market"]["block"] == found["block"] == client.block()
+    assert ran.json["state"]["block"] == found["block"] == client.block()
 
 
 def test_a_pending_quote_says_so_and_is_simulated_pending(client: Client) -> None:
     block = client.block() + 1
     ran = client.calldata("ETH", "USDC", "1.5", "--state", "pending", "--simulate", "--json")
     assert ran.exit_code == 0, ran.stderr
-    market, found = ran.json["market"], ran.json["simulation"]
-    assert (market["tag"], market["block"], market["pinned"]) == ("pending", block, False)
+    state, found = ran.json["state"], ran.json["simulation"]
+    assert (state["tag"], state["block"], state["pinned"]) == ("pending", block, False)
     assert (found["block"], found["matches"]) == (block, True)
     ran = client.execute(client.route("ETH", "USDC", "1.5"), "--state", "pending", "--simulate", "--json")
-    assert (ran.json["market"]["tag"], ran.json["simulation"]["block"]) == ("pending", block)
+    assert (ran.json["state"]["tag"], ran.json["simulation"]["block"]) == ("pending", block)
     ran = client.calldata("ETH", "USDC", "1.5", "--state", "pending", "--plain")
     assert f"block {block} (pending: preconfirmed, may still change)" in " ".join(ran.stdout.split())
 
@@ -172,12 +172,12 @@ def test_the_setting_names_the_block_too(client: Client) -> None:
     client.trader.chain.node.ask("anvil_mine", "0x40")
     ran = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json", SWAPCLI_STATE="safe")
     assert ran.exit_code == 0, ran.stderr
-    market, found = ran.json["market"], ran.json["simulation"]
-    assert (market["tag"], market["pinned"]) == ("safe", True)
-    assert found["block"] == market["block"] < client.block()
+    state, found = ran.json["state"], ran.json["simulation"]
+    assert (state["tag"], state["pinned"]) == ("safe", True)
+    assert found["block"] == state["block"] < client.block()
     assert found["matches"]
     ran = client.calldata("ETH", "USDC", "1.5", "--plain", SWAPCLI_STATE="safe")
-    assert f"block {market['block']} (safe)" in " ".join(ran.stdout.split())
+    assert f"block {state['block']} (safe)" in " ".join(ran.stdout.split())
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])

@@ -77,7 +77,7 @@ def test_a_quote_is_that_of_the_node_that_answers(user: User, place: int) -> Non
     ran = user.run("route", *PAIR, "--json", public=public)
     assert ran.exit_code == 0, ran.stderr
     assert ran.json["outputAmount"] == named.json["outputAmount"]
-    assert ran.json["market"]["block"] == named.json["market"]["block"]
+    assert ran.json["state"]["block"] == named.json["state"]["block"]
     assert ran.json["state"]["kind"] == "live"
     assert "LIVE_UNAVAILABLE" not in [each["code"] for each in ran.json["warnings"]]
 

@@ -207,7 +207,7 @@ def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Pat
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
             assert process.stdout
-            first = json.loads(process.stdout.readline())["market"]["block"]
+            first = json.loads(process.stdout.readline())["state"]["block"]
             blocks = []
             for _ in range(20):
                 chain.node.ask("evm_mine")
@@ -228,7 +228,7 @@ def test_a_watch_over_http_keeps_up_with_fast_blocks(tmp_path: Path) -> None:
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
             assert process.stdout
-            first = json.loads(process.stdout.readline())["market"]["block"]
+            first = json.loads(process.stdout.readline())["state"]["block"]
             due_s = time.monotonic()
             for _ in range(WARMUP_BLOCKS + FAST_BLOCKS):
                 chain.node.ask("evm_mine")

@@ -199,10 +199,10 @@ def test_a_node_that_answers_calls_with_nothing_changes_nothing(user: CommandLin
 
 def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None:
     answer = json.loads(user.route("--json").stdout)
-    assert (answer["market"]["pinned"], answer["market"]["proposed"]) == (True, False)
+    assert (answer["state"]["pinned"], answer["state"]["proposed"]) == (True, False)
     user.sync()
     answer = json.loads(user.route("--json", "--offline").stdout)
-    assert answer["market"]["pinned"] is True
+    assert answer["state"]["pinned"] is True
     env = settings_with(user, head_is_proposed=True)
     ran = run_swapcli("route", user.name, "TKN", "USDC", "2", env=env)
     assert f"block {user.small_chain.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
@@ -210,7 +210,7 @@ def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None
     check_failed(user.route("--json"), "BLOCK_MISMATCH")
     ran = user.sync("--json")
     assert ran.exit_code == 0, ran.stderr
-    assert json.loads(user.route("--json", "--offline").stdout)["market"]["pinned"] is False
+    assert json.loads(user.route("--json", "--offline").stdout)["state"]["pinned"] is False
     text = " ".join(user.route("--offline").stdout.split())
     assert "(not proven by the node)" in text
 
@@ -224,7 +224,7 @@ def test_a_spare_node_takes_over_with_one_warning(user: CommandLineUser) -> None
     assert ran.exit_code == 0, ran.stderr
     answer = json.loads(ran.stdout)
     assert answer["outputAmount"] == expected["outputAmount"]
-    assert answer["market"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
+    assert answer["state"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
     shown = f"http://127.0.0.1:{user.proxy.server_port}/…"
     words = "unknown key … at and /v2/…?key=…"
     note, warning = ran.stderr.splitlines()

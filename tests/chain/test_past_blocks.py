@@ -32,7 +32,7 @@ from tests.support.command import run_swapcli
 
 PAIRS = [("ETH", "USDC", 1), ("USDC", "ETH", 2_000), ("USDT", "WBTC", 60_000), ("WBTC", "TKN", 1)]
 SAMPLE, ALL = 8, 200
-_OF_THE_RUN = ("kind", "provenance", "ageS", "age", "tag", "source", "timestamp", "time", "timeS", "searchTimeS")
+_OF_THE_RUN = ("kind", "ageS", "tag", "source", "timestamp", "time", "timeS", "searchTimeS")
 """Fields that depend on when a quote was asked for, and by what name of the block."""
 
 

@@ -36,10 +36,12 @@ class NotReproducibleError(Exception):
 
 
 def export(folder: Path, revision: str = "HEAD", root: Path = ROOT) -> Path:
-    """Write the files of a commit to a folder, so that nothing that is not committed gets into a package."""
+    """Write the files of a commit to a folder, so that no other file gets into a package, and its manual page."""
     archive = subprocess.run(["git", "archive", revision], cwd=root, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         files.extractall(folder, filter="data")
+    command = [sys.executable, "-B", "-m", "swapcli.faces.cli.man_page", "man/swapcli.1"]
+    subprocess.run(command, cwd=folder, check=True)
     return folder
 
 

@@ -15,13 +15,12 @@ import pytest
 from tests.generate.family import ROOT, Family, add_family, rows_of, sources_of
 
 FAMILY = Family("glider", "glider")
-OWN_TESTS = ("tests/families/glider", "tests/families/reading/glider")
+OWN_TESTS = ("tests/families/glider",)
 TESTS_OF_ALL = (
     "tests/families/test_contradictory_states.py",
     "tests/payload/evm/router/test_deployment.py",
     "tests/families/reading/test_multi_token_pools.py",
     "tests/families/reading/test_pool_change_events.py",
-    "tests/test_mirror.py",
 )
 
 

@@ -67,11 +67,7 @@ class MarketState(NamedTuple):
 
 
 class ParsedMarket(NamedTuple):
-    """A market and the errors of the pools that were left out of it (none unless they may be skipped).
-
-    `deprecations` are the warnings of former field names in its file.
-    """
+    """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
 
     market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()
-    deprecations: tuple[str, ...] = ()

@@ -43,12 +43,8 @@ def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> in
         status = _run_plain(arguments)
         if status is not None:
             return status
-        from swapcli.faces.cli.deprecations import replace_former_options
         from swapcli.faces.cli.typer_root import invoke
 
-        present, deprecations = replace_former_options(arguments)
-        if deprecations:
-            return _invoke_deprecated(present, context_settings, deprecations)
         return invoke(arguments, context_settings)
     except OSError:
         raise
@@ -70,23 +66,6 @@ def _run_plain(arguments: Sequence[str]) -> int | None:
         error.command_path = f"{PROGRAM} {name}"
         raise
     return status if isinstance(status, int) else exit_codes.OK
-
-
-def _invoke_deprecated(
-    arguments: Sequence[str], context_settings: Mapping[str, Any], deprecations: Sequence[str]
-) -> int:
-    """Run a command line whose former options were replaced, and print the warnings after its result.
-
-    They are not printed beside the JSON of an error, which is alone on stderr.
-    """
-    from swapcli.faces.cli.errors import is_json_requested, requested_color
-    from swapcli.faces.cli.output import print_to_stderr
-
-    status = _invoke(arguments, context_settings)
-    if status == exit_codes.OK or not is_json_requested(arguments):
-        for message in deprecations:
-            print_to_stderr(f"warning: {message}", requested_color(arguments))
-    return status
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:

@@ -139,4 +139,6 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(man_page(), encoding="utf-8")
+    file = Path(sys.argv[1])
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(man_page(), encoding="utf-8")

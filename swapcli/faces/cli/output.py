@@ -87,11 +87,6 @@ class Output(NamedTuple):
             self._print_note(f"warning: {printable(sentence)}")
             self._print_note(f"hint:    {hint}")
 
-    def warn_of_former_names(self, messages: Iterable[str]) -> None:
-        """Print warnings about former names; with JSON, after the result, or after the first of several."""
-        for message in messages:
-            self._print_note(f"warning: {printable(message)}")
-
     def _print_note(self, line: str) -> None:
         if self.format is OutputFormat.JSON:
             if line not in self.deferred:

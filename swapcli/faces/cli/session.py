@@ -142,13 +142,8 @@ def open_session(
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet, [])
-    printed.warn_of_former_names(settings.deprecations)
     if problem := home_problem(os.environ, home):
         printed.note(problem)
-    if output.get:
-        from swapcli.faces.cli.deprecations import warnings_of_fields
-
-        printed.warn_of_former_names(warnings_of_fields(output.get))
     setup = UserSetup(
         settings,
         data_folder(os.environ, home),

@@ -28,7 +28,6 @@ from swapcli.faces.service.asgi_handlers import (
     not_found,
 )
 from swapcli.faces.service.balance_check import BalanceChecker
-from swapcli.faces.service.deprecation_headers import announce_deprecations
 from swapcli.faces.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.faces.service.health_checks import HealthMonitor
 from swapcli.faces.service.issued_routes import IssuedRoutes, ProcessRouteTimes, RouteTimes
@@ -146,10 +145,10 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
             continue
         if endpoints[0].handler is None:
             handler: ASGIApp = HealthHandler(endpoints[0], service.registry, monitor)
-            yield Route(path, announce_deprecations(handler, path))
+            yield Route(path, handler)
         else:
             handler = EndpointHandler(path, endpoints, service)
-            yield Route(path.lower(), announce_deprecations(handler, path))
+            yield Route(path.lower(), handler)
 
 
 def _page_routes(
@@ -165,7 +164,7 @@ def _page_routes(
         has_metrics=settings.metrics_port is None,
     )
     for path, builder in builders.items():
-        yield Route(path, announce_deprecations(PageHandler(path, builder, service.worker), path))
+        yield Route(path, PageHandler(path, builder, service.worker))
 
 
 @asynccontextmanager

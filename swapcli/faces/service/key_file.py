@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from swapcli.core.encoding.strict_json import parse_json_file
-from swapcli.core.model.deprecations import DeprecatedKind, replace_former_keys
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MISSING, parse_json_integer
@@ -94,8 +93,7 @@ def read_key_file(path: Path) -> KeyFileState:
 
 
 def _parse_records(text: bytes) -> tuple[KeyRecord, ...]:
-    document, _ = replace_former_keys(parse_json_file(text), DeprecatedKind.KEY_FILE_FIELD)
-    fields = FieldReader(document)  # no warning: the next change of a key writes the file with the present names
+    fields = FieldReader(parse_json_file(text))
     fields.choice("format", (_FORMAT,))
     records = tuple(_parse_record(record) for record in fields.objects("keys"))
     if len({record.key.id for record in records}) < len(records):

@@ -20,7 +20,6 @@ from prometheus_client.registry import Collector
 
 from swapcli import __version__
 from swapcli.core.records import NamedTuple
-from swapcli.faces.service.former_metrics import with_former_metrics
 from swapcli.faces.service.redis_state import StateFigures
 from swapcli.faces.service.refusal_reasons import RefusalReason
 from swapcli.faces.service.worker_group import GroupMember, GroupStatus
@@ -215,11 +214,11 @@ class Metrics:
     def render(self) -> bytes:
         """Return all metrics in the format `CONTENT_TYPE`. Those of other workers are up to half a second old."""
         if self._member is None:
-            return generate_latest(with_former_metrics(self._registry))
+            return generate_latest(self._registry)
         self.publish()
         sums = CollectorRegistry(auto_describe=False)
         sums.register(_GroupCollector(self._member))
-        return generate_latest(with_former_metrics(sums))
+        return generate_latest(sums)
 
     def _network(self, network: str | None) -> str:
         return network if network in self._networks and network is not None else OTHER

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 
 from swapcli import __version__
-from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
 from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 from swapcli.faces.service.endpoint_table import (
@@ -226,8 +225,6 @@ def _describe_operation(operation: _Operation, id_suffix: str, example: RequestE
         "tags": [endpoint.tag],
         "summary": endpoint.summary,
     }
-    if endpoint.path in deprecations_of(DeprecatedKind.PATH):
-        described["deprecated"] = True
     if endpoint.description:
         described["description"] = endpoint.description
     if operation.parameters:
@@ -249,8 +246,6 @@ def _describe_parameter(parameter: Parameter, example: object) -> dict[str, Any]
         "required": parameter.is_required,
         "schema": parameter.schema,
     }
-    if not parameter.is_path and parameter.name in deprecations_of(DeprecatedKind.PARAMETER):
-        described["deprecated"] = True
     return described if example is None else {**described, "example": example}
 
 

@@ -68,9 +68,6 @@ def load_settings(
         networks=networks.read_networks(given, values),
         aggregators=_aggregators(given, values),
         origins={key: each.origin for key, each in given.items()},
-        deprecations=tuple(
-            sentence for source in sources for each in source.values() for sentence in each.deprecations
-        ),
     )
 
 

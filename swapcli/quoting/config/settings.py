@@ -304,7 +304,6 @@ class Settings(NamedTuple):
     """All settings, typed.
 
     `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
-    `deprecations` are the warnings about former names in the sources.
     """
 
     network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")
@@ -471,7 +470,6 @@ class Settings(NamedTuple):
     networks: Mapping[str, NetworkSettings] = MappingProxyType({})
     aggregators: Mapping[str, AggregatorSettings] = MappingProxyType({})
     origins: Mapping[str, str] = MappingProxyType({})
-    deprecations: tuple[str, ...] = ()
 
     def origin(self, key: str) -> str:
         """Return where the setting called `key` came from."""

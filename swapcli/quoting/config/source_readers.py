@@ -20,8 +20,6 @@ from swapcli.state.user_folders import CONFIG_VARIABLE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from swapcli.core.model.deprecations import Deprecation
-
 FLAG_ORIGIN = "flag"
 MAX_BYTES = 1 << 20
 
@@ -32,15 +30,13 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 class RawValue(NamedTuple):
     """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
-    `folder` is what a relative file name in it starts from; None is the working directory. `deprecations` are
-    the warnings if it was given by a former name.
+    `folder` is where a relative file name in it starts from; None is the working directory.
     """
 
     value: object
     origin: str
     place: str
     folder: Path | None = None
-    deprecations: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"RawValue(origin={self.origin!r}, place={self.place!r}, folder={self.folder!r})"  # no secrets
@@ -92,10 +88,8 @@ def read_text(path: Path) -> str:
 def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
     """Return the flags that were given (are not None) by the key of their setting."""
     given: dict[str, RawValue] = {}
-    for name, value in flags.items():
-        former = None if row_of(name) else former_key(name)
-        key = former.replacement if former else name
-        row = row_of(key) or _refuse_unknown("flag", name, TABLE)
+    for key, value in flags.items():
+        row = row_of(key) or _refuse_unknown("flag", key, TABLE)
         if value is None:
             continue
         if not row.on_command_line:
@@ -104,8 +98,7 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
                 hint=f"set {row.variable} or {key}_file",
                 details={"key": key},
             )
-        raw = value if isinstance(value, RawValue) else RawValue(value, FLAG_ORIGIN, row.flag)
-        _add(given, key, raw._replace(deprecations=(former.message,)) if former else raw)
+        given[key] = value if isinstance(value, RawValue) else RawValue(value, FLAG_ORIGIN, row.flag)
     return given
 
 
@@ -124,14 +117,11 @@ def from_environment(environ: Mapping[str, str], names_of: Callable[[str], tuple
     for name in sorted(environ):
         if not name.startswith(ENVIRONMENT_PREFIX) or name == CONFIG_VARIABLE:
             continue
-        key, former = by_variable.get(name) or _member_key(name, names_of), None
-        if key is None and (former := _former_variable(name, names_of)):
-            key, _ = former
+        key = by_variable.get(name) or _member_key(name, names_of)
         if key is None:
             _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
         if text := variable(environ, name):
-            warnings = () if former is None else (former[1],)
-            _add(given, key, RawValue(text, f"environment {name}", name, deprecations=warnings))
+            given[key] = RawValue(text, f"environment {name}", name)
     return given
 
 
@@ -152,10 +142,7 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     from swapcli.quoting.config.yaml_parser import parse_yaml
 
-    given: dict[str, RawValue] = {}
-    for key, value in _FileReader(path).entries(_without_line_ends(parse_yaml(text, str(path)))):
-        _add(given, key, value)
-    return given
+    return dict(_FileReader(path).entries(_without_line_ends(parse_yaml(text, str(path)))))
 
 
 def _without_line_ends(value: object) -> object:
@@ -174,10 +161,8 @@ def peek(
 
     Other errors in them are ignored: this serves to report an error before settings are loaded or after they failed.
     """
-    names = [key, *(each.name for each in _former_settings().values() if each.replacement == key)]
-    for name in names:
-        if text := variable(environ, variable_of(name)):
-            return text
+    if text := variable(environ, variable_of(key)):
+        return text
     from swapcli.quoting.config.yaml_parser import parse_yaml
 
     path = config_file_path(config_path, environ, home)
@@ -185,26 +170,13 @@ def peek(
         document = parse_yaml(read(path), str(path))
     except (OSError, ValueError, ConfigError):
         return None
-    return next((document[name] for name in names if name in document), None) if isinstance(document, dict) else None
+    return document.get(key) if isinstance(document, dict) else None
 
 
 def row_of(key: str) -> Setting | None:
     """Return the row of a key, including `networks.NAME.x`; None if it is not a setting."""
     group, *rest = key.split(".")
     return NAMED_TABLES[group].get(rest[1]) if group in NAMED_TABLES and len(rest) == 2 else TABLE.get(key)
-
-
-def former_key(key: str) -> Deprecation | None:
-    """Return the deprecation of a former key, also of one such as `networks.NAME.x`; None for any other key."""
-    from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
-
-    group, *rest = key.split(".")
-    if group not in NAMED_TABLES or len(rest) != 2:
-        return _former_settings().get(key)
-    former = deprecations_of(DeprecatedKind.DEFINITION_KEY).get(rest[1])
-    if former is None or former.replacement not in NAMED_TABLES[group]:
-        return None
-    return former._replace(name=key, replacement=f"{group}.{rest[0]}.{former.replacement}")
 
 
 def expanded(path: Path, home: Path) -> Path:
@@ -224,7 +196,7 @@ class _FileReader:
         for key, value in (document or {}).items():
             if key in NAMED_TABLES:
                 yield from self._members(key, self._mapping(key, value))
-            elif key in _GROUPS or (key not in TABLE and _is_former_group(key)):
+            elif key in _GROUPS:
                 for name, member in self._mapping(key, value).items():
                     yield from self._leaf(f"{key}.{name}", member)
             elif "." in key and key in TABLE:
@@ -234,11 +206,7 @@ class _FileReader:
                 yield from self._leaf(key, value)
 
     def _leaf(self, key: str, value: object) -> Iterator[tuple[str, RawValue]]:
-        if key not in TABLE and (former := former_key(key)):
-            if value is not None:
-                warning = f"{self._path}: {former.message}"
-                yield former.replacement, self._given(key, value)._replace(deprecations=(warning,))
-        elif key not in TABLE:
+        if key not in TABLE:
             group, nested, _ = key.partition(".")
             siblings = [known for known in TABLE if known.startswith(f"{group}.")]
             _refuse_unknown(f"{self._path}: key", key, siblings if nested else [*TABLE, *_GROUPS, *NAMED_TABLES])
@@ -247,8 +215,6 @@ class _FileReader:
 
     def _members(self, group: str, members_of_group: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
         """Yield each network as `networks.NAME`, aggregators likewise, and their members that are settings."""
-        from swapcli.core.model.deprecations import DeprecatedKind, replace_former_keys
-
         seen: set[str] = set()
         for name, described in members_of_group.items():
             key = f"{group}.{name.lower()}"
@@ -257,10 +223,8 @@ class _FileReader:
             if key in seen:
                 self._refuse(key, "the same name in upper and in lower case")
             seen.add(key)
-            present, used = replace_former_keys(self._mapping(key, described), DeprecatedKind.DEFINITION_KEY)
-            members = self._mapping(key, present)
-            whole = self._given(key, {member: value for member, value in members.items() if value is not None})
-            yield key, whole._replace(deprecations=tuple(f"{whole.place}: {each.message}" for each in used))
+            members = self._mapping(key, described)
+            yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
             for member in NAMED_TABLES[group]:
                 if members.get(member) is not None:
                     yield f"{key}.{member}", self._given(f"{key}.{member}", members[member])
@@ -293,39 +257,6 @@ def _member_key(variable: str, names_of: Callable[[str], tuple[str, ...]]) -> st
                 named = (name for name in names_of(group) if name.upper().replace("-", "_") == spelled)
                 return f"{group}.{next(named, spelled.lower())}.{member}"
     return None
-
-
-def _former_settings() -> Mapping[str, Deprecation]:
-    from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
-
-    return deprecations_of(DeprecatedKind.SETTING)
-
-
-def _is_former_group(name: str) -> bool:
-    return any(key.startswith(f"{name}.") for key in _former_settings())
-
-
-def _former_variable(name: str, names_of: Callable[[str], tuple[str, ...]]) -> tuple[str, str] | None:
-    """Return the key of an environment variable with a former name, and its warning; None for any other variable."""
-    from swapcli.core.model.deprecations import DeprecatedKind, deprecations_of
-
-    for each in _former_settings().values():
-        if variable_of(each.name) == name:
-            return each.replacement, each.message_for(name, variable_of(each.replacement))
-    for each in deprecations_of(DeprecatedKind.DEFINITION_KEY).values():
-        if name.endswith(f"_{each.name.upper()}"):
-            present = name.removesuffix(each.name.upper()) + each.replacement.upper()
-            if key := _member_key(present, names_of):
-                return key, each.message_for(name, present)
-    return None
-
-
-def _add(given: dict[str, RawValue], key: str, value: RawValue) -> None:
-    """Add a value to those of its source. A value under a former name does not replace one under the present name."""
-    if other := given.get(key):
-        kept = other if value.deprecations else value
-        value = kept._replace(deprecations=other.deprecations + value.deprecations)
-    given[key] = value
 
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:

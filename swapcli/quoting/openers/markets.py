@@ -84,8 +84,6 @@ class MarketOpener:
             if isinstance(error, InvalidPoolState):
                 error.hint = "--skip-bad-pools goes on without it"
             raise
-        for sentence in parsed.deprecations:
-            self.setup.warn(f"{'stdin' if file == STDIN else file}: {sentence}")
         for bad in parsed.skipped:
             self.setup.warn(f"skipped {bad.message}")
         return parsed.market

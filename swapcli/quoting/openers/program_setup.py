@@ -35,8 +35,6 @@ def program_setup(
     flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
     loaded = load_settings(flags=flags, environ=os.environ, config_path=None, home=home)
     warn = warn or _log_warning
-    for sentence in loaded.deprecations:
-        warn(sentence)
     if problem := home_problem(os.environ, home):
         warn(problem)
     return UserSetup(

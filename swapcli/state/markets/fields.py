@@ -7,7 +7,6 @@ from typing import Self
 
 from swapcli.core.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.core.errors import InvalidAddress, MarketError
-from swapcli.core.model.deprecations import DeprecatedKind, replace_former_keys
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.definition_fields import DefinitionFields
 from swapcli.core.validation.values import MISSING, InvalidValue, describe, parse_line
@@ -51,11 +50,8 @@ class MarketFields(DefinitionFields):
             raise cls.failure(path, error.message) from None
 
 
-def parse_document(document: bytes | str) -> tuple[MarketFields, tuple[str, ...]]:
-    """Parse the JSON object of a market file; also return the warnings of former names that it uses.
-
-    Raises `MarketError` with line and column of a syntax error.
-    """
+def parse_document(document: bytes | str) -> MarketFields:
+    """Parse the JSON object of a market file. Raises `MarketError` with line and column of a syntax error."""
     try:
         value = parse_json_file(document)
     except InvalidJson as error:
@@ -63,5 +59,4 @@ def parse_document(document: bytes | str) -> tuple[MarketFields, tuple[str, ...]
         raise MarketError(f"not a market file: it {error.problem}", details=details) from None
     if not isinstance(value, dict):
         raise MarketError(f"not a market file: expected a JSON object, not {describe(value)}")
-    present, used = replace_former_keys(value, DeprecatedKind.MARKET_FIELD)
-    return MarketFields(present), tuple(each.message for each in used)
+    return MarketFields(value)

@@ -32,7 +32,7 @@ def parse_market(
     `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
     is wrong (with `skip_bad_pools` the pool is left out and its error returned), and `MarketError` for all else.
     """
-    fields, deprecations = parse_document(document)
+    fields = parse_document(document)
     fields.read("format", _parse_format)
     network_fields = fields.nested("network")
     partial_network = network_field.parse_partial_network(network_fields, networks)
@@ -53,7 +53,7 @@ def parse_market(
         placeholder_pools=frozenset(reader.placeholder_pools),
         transfers=tokens_field.parse_transfers(fields, partial_network.kind),
     )
-    return ParsedMarket(market, tuple(skipped), deprecations)
+    return ParsedMarket(market, tuple(skipped))
 
 
 def render_market(market: MarketState) -> str:

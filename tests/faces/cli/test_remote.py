@@ -91,7 +91,7 @@ def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]
         assert answers[0] == answers[1]
         assert codes_of(there) == codes_of(here) == ["STATE_MODELLED"]
         assert all(there.json[name] in (None, here.json[name]) for name in NOT_REPORTED)
-        assert there.json["market"]["service"] == there.json["state"]["service"] == service_url
+        assert there.json["state"]["service"] == service_url
 
 
 @precisions
@@ -186,7 +186,7 @@ def test_health_of_a_service_without_a_list_of_networks() -> None:
 
 def test_a_setting_names_the_service_too(service_url: str) -> None:
     env = {"SWAPCLI_API_URL": service_url}
-    assert run_swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service_url
+    assert run_swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["state"]["service"] == service_url
 
 
 # What does not fit.
@@ -202,11 +202,11 @@ def test_options_override_the_settings(service_url: str, market_file: str) -> No
     here = run_swapcli(
         "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service_url}
     )
-    assert here.json["market"]["service"] is None
+    assert here.json["state"]["service"] is None
     there = run_with_service(
         service_url, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file}
     )
-    assert there.json["market"]["service"] == service_url
+    assert there.json["state"]["service"] == service_url
     both = {"SWAPCLI_API_URL": service_url, "SWAPCLI_MARKET": market_file}
     assert run_swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
 

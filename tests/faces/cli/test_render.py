@@ -24,7 +24,7 @@ from swapcli.faces.cli.render.terminal_tables import new_console, print_list, pr
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
-from swapcli.quoting.route_document import route_document as document_of
+from swapcli.quoting.swap_quote import SwapQuote
 from swapcli.quoting.warnings import answer_warnings
 from tests.snapshot import matches_snapshot
 from tests.support.testnet import (
@@ -48,7 +48,7 @@ def build_route_view(answer: QuoteResult, terms: SwapTerms) -> RouteView:
 
 
 def route_document(answer: QuoteResult, terms: SwapTerms = SwapTerms(5_000)) -> dict[str, object]:  # noqa: B008
-    return document_of(answer, compute_figures(answer, terms))
+    return SwapQuote(answer, terms, compute_figures(answer, terms)).to_dict()
 
 
 TERMS = SwapTerms(5_000, "0x" + "8" * 40, ACME)
@@ -195,8 +195,8 @@ def test_invented_addresses_are_marked_where_they_stand(placeholders: list[str],
     for line in reported:
         if line and line[0].startswith("#"):
             assert ("invented" in line) == (line[1].lower() in used)
-    market: Any = route_document(answer)["market"]
-    assert [address.lower() for address in market["inventedPools"]] == used
+    state: Any = route_document(answer)["state"]
+    assert [address.lower() for address in state["placeholderPools"]] == used
 
 
 def test_a_market_without_block_and_time_has_no_age() -> None:
@@ -205,22 +205,23 @@ def test_a_market_without_block_and_time_has_no_age() -> None:
     )
     assert view.origin == "synced state"
     document = route_document(build_quote(build_testnet_market(timestamp=None)))
-    assert json.loads(json.dumps(document))["market"]["age"] is None
+    assert json.loads(json.dumps(document))["state"]["ageS"] is None
 
 
 def test_the_json_has_the_state_source_and_its_age() -> None:
     document = route_document(build_quote())
-    assert document["market"] == {
-        "service": None,
-        "provenance": "synthetic",
-        "source": "written by hand",
+    assert document["state"] == {
+        "kind": "synthetic",
         "block": 1234,
         "timestamp": int(NOW_S) - 7_200,
-        "age": 7_200,
+        "ageS": 7_200,
         "pinned": None,
         "proposed": False,
         "tag": None,
-        "inventedPools": [],
+        "source": "written by hand",
+        "service": None,
+        "placeholderPools": [],
+        "changingPools": [],
     }
     assert "certificate" not in document
 
@@ -289,8 +290,8 @@ def test_a_service_without_a_state_source_is_named() -> None:
     view = build_route_view(from_service(), SwapTerms(0))
     assert view.origin == "quoted by https://quotes.example"
     assert view.facts[-1].note == "https://quotes.example does not report it"
-    market: Any = route_document(from_service())["market"]
-    assert (market["service"], market["provenance"]) == ("https://quotes.example", None)
+    state: Any = route_document(from_service())["state"]
+    assert (state["service"], state["kind"]) == ("https://quotes.example", None)
 
 
 @pytest.mark.parametrize("width", [60, 80, 132])

@@ -38,4 +38,4 @@ def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, .
 def test_offline_goes_before_a_service_of_the_settings() -> None:
     ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--offline", "--json", env={"SWAPCLI_API_URL": SERVICE})
     assert ran.exit_code == 0
-    assert ran.json["market"]["provenance"] == "modelled"
+    assert ran.json["state"]["kind"] == "modelled"

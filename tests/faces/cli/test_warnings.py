@@ -262,8 +262,8 @@ def test_a_remote_payload_on_modelled_state_warns_as_well(service_url: str) -> N
             assert ran.exit_code == 0
             assert ran.stderr.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
     assert codes(calldata(*LITTLE, *there, "--json").json) == ["STATE_MODELLED", "ROUTER_UNVERIFIED"]
-    market = execute(route, *there, "--json").json["market"]
-    assert (market["service"], market["provenance"]) == (service_url, "modelled")
+    state = execute(route, *there, "--json").json["state"]
+    assert (state["service"], state["kind"]) == (service_url, "modelled")
 
 
 def test_a_payload_of_a_service_is_refused_as_one_made_here(service_url: str, foreign: str) -> None:
@@ -279,7 +279,7 @@ def test_of_a_service_that_does_not_say_the_state_is_unknown(foreign: str) -> No
     assert lines(ran)[0] == f"{foreign} does not say which state its quotes rest on"
     document = calldata(*LITTLE, "--api-url", foreign, "--json").json
     assert codes(document) == ["STATE_UNKNOWN", "ROUTER_UNVERIFIED"]
-    assert document["market"]["provenance"] is None
+    assert document["state"]["kind"] is None
 
 
 def test_a_service_without_prices_is_said_to_give_none() -> None:

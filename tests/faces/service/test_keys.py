@@ -18,8 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import ConfigError, InputOutputError, InvalidOption
-from swapcli.core.model import deprecations
-from swapcli.core.model.deprecations import DEPRECATIONS, DeprecatedKind, Deprecation
 from swapcli.faces.service.key_file import MAX_NAME_CHARACTERS
 from swapcli.faces.service.keys import PREFIX, KeyStore
 
@@ -303,18 +301,3 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     assert path.read_bytes() == before
     assert sorted(each.name for each in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]
     assert owner(store, key) == "a"
-
-
-@pytest.mark.parametrize("field", ["keys", "sha256", "created"])
-def test_a_former_name_of_a_field_is_read_but_not_written(
-    path: Path, store: KeyStore, field: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    created = store.create("one")
-    former = Deprecation(DeprecatedKind.KEY_FILE_FIELD, "formerly", field, "0.1.0", "9.0.0", "2026-11-26")
-    monkeypatch.setattr(deprecations, "DEPRECATIONS", (*DEPRECATIONS, former))
-    path.write_text(path.read_text().replace(f'"{field}":', '"formerly":'))
-    again = KeyStore(path)
-    assert owner(again, created) == "one"
-    again.create("two")
-    assert "formerly" not in path.read_text()
-    assert owner(KeyStore(path), created) == "one"

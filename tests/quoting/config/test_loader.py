@@ -121,7 +121,7 @@ def test_these_tests_cover_every_setting() -> None:
 
 def test_every_settings_field_is_in_the_table_or_is_a_group() -> None:
     others = set(Settings._fields) - set(FIELDS[""])
-    assert others == {"integrator", "service", "networks", "aggregators", "origins", "deprecations"}
+    assert others == {"integrator", "service", "networks", "aggregators", "origins"}
 
 
 @given(layers(list(TABLE)), layers(list(TABLE)), layers(ON_COMMAND_LINE))

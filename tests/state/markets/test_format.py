@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli import Market
 from swapcli.core.errors import InvalidPoolState, UnknownNetwork
-from swapcli.core.model import deprecations
-from swapcli.core.model.deprecations import DEPRECATIONS, DeprecatedKind, Deprecation
 from swapcli.core.model.market import MarketState, ParsedMarket, Provenance
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -271,27 +268,3 @@ def _unquoted(value: Any) -> Any:
     if isinstance(value, list):
         return [_unquoted(each) for each in value]
     return int(value) if isinstance(value, str) and value.lstrip("-").isdecimal() and value.isascii() else value
-
-
-@pytest.mark.parametrize(
-    "path", [("gas_price_wei",), ("network", "name"), ("tokens", 0, "symbol"), ("pools", 0, "address")]
-)
-def test_a_former_name_of_a_field_is_read_and_warned_of(
-    path: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    former = Deprecation(DeprecatedKind.MARKET_FIELD, "formerly", path[-1], "0.1.0", "9.0.0", "2026-11-26")
-    monkeypatch.setattr(deprecations, "DEPRECATIONS", (*DEPRECATIONS, former))
-    monkeypatch.setenv("SWAPCLI_CONFIG", "")
-    entry = json.loads(EXCERPT.read_text())
-    expected = parse_market(json.dumps(entry), networks=raise_unknown_network)
-    holder = entry
-    for step in path[:-1]:
-        holder = holder[step]
-    holder["formerly"] = holder.pop(path[-1])
-    found = parse_market(json.dumps(entry), networks=raise_unknown_network)
-    assert found == expected._replace(deprecations=(former.message,))
-    file, warnings = tmp_path / "market.json", list[str]()
-    file.write_text(json.dumps(entry))
-    with Market.from_file(file, warn=warnings.append) as market:
-        assert market.pools.keys() == expected.market.pools.keys()
-    assert warnings == [f"{file}: {former.message}"]

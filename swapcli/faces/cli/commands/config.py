@@ -22,7 +22,7 @@ from swapcli.quoting.config import TABLE, Setting, Settings, config_file_path, h
 from swapcli.quoting.config.display import example_config, masked_rows
 from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import NAMED_TABLES, NETWORKS
-from swapcli.quoting.config.source_readers import MAX_BYTES, former_key, row_of
+from swapcli.quoting.config.source_readers import MAX_BYTES, row_of
 from swapcli.quoting.config.source_readers import read_text as read_settings
 from swapcli.state.user_folders import NO_HOME
 
@@ -113,8 +113,7 @@ def unset(key: Key, config: options.ConfigFile = None) -> None:
     \b
     Example: swapcli config unset slippage
     """
-    if not former_key(key):
-        _check_known(key)
+    _check_known(key)
     from swapcli.quoting.config.edit import unset_key
 
     _change(_file(config), lambda text: unset_key(text, key))
@@ -166,12 +165,6 @@ def _check_known(key: str) -> Setting:
         if len(rest) == 2
         else []
     )
-    if former := former_key(key):
-        raise ConfigError(
-            f"{former.name} is the former name of {former.replacement}",
-            hint=f"use {former.replacement}; swapcli config unset {former.name} removes it from the file",
-            details={"key": former.replacement},
-        )
     known = [*TABLE, *of_members]
     closest = did_you_mean(closest_names(key, known))
     raise ConfigError(

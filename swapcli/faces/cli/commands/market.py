@@ -23,9 +23,9 @@ from swapcli.faces.cli.render.store_view import (
     store_document,
 )
 from swapcli.faces.cli.session import Session, open_session
+from swapcli.interface.quote_fields import render_state_source
 from swapcli.quoting.config import networks_from
 from swapcli.quoting.open_market import open_market
-from swapcli.quoting.route_document import state_fields
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.store import StoreSummary, open_store, remove_store
 
@@ -203,7 +203,7 @@ def _print_export(session: Session, market: MarketState, file: str, size_bytes: 
         output.print_document(
             {
                 "network": market.network.name,
-                **state_fields(state_source),
+                "state": render_state_source(state_source),
                 **counts,
                 "file": file,
                 "bytes": size_bytes,

@@ -10,13 +10,13 @@ from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_quote_fields
 from swapcli.interface.route import render, render_short
 from swapcli.interface.router_call import render_call_route
 from swapcli.interface.slippage import format_percent
 from swapcli.interface.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_results import QuoteResult
-from swapcli.quoting.route_document import quote_fields
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import AdvisedSlippageJson
@@ -36,7 +36,7 @@ def calldata_document(
     fields = swap.signed_fields | {"dialect": network.router_dialect, "witnesses": payload.witnesses}
     if isinstance(payload.call, EncodedCall):
         document = {"quote": found, **encoded_call_fields(payload.call, network)}
-        return document | fields | quote_fields(figures, network)
+        return document | fields | render_quote_fields(figures, network)
     if result.api_version is ApiVersion.V2:
         document = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
     else:
@@ -44,7 +44,7 @@ def calldata_document(
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
     document |= _deadline_field(payload)
-    return document | fields | quote_fields(figures, network)
+    return document | fields | render_quote_fields(figures, network)
 
 
 def encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def execute_document(
     if not isinstance(payload.call, EncodedCall):
         document |= _deadline_field(payload)
     fields = swap.signed_fields | {"dialect": network.router_dialect, "witnesses": payload.witnesses}
-    return document | fields | quote_fields(figures, network)
+    return document | fields | render_quote_fields(figures, network)
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:

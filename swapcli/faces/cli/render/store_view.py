@@ -15,7 +15,7 @@ from swapcli.core.model.transfer_behaviour import TransferKind
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact
-from swapcli.quoting.route_document import state_fields
+from swapcli.interface.quote_fields import render_state_source
 from swapcli.quoting.warnings import NOT_LIVE, format_age
 from swapcli.state.store.summary import StoreSummary
 
@@ -47,7 +47,7 @@ def store_document(summary: StoreSummary, now_s: float) -> StoreJson:
     return {
         "network": summary.network,
         "chainId": str(summary.chain_id),
-        **state_fields(_origin(summary, now_s)),
+        "state": render_state_source(_origin(summary, now_s)),
         "gasPrice": str(summary.gas_price_wei),
         "pools": summary.pools,
         "tokens": summary.tokens,

@@ -35,7 +35,7 @@ _UNUSED: Final = frozenset(
     {
         "acyclicBound", "acyclicGapBps", "amountWithout", "bestQuotesByProtocols", "bound", "calldata", "chainId",
         "estimatedGasUsed", "estimatedGasUsedInUsd", "exactOutput", "facts_date", "gasPriceWei", "gasUnits", "initial",
-        "last_agreed", "liquidityEnds", "market", "meta", "netOfGasBound", "placeholderPools", "pools_source", "pinned",
+        "last_agreed", "liquidityEnds", "meta", "netOfGasBound", "placeholderPools", "pools_source", "pinned",
         "router_address", "routeSwapType", "scope", "selector", "service", "source", "success", "swap_parameters",
         "tag", "time", "timeS", "trailingBytes", "unexplained", "v2",
     }

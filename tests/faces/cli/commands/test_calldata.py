@@ -161,7 +161,7 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
         "gasUsd",
     ]
     shared += ["outputNetOfGas", "bestSinglePath", "unreadGainBps", "exact", "sampledPools", "expiresAt", "state"]
-    shared += ["warnings", "market"]
+    shared += ["warnings"]
     assert list(at_once) == list(replayed) == [*shared, "transactions", "missing"]
     assert at_once["router_address"] == at_once["to"]
     assert at_once["swap_parameters"] == replayed["swap_parameters"]
@@ -210,7 +210,7 @@ def test_a_route_finds_its_network_by_itself() -> None:
 
 def test_a_route_that_names_no_network_needs_one() -> None:
     document = run_swapcli("route", "monad", "MON", "USDC", "1", "--json").json
-    del document["network"], document["market"]
+    del document["network"]
     route = json.dumps(document).encode()
     refused = run_swapcli("execute", *TO_WALLET, stdin=route)
     assert (refused.exit_code, refused.stderr.splitlines()) == (
@@ -381,7 +381,7 @@ def test_a_field_that_is_no_text_is_told_as_json(build: Run) -> None:
     parts = json.loads(build("ETH", "USDC", "1", "--get", "swap_parameters").stdout)
     assert parts == build("ETH", "USDC", "1", "--json").json["swap_parameters"]
     assert build("ETH", "USDC", "1", "--get", "route.success").stdout == "true\n"
-    assert build("ETH", "USDC", "1", "--get", "market.block").stdout == "1234\n"
+    assert build("ETH", "USDC", "1", "--get", "state.block").stdout == "1234\n"
 
 
 @pytest.mark.parametrize(

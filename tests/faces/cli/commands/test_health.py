@@ -35,8 +35,8 @@ def test_named_networks_are_checked_in_their_order() -> None:
 
 def test_a_market_file_tells_its_age(market_file: str) -> None:
     (health,) = run_swapcli("health", "--market", market_file, "--json").json
-    assert (health["network"], health["pools"], health["market"]["timestamp"]) == ("testnet", 5, int(NOW_S) - 7_200)
-    assert health["market"]["provenance"] == "synthetic"
+    assert (health["network"], health["pools"], health["state"]["timestamp"]) == ("testnet", 5, int(NOW_S) - 7_200)
+    assert health["state"]["kind"] == "synthetic"
     assert health["sample"]["tokenIn"] in ("WETH", "USDC")
     named = run_swapcli("health", "testnet", "--market", market_file, "--json").json
     assert [each["network"] for each in named] == ["testnet"]

@@ -69,7 +69,7 @@ def test_quotes_rest_on_the_store_from_then_on(folder: Path, file: str, tmp_path
     stored(folder)
     by_store, by_file = run_swapcli(*order, "--store", str(folder)).json, run_swapcli(*order, "--market", file).json
     assert by_store["outputAmount"] == by_file["outputAmount"]
-    assert by_store["market"]["source"] == "written by hand"
+    assert by_store["state"]["source"] == "written by hand"
     elsewhere = {"SWAPCLI_STORE_DIR": str(folder)}, {"XDG_DATA_HOME": str(tmp_path)}
     assert run_swapcli(*order, env=elsewhere[0]).json["outputAmount"] == by_file["outputAmount"]
     folder.rename(tmp_path / "swapcli")
@@ -85,7 +85,7 @@ def test_import_replaces_stored_pools_only_with_replace(folder: Path) -> None:
     assert "--replace" in refused.error["hint"]
     assert market(folder, "export", "testnet").stdout == before
     replaced = market(folder, "import", "-", "--replace", "--json", stdin=other).json
-    assert (replaced["pools"], replaced["market"]["source"]) == (1, "another")
+    assert (replaced["pools"], replaced["state"]["source"]) == (1, "another")
     assert len(json.loads(market(folder, "export", "testnet").stdout)["pools"]) == 1
 
 
@@ -95,7 +95,7 @@ def test_an_empty_store_is_ignored(folder: Path) -> None:
     assert run_swapcli(*order, "--store", str(folder)).json["outputAmount"] == run_swapcli(*order).json["outputAmount"]
     assert market(folder, "export", "base").stdout == run_swapcli("market", "export", "base").stdout
     info = market(folder, "info", "base", "--json").json
-    assert (info["pools"], info["market"]["provenance"]) == (0, None)
+    assert (info["pools"], info["state"]["kind"]) == (0, None)
     for words in (("info", "base"), ("info",)):
         shown = market(folder, *words).stdout
         assert "empty" in shown
@@ -119,7 +119,7 @@ def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
         "gasPrice": "0",
         "undoableBlocks": 0,
     }
-    assert (taken["market"]["provenance"], taken["market"]["block"]) == ("synthetic", 1234)
+    assert (taken["state"]["kind"], taken["state"]["block"]) == ("synthetic", 1234)
     assert [(each["amm_name"], each["pools"]) for each in taken["protocols"]] == [("uniswapV2", 4), ("uniswapV3", 1)]
     assert taken["store"] == str(folder / "testnet.sqlite")
     for form in ("--plain", "--table"):
@@ -144,7 +144,7 @@ def test_the_figures_are_those_of_the_store(folder: Path) -> None:
 @pytest.mark.parametrize("timestamp", [None, 0, 10**12, 2**63 - 1])
 def test_a_time_beyond_all_calendars_is_told_too(folder: Path, timestamp: int | None) -> None:
     stored(folder, timestamp=timestamp)
-    assert market(folder, "info", "testnet", "--json").json["market"]["timestamp"] == timestamp
+    assert market(folder, "info", "testnet", "--json").json["state"]["timestamp"] == timestamp
     ran = market(folder, "info", "testnet")
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert ("Time" in ran.stdout) == (timestamp is not None)
@@ -294,7 +294,7 @@ def test_an_export_to_a_file_is_told_and_replaces_what_was_there(folder: Path, t
         5,
         5,
     )
-    assert reported["market"]["provenance"] == "synthetic"
+    assert reported["state"]["kind"] == "synthetic"
     for form in ("--plain", "--table"):
         words = market(folder, "export", "testnet", str(file), form).stdout
         assert words.startswith("testnet, exported\n")
@@ -337,7 +337,7 @@ def test_export_ignores_the_market_file_of_the_settings(folder: Path, file: str)
 
 
 def test_a_removed_store_gives_way_to_the_embedded_market(folder: Path) -> None:
-    order = ("route", "base", "ETH", "USDC", "1", "--get", "market.provenance", "--store", str(folder))
+    order = ("route", "base", "ETH", "USDC", "1", "--get", "state.kind", "--store", str(folder))
     document = json.loads(run_swapcli("market", "export", "base").stdout) | {"provenance": "synthetic"}
     assert market(folder, "import", "-", stdin=json.dumps(document).encode()).exit_code == 0
     stored(folder)

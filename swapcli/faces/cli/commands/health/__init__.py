@@ -19,7 +19,6 @@ from swapcli.quoting.config import network_names_from
 from swapcli.quoting.health import UNHEALTHY, Health, Sample, judge_prices
 from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
 from swapcli.quoting.openers.user_setup import UserSetup
-from swapcli.quoting.route_document import former_state
 
 if TYPE_CHECKING:
     from swapcli.interface.document_types import HealthDocumentJson, SampleJson
@@ -194,7 +193,6 @@ def _document(health: Health) -> "HealthDocumentJson":
         "time": health.time_s,
         "prices": health.prices,
         "state": render_state_source(health.state_source) if health.state_source else None,
-        "market": former_state(health.state_source) if health.state_source else None,
         "pools": health.pools,
         "tokens": health.tokens,
         "sample": _sample(health.sample) if health.sample else None,

@@ -33,7 +33,7 @@ def test_a_replica_follows_the_published_chain(
         run_service("--networks", "anvil", "--workers", "2" if is_reorganized else "1", env=env) as service,
     ):
         assert process.stdout is not None
-        steps = [json.loads(process.stdout.readline())["market"]]
+        steps = [json.loads(process.stdout.readline())["state"]]
 
         def metric(name: str) -> float:
             with urlopen(f"{service.url}/metrics", timeout=TIMEOUT_S) as answer:

@@ -26,7 +26,7 @@ def test_a_sync_creates_the_store_that_it_reports(scene: Scene) -> None:
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert reported["store"] == str(scene.file)
     assert (reported["pools"], reported["newPools"]) == (len(scene.stored_market()["pools"]),) * 2
-    assert reported["market"]["provenance"] == "synced"
+    assert reported["state"]["kind"] == "synced"
     assert {each["amm_name"] for each in reported["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
     assert sum(each["pools"] for each in reported["protocols"]) == reported["pools"] >= 5
     assert reported["seconds"] > 0
@@ -60,7 +60,7 @@ def test_all_output_formats_show_the_same_facts(scene: Scene) -> None:
         ran = scene.sync(form)
         assert (ran.exit_code, ran.stderr) == (0, "")
         for fact in (
-            reported["market"]["block"],
+            reported["state"]["block"],
             reported["store"],
             reported["leftOut"][0]["reason"],
             "uniswapV3",
@@ -90,20 +90,20 @@ def test_the_native_token_syncs_pools_of_its_wrapped_form(scene: Scene) -> None:
 def test_a_second_sync_continues_from_the_first(scene: Scene) -> None:
     first = scene.sync("--json").json
     again = scene.sync("--json").json
-    assert (again["newPools"], again["pools"], again["market"]["block"]) == (
-        0, first["pools"], first["market"]["block"]
+    assert (again["newPools"], again["pools"], again["state"]["block"]) == (
+        0, first["pools"], first["state"]["block"]
     )  # fmt: skip
     scene.small_chain.run_random_activity(Random(1), max_actions=6)
     later = scene.sync("--json").json
-    assert later["market"]["block"] > first["market"]["block"]
+    assert later["state"]["block"] > first["state"]["block"]
     scene.check_fresh()
 
 
 def test_quotes_use_the_synced_store(scene: Scene) -> None:
     scene.sync()
     quoted = run_swapcli("route", "anvil", "USDC", "TKN", "10", "--offline", "--json", env=scene.env).json
-    assert quoted["market"]["provenance"] == "synced"
-    assert quoted["market"]["block"] == scene.stored_market()["block"]
+    assert quoted["state"]["kind"] == "synced"
+    assert quoted["state"]["block"] == scene.stored_market()["block"]
     assert int(quoted["outputAmount"]) > 0
 
 
@@ -111,7 +111,7 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
     scene.proxy.always = hangs_up
     url = url_of(scene.small_chain.chain)
     reported = scene.sync("--rpc-url", url, "--json").json
-    assert reported["market"]["source"] == url
+    assert reported["state"]["source"] == url
 
 
 @pytest.mark.parametrize("name", [name for name in network_names() if find_network(name).rpc_urls])

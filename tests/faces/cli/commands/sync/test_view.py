@@ -43,7 +43,7 @@ def test_progress_bars_are_drawn_on_stderr_only(scene: Scene, color: str) -> Non
     reported = json.loads(out)
     text = drawn.decode()
     assert "creation events" in text
-    assert f"{reported['pools']:,} pools of {reported['tokens']:,} tokens, block {reported['market']['block']}" in text
+    assert f"{reported['pools']:,} pools of {reported['tokens']:,} tokens, block {reported['state']['block']}" in text
     assert ("\x1b[3" in text) == (color == "always")
     check_secrets_hidden(text)
 

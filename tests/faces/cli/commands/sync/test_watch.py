@@ -18,8 +18,8 @@ def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> Non
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
         synced = json.loads(process.stdout.readline())
-        assert synced["market"]["provenance"] == "synced"
-        blocks = [synced["market"]["block"]]
+        assert synced["state"]["kind"] == "synced"
+        blocks = [synced["state"]["block"]]
         for seed in range(3):
             scene.small_chain.run_random_activity(Random(seed))
             blocks.append(json.loads(process.stdout.readline())["block"])
@@ -61,7 +61,7 @@ def test_a_watch_reports_on_stderr_and_survives_failures(scene: Scene) -> None:
 def test_a_watch_follows_a_reorganization(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
-        synced = json.loads(process.stdout.readline())["market"]["block"]
+        synced = json.loads(process.stdout.readline())["state"]["block"]
         turn = scene.small_chain.prepare_reorg(Random(7))
         steps = [json.loads(process.stdout.readline())]
         turn()
