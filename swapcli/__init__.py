@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
+    from swapcli.quoting.token_prices import PriceList, TokenPrice
 
 _MODULES = {
     "ApiVersion": "swapcli.core.model.api_version",
@@ -105,6 +106,7 @@ _MODULES = {
     "Order": "swapcli.core.model.order",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
+    "PriceList": "swapcli.quoting.token_prices",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "QuoteWarning": "swapcli.core.model.warning",
@@ -114,6 +116,7 @@ _MODULES = {
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "Token": "swapcli.core.model.token",
+    "TokenPrice": "swapcli.quoting.token_prices",
     "aquote": "swapcli.quoting.async_market",
     "quote": "swapcli.quoting.market",
 }
@@ -161,6 +164,7 @@ __all__ = [
     "PreparedSwap",
     "PriceImpact",
     "PriceImpactTooHigh",
+    "PriceList",
     "QuoteFigures",
     "QuoteRequest",
     "QuoteWarning",
@@ -183,6 +187,7 @@ __all__ = [
     "SwapcliError",
     "Token",
     "TokenBlocked",
+    "TokenPrice",
     "Unauthorized",
     "UnhealthyError",
     "UnknownNetwork",

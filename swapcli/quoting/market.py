@@ -260,10 +260,12 @@ class Market:
         Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
         """
         from swapcli.quoting.token_prices import price_tokens
+        from swapcli.quoting.warnings import state_warnings
 
         with self._lock:
-            found = [self._find(token) for token in tokens]
-            return price_tokens(self.source, found, None if unit is None else self._find(unit))
+            wanted = [self._find(token) for token in tokens]
+            found = price_tokens(self.source, wanted, None if unit is None else self._find(unit))
+            return found._replace(warnings=state_warnings(self.state, found.state, self.settings.route_ttl_s))
 
     def quote(
         self,

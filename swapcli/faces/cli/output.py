@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from swapcli.faces.cli.render.list_view import ListView
     from swapcli.faces.cli.render.payload_view import PayloadView
     from swapcli.faces.cli.render.route_view import RouteView
+    from swapcli.interface.result import Result
 
 
 class OutputFormat(StrEnum):
@@ -107,9 +108,10 @@ class Output(NamedTuple):
         if waiting:
             waiting.end_waiting()
 
-    def print_document(self, document: object) -> None:
-        """Print one JSON document, indented on a terminal, else on one line; or the fields of --get, one a line."""
+    def print_document(self, result: Result | object) -> None:
+        """Print the JSON of a result, indented on a terminal, else on one line; or the fields of --get, one a line."""
         self.end_waiting()
+        document = result.document() if hasattr(result, "document") else result
         if self.fields is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:

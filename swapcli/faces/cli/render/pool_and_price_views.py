@@ -72,13 +72,16 @@ def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]
     return _details(table.title, table.state, listing)
 
 
-def build_price_view(found: PriceList, network: Network, documents: Sequence[Mapping[str, object]]) -> DetailView:
-    """Build the list of prices under their state; `documents` are the same rows as JSON objects."""
+def build_price_view(found: PriceList) -> DetailView:
+    """Build the list of prices under their state."""
+    network = found.network
     columns = price_columns(symbol(found.unit))
     digits = _price_digits(found.state)
     rows = tuple(_price_row(price, network, digits) for price in found.prices)
     pages = [token_page(network, display_address(price.token.address, network.kind)) for price in found.prices]
-    listing = ListView(columns, rows, tuple(documents), tuple({"address": page} if page else {} for page in pages))
+    listing = ListView(
+        columns, rows, tuple(found.document()["prices"]), tuple({"address": page} if page else {} for page in pages)
+    )
     return _details(f"Prices on {network.name}", found.state, listing)
 
 
