@@ -11,8 +11,6 @@
 units. Importing the package loads nothing else: each name below is loaded when it is first used.
 """
 
-__version__ = "0.1.0"
-
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from swapcli.core.errors import (
@@ -87,6 +85,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
+    from swapcli.core.version import __version__
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
@@ -117,6 +116,7 @@ _MODULES = {
     "SwapTerms": "swapcli.core.model.swap_terms",
     "Token": "swapcli.core.model.token",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "quote": "swapcli.quoting.market",
 }
