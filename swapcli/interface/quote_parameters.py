@@ -46,10 +46,10 @@ _LIMITED = (_QUOTE, "compare", "depth", _BUILD, _CHECK)
 class QuoteParameter(NamedTuple):
     """A parameter of a quote. A face whose text is empty does not exist.
 
-    `name` is its name in the library, on the command line (`--max-hops`), and among the arguments of tools. `option` is
-    the help of the option, in a `panel` of the help page; one without `metavar` is a flag. With `is_limit`, the
-    commands that quote an order in several ways have it too. `tools` are the tools of agents that take it; `tool`
-    replaces the help there.
+    `name` is its name in the library, if it `is_keyword` of a quote there, on the command line (`--max-hops`), and
+    among the arguments of tools. `option` is the help of the option, in a `panel` of the help page; one without
+    `metavar` is a flag. With `is_limit`, the commands that quote an order in several ways have it too. `tools` are the
+    tools of agents that take it; `tool` replaces the help there.
 
     `setting` explains the setting; `key` is its dotted name in files unless that is `name`, and `example` a value to
     show where there is no default.
@@ -69,6 +69,7 @@ class QuoteParameter(NamedTuple):
     default: object = None
     field: str = ""
     is_limit: bool = False
+    is_keyword: bool = True
     tools: tuple[str, ...] = ()
     tool: str | None = None
     setting: str = ""
@@ -152,11 +153,11 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "destination", ADDRESS, "Recipient of the output: address or ENS name.", "ADDRESS", ANSWER,
-        tool="Recipient: address or ENS name.",
+        is_keyword=False, tool="Recipient: address or ENS name.",
     ),
     QuoteParameter(
         "router_dialect", choice(DIALECTS), f"Router to build for: {', '.join(DIALECTS)}.", "NAME", ANSWER,
-        tools=(_BUILD,), example="universal-router",
+        is_keyword=False, tools=(_BUILD,), example="universal-router",
         setting="Which router contracts payloads are made for; without it each network's own setting.",
     ),
     QuoteParameter(
@@ -166,18 +167,18 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
     ),
     QuoteParameter(
         "integrator_address", ADDRESS, "Wallet that receives the fee.", "ADDRESS", INTEGRATOR,
-        key="integrator.address", setting="Wallet that receives the fee or surplus; needs a key.",
+        is_keyword=False, key="integrator.address", setting="Wallet that receives the fee or surplus; needs a key.",
         example="0x" + "12" * 20,
     ),
     QuoteParameter(
         "integrator_fee_bps", whole_number(0, MAX_FEE_BPS), f"Fee on the output, from 0 to {MAX_FEE_BPS}.", "BPS",
-        INTEGRATOR, 0, key="integrator.fee_bps",
+        INTEGRATOR, 0, is_keyword=False, key="integrator.fee_bps",
         setting="Fee on the output in basis points; not together with a surplus share.",
     ),
     QuoteParameter(
         "integrator_surplus_bps", whole_number(0, MAX_SURPLUS_BPS),
-        f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", "BPS", INTEGRATOR, 0, key="integrator.surplus_bps",
-        setting="Share of the surplus in basis points; not together with a fee.",
+        f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", "BPS", INTEGRATOR, 0, is_keyword=False,
+        key="integrator.surplus_bps", setting="Share of the surplus in basis points; not together with a fee.",
     ),
 )  # fmt: skip
 """All quote parameters, in the order of the help pages."""
