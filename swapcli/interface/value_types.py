@@ -51,6 +51,14 @@ class ValueType(NamedTuple, Generic[T]):
     units: Sequence[str] = ()
     schema: Mapping[str, object] = MappingProxyType({"type": "string"})
 
+    def to_json(self, value: T) -> object:
+        """Return the value as `schema` has it."""
+        if isinstance(value, bool | int) and self.schema["type"] != "number":
+            return value
+        if isinstance(value, tuple):
+            return list(value)
+        return float(self.format(value)) if self.schema["type"] == "number" else self.format(value)
+
     def suggestions(self, value: object) -> list[str]:
         """Return the values that `value`, which is not one, is probably a misspelling of."""
         from swapcli.core.encoding.closest import closest_names
