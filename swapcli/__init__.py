@@ -90,23 +90,34 @@ if TYPE_CHECKING:
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
+    from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
+    from swapcli.quoting.token_list import ListedToken, TokenList, tokens
     from swapcli.quoting.token_prices import PriceList, TokenPrice
+    from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "ListedNetwork": "swapcli.quoting.network_list",
+    "ListedProtocol": "swapcli.quoting.protocol_list",
+    "ListedToken": "swapcli.quoting.token_list",
     "LocalQuote": "swapcli.quoting.quote_results",
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
     "Network": "swapcli.core.model.network",
+    "NetworkList": "swapcli.quoting.network_list",
+    "NodeReport": "swapcli.state.rpc.node_checks",
+    "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
+    "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
     "QuoteWarning": "swapcli.core.model.warning",
@@ -116,9 +127,14 @@ _MODULES = {
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "Token": "swapcli.core.model.token",
+    "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "aquote": "swapcli.quoting.async_market",
+    "networks": "swapcli.quoting.network_list",
+    "probe_nodes": "swapcli.quoting.network_list",
+    "protocols": "swapcli.quoting.protocol_list",
     "quote": "swapcli.quoting.market",
+    "tokens": "swapcli.quoting.token_list",
 }
 """Where each name is, but for the errors."""
 
@@ -147,6 +163,9 @@ __all__ = [
     "InvalidRoute",
     "InvalidSlippage",
     "InvalidUpstreamResponse",
+    "ListedNetwork",
+    "ListedProtocol",
+    "ListedToken",
     "LiveUnavailable",
     "LocalQuote",
     "ManyQuote",
@@ -155,7 +174,10 @@ __all__ = [
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkList",
     "NoRoute",
+    "NodeReport",
+    "NodeReports",
     "NodesDisagree",
     "NotMined",
     "Order",
@@ -165,6 +187,7 @@ __all__ = [
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
+    "ProtocolList",
     "QuoteFigures",
     "QuoteRequest",
     "QuoteWarning",
@@ -187,6 +210,7 @@ __all__ = [
     "SwapcliError",
     "Token",
     "TokenBlocked",
+    "TokenList",
     "TokenPrice",
     "Unauthorized",
     "UnhealthyError",
@@ -204,7 +228,11 @@ __all__ = [
     "VerdictBlocks",
     "__version__",
     "aquote",
+    "networks",
+    "probe_nodes",
+    "protocols",
     "quote",
+    "tokens",
 ]
 
 
