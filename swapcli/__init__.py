@@ -76,8 +76,10 @@ if TYPE_CHECKING:
     )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
+    from swapcli.core.model.pool import Pool
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.quote import Certificate
     from swapcli.core.model.quote_figures import QuoteFigures
@@ -87,10 +89,14 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
+    from swapcli.core.routing.router import Router
+    from swapcli.families import family
+    from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
+    from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -99,21 +105,27 @@ if TYPE_CHECKING:
     from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
+    "Allowance": "swapcli.quoting.account_holdings",
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "Holdings": "swapcli.quoting.account_holdings",
     "ListedNetwork": "swapcli.quoting.network_list",
+    "ListedPool": "swapcli.quoting.pool_listing",
     "ListedProtocol": "swapcli.quoting.protocol_list",
     "ListedToken": "swapcli.quoting.token_list",
     "LocalQuote": "swapcli.quoting.quote_results",
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
+    "MarketState": "swapcli.core.model.market",
     "Network": "swapcli.core.model.network",
     "NetworkList": "swapcli.quoting.network_list",
     "NodeReport": "swapcli.state.rpc.node_checks",
     "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
+    "Pool": "swapcli.core.model.pool",
+    "PoolList": "swapcli.quoting.pool_listing",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
@@ -123,13 +135,16 @@ _MODULES = {
     "QuoteWarning": "swapcli.core.model.warning",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RouteResult": "swapcli.core.model.route_result",
+    "Router": "swapcli.core.routing.router",
     "StateSource": "swapcli.core.model.state_source",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "Token": "swapcli.core.model.token",
+    "TokenBalance": "swapcli.quoting.account_holdings",
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "aquote": "swapcli.quoting.async_market",
+    "family": "swapcli.families",
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
@@ -139,6 +154,7 @@ _MODULES = {
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "Allowance",
     "AmbiguousToken",
     "ApiVersion",
     "AsyncMarket",
@@ -149,6 +165,7 @@ __all__ = [
     "ChainReorganized",
     "ConfigError",
     "FeeOnTransfer",
+    "Holdings",
     "InputOutputError",
     "InsufficientBalance",
     "InsufficientLiquidity",
@@ -164,6 +181,7 @@ __all__ = [
     "InvalidSlippage",
     "InvalidUpstreamResponse",
     "ListedNetwork",
+    "ListedPool",
     "ListedProtocol",
     "ListedToken",
     "LiveUnavailable",
@@ -171,6 +189,7 @@ __all__ = [
     "ManyQuote",
     "Market",
     "MarketError",
+    "MarketState",
     "MarketUnavailable",
     "ModelledState",
     "Network",
@@ -182,7 +201,9 @@ __all__ = [
     "NotMined",
     "Order",
     "Overloaded",
+    "Pool",
     "PoolError",
+    "PoolList",
     "PreparedSwap",
     "PriceImpact",
     "PriceImpactTooHigh",
@@ -196,6 +217,7 @@ __all__ = [
     "RequestBudgetSpent",
     "RouteExpired",
     "RouteResult",
+    "Router",
     "SameToken",
     "SimulationError",
     "SlippageExceeded",
@@ -209,6 +231,7 @@ __all__ = [
     "SwapTerms",
     "SwapcliError",
     "Token",
+    "TokenBalance",
     "TokenBlocked",
     "TokenList",
     "TokenPrice",
@@ -228,6 +251,7 @@ __all__ = [
     "VerdictBlocks",
     "__version__",
     "aquote",
+    "family",
     "networks",
     "probe_nodes",
     "protocols",
