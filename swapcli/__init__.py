@@ -93,8 +93,10 @@ if TYPE_CHECKING:
     from swapcli.families import family
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
@@ -110,6 +112,8 @@ _MODULES = {
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "Health": "swapcli.quoting.health",
+    "HealthReport": "swapcli.quoting.network_health",
     "Holdings": "swapcli.quoting.account_holdings",
     "ListedNetwork": "swapcli.quoting.network_list",
     "ListedPool": "swapcli.quoting.pool_listing",
@@ -145,6 +149,7 @@ _MODULES = {
     "TokenPrice": "swapcli.quoting.token_prices",
     "aquote": "swapcli.quoting.async_market",
     "family": "swapcli.families",
+    "health": "swapcli.quoting.network_health",
     "networks": "swapcli.quoting.network_list",
     "probe_nodes": "swapcli.quoting.network_list",
     "protocols": "swapcli.quoting.protocol_list",
@@ -165,6 +170,8 @@ __all__ = [
     "ChainReorganized",
     "ConfigError",
     "FeeOnTransfer",
+    "Health",
+    "HealthReport",
     "Holdings",
     "InputOutputError",
     "InsufficientBalance",
@@ -252,6 +259,7 @@ __all__ = [
     "__version__",
     "aquote",
     "family",
+    "health",
     "networks",
     "probe_nodes",
     "protocols",
