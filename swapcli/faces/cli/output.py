@@ -129,9 +129,9 @@ class Output(NamedTuple):
         self._warn_as(document)
         self.flush_notes()
 
-    def print_line(self, document: object) -> None:
-        """Print one of several JSON documents on a line, or the fields of --get with tabs between, and flush."""
-        self.print_ready_line(self.format_line(document))
+    def print_line(self, result: Result | object) -> None:
+        """Print the JSON of one of several results on a line, or the fields of --get with tabs between, and flush."""
+        self.print_ready_line(self.format_line(result.document() if hasattr(result, "document") else result))
 
     def format_line(self, document: object) -> str:
         """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""

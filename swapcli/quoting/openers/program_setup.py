@@ -57,14 +57,14 @@ def _log_warning(sentence: str) -> None:
 
 
 def open_program_sources(
-    settings: Mapping[str, object] | SourceChooser | None = None, *, warn: Callable[[str], object] | None = None
+    settings: Mapping[str, object] | SourceChooser | None = None, **overrides: object
 ) -> SourceChooser:
-    """Return what opens networks, stores, nodes and sources with these `settings`; an opened one is returned as it is.
+    """Return what opens networks, stores, nodes and sources with these settings and `overrides`.
 
-    Raises as `program_setup`.
+    What a command has opened is returned as it is. Raises as `program_setup`.
     """
     from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
 
     if isinstance(settings, SourceChooser):
         return settings
-    return open_source_chooser(program_setup(settings or {}, warn=warn))
+    return open_source_chooser(program_setup({**(settings or {}), **overrides}))
