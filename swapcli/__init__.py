@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
     from swapcli.faces.service.keys import KeyStore
     from swapcli.families import family
+    from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
     from swapcli.payload.evm.router import RouterDeployment
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.async_market import AsyncMarket, aquote
@@ -133,10 +134,12 @@ _MODULES = {
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
     "Holdings": "swapcli.quoting.account_holdings",
+    "JsonSchema": "swapcli.interface.json_schemas",
     "KeyList": "swapcli.faces.service.key_file",
     "KeyStore": "swapcli.faces.service.keys",
     "ListedNetwork": "swapcli.quoting.network_list",
@@ -190,6 +193,7 @@ _MODULES = {
     "quote": "swapcli.quoting.market",
     "remove_store": "swapcli.quoting.stores",
     "router_deployment": "swapcli.quoting.router_deployment",
+    "schema": "swapcli.interface.json_schemas",
     "setting": "swapcli.quoting.user_settings",
     "settings": "swapcli.quoting.user_settings",
     "store_info": "swapcli.quoting.stores",
@@ -213,6 +217,7 @@ __all__ = [
     "ChainStep",
     "ConfigError",
     "CreatedKey",
+    "DocumentList",
     "ExportedMarket",
     "FeeOnTransfer",
     "Health",
@@ -232,6 +237,7 @@ __all__ = [
     "InvalidRoute",
     "InvalidSlippage",
     "InvalidUpstreamResponse",
+    "JsonSchema",
     "KeyList",
     "KeyStore",
     "ListedNetwork",
@@ -322,6 +328,7 @@ __all__ = [
     "quote",
     "remove_store",
     "router_deployment",
+    "schema",
     "setting",
     "settings",
     "store_info",

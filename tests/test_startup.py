@@ -178,9 +178,9 @@ def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_nee
         "import sys, json\n"
         "from swapcli.faces.cli.options import OutputOptions\n"
         "from swapcli.faces.cli.session import open_session\n"
-        "from swapcli.faces.cli.commands.serve.sources import open_service_sources\n"
+        "from swapcli.faces.service.service_sources import open_service_sources\n"
         "import swapcli.faces.service.app, swapcli.faces.service.server, swapcli.faces.service.market_followers\n"
-        "sources = open_service_sources(open_session(OutputOptions()), ['base'], skip_bad_pools=False)\n"
+        "sources = open_service_sources(open_session(OutputOptions()).sources, ['base'], print, skip_bad_pools=False)\n"
         f"assert len(sources.followed) == {int(url is not None)}\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )

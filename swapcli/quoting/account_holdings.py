@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from swapcli.core.errors import InvalidOption, InvalidUpstreamResponse
 from swapcli.core.model.network import Network
@@ -97,7 +97,7 @@ class Allowance(NamedTuple):
     def document(self) -> AllowanceJson:
         """Return the JSON of `swapcli allowance`."""
         kind, token, permit2 = self.network.kind, self.token, self.permit2
-        return {
+        document: dict[str, object] = {
             "network": self.network.name,
             "address": display_address(self.owner, kind),
             "token": {"symbol": token.symbol, "address": display_address(token.address, kind)},
@@ -112,6 +112,7 @@ class Allowance(NamedTuple):
             "block": self.block.number,
             "timestamp": self.block.timestamp,
         }
+        return cast("AllowanceJson", document)
 
 
 def find_holdings(

@@ -13,11 +13,11 @@ from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import read_bounded_file
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.faces.cli.signals import GracefulInterrupt, graceful_interrupts
+from swapcli.faces.garbage_collection import enable_garbage_collection
 
 if TYPE_CHECKING:
     from swapcli import ChainStep, SyncResult
@@ -111,8 +111,9 @@ def sync(
         open_sync(session.sources, request, session.output.note, read_bounded_file, _show_connecting) as opened,
     ):
         if watch:
+            filled = opened.fill(show, accept_losses=accept_losses)
             with opened.publishing(print_note) as on_block:
-                _follow(session, opened, interruption, opened.fill(show, accept_losses=accept_losses), on_block)
+                _follow(session, opened, interruption, filled, on_block)
         else:
             _print(session, sync_once(opened, show, accept_losses=accept_losses), is_watching=False)
     return exit_codes.OK
