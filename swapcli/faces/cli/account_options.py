@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swapcli import InvalidAddress, InvalidInput, Network
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidAddress, InvalidInput
-from swapcli.core.model.network import Network
 from swapcli.core.networks.address import display_address, is_name
 from swapcli.faces.cli.options import ALLOW_RECIPIENT
 from swapcli.faces.cli.session import Session

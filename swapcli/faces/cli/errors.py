@@ -12,10 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from swapcli import Interrupted, SwapcliError
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.disk_errors import is_disk_full
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import Interrupted, SwapcliError
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.color import ALWAYS, NEVER
 from swapcli.faces.cli.command_app import UnknownCommand, UsageError

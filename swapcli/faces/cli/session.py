@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
@@ -28,8 +28,8 @@ from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
+    from swapcli import Market
     from swapcli.core.model.past_block import PastBlock
-    from swapcli.quoting.market import Market
 
 __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 
@@ -79,14 +79,14 @@ class Session:
     def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
         """Return the market that the settings name for `network`. Raises as `SourceChooser.open`."""
         self.start_waiting(network)
-        from swapcli.quoting.market import Market
+        from swapcli import Market
 
         source = self.sources.open(network, skip_bad_pools=skip_bad_pools, retries=retries)
         return Market(source, self.nodes, self.routers)
 
     def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
         """Return the market that quotes in this process. Raises as `SourceChooser.open_local`."""
-        from swapcli.quoting.market import Market
+        from swapcli import Market
 
         source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
         return Market(source, self.nodes, self.routers)
