@@ -57,7 +57,7 @@ def _log_warning(sentence: str) -> None:
 
 
 def open_program_sources(
-    settings: Mapping[str, object] | SourceChooser | None = None, **overrides: object
+    settings: Mapping[str, object] | SourceChooser | None = None, *, offline: bool = False, **overrides: object
 ) -> SourceChooser:
     """Return what opens networks, stores, nodes and sources with these settings and `overrides`.
 
@@ -67,4 +67,4 @@ def open_program_sources(
 
     if isinstance(settings, SourceChooser):
         return settings
-    return open_source_chooser(program_setup({**(settings or {}), **overrides}))
+    return open_source_chooser(program_setup({**(settings or {}), **overrides}, offline=offline))
