@@ -66,8 +66,9 @@ def health(
 ) -> HealthReport:
     """Return whether each of `networks`, by default all, answers a sample order on real prices.
 
-    The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing; `HealthReport.check` does. Raises
-    `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, `MarketError` for a bad market file.
+    The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
+    `HealthReport.check` does. Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and
+    `MarketError` for a bad market file.
     """
     sources = open_program_sources(settings, offline=offline)
     setup = sources.markets.setup
