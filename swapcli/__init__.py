@@ -11,8 +11,6 @@
 units. Importing the package loads nothing else: each name below is loaded when it is first used.
 """
 
-__version__ = "0.1.0"
-
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from swapcli.core.errors import (
@@ -90,6 +88,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.core.routing.router import Router
+    from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
     from swapcli.faces.service.keys import KeyStore
     from swapcli.families import family
@@ -181,6 +180,7 @@ _MODULES = {
     "TokenBalance": "swapcli.quoting.account_holdings",
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "export_market": "swapcli.quoting.stores",
     "family": "swapcli.families",

@@ -27,8 +27,6 @@ from __future__ import annotations
 
 import sys
 
-from swapcli import __version__
-
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Never
@@ -37,6 +35,8 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command line of this process and end the process with its exit status."""
     if sys.argv[1:] in (["--version"], ["-V"]):
+        from swapcli.core.version import __version__
+
         print(f"swapcli {__version__}")
         return
     if sys.argv[1:2] == ["_complete"]:

@@ -13,7 +13,8 @@ from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_
 from swapcli.core.model.transaction import Purpose
 from swapcli.core.records import NamedTuple
 from swapcli.interface import document_types, json_types
-from swapcli.interface.request_parameters import MAX_DEADLINE_S
+from swapcli.interface.quote_parameters import SENT
+from swapcli.interface.requests import MAX_DEADLINE_S
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 
 Schema = dict[str, Any]
@@ -297,7 +298,11 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
-    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
+    if type_name == json_types.CalldataRequestJson.__name__:
+        more = [each for each in SENT if each.query not in properties]
+        properties |= {each.query: dict(each.value_type.schema) for each in more}
+        optional |= {each.query for each in more}
+    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in properties if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 

@@ -775,55 +775,10 @@ class Market:
         with self._lock:
             return known.whole()
 
-    def _resolve(
-        self,
-        exact_output: bool,
-        *,
-        direct: bool = False,
-        certify: bool = False,
-        max_pools: int | None = None,
-        simple: bool = False,
-        **overrides: Any,
-    ) -> QuoteOptions:
+    def _resolve(self, exact_output: bool, **options: Any) -> QuoteOptions:
         from swapcli.quoting.quote_options import resolve_options
 
-        return resolve_options(
-            self._with_overrides(**overrides),
-            self.network,
-            self._nodes.setup.api_key,
-            reverse=exact_output,
-            direct=direct,
-            certify=certify,
-            max_pools=max_pools,
-            simple=simple,
-        )
-
-    def _with_overrides(
-        self,
-        *,
-        slippage: Percentage | None = None,
-        max_hops: object = None,
-        exclude_protocols: object = None,
-        extended_protocols: object = None,
-        shares: object = None,
-        gas_price: object = None,
-        solve_time_s: object = None,
-        api_version: object = None,
-    ) -> Settings:
-        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
-        from swapcli.quoting.config import override_settings
-
-        values = {
-            "slippage": None if slippage is None else str(slippage),
-            "max_hops": max_hops,
-            "exclude_protocols": exclude_protocols,
-            "extended_protocols": extended_protocols,
-            "shares": shares,
-            "gas_price": gas_price,
-            "solve_time_s": solve_time_s,
-            "api_version": api_version,
-        }
-        return override_settings(self.settings, values)
+        return resolve_options(self.settings, self.network, self._nodes.setup.api_key, reverse=exact_output, **options)
 
 
 def _open_sources(

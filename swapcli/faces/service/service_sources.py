@@ -107,7 +107,7 @@ def open_service_sources(
 
     Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
     """
-    from swapcli.faces.service.market_registry import MarketRegistry
+    from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 
     pools = choose_service_pools(
         sources.markets, sources.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=partial(_log_node, log)
@@ -119,20 +119,9 @@ def open_service_sources(
         pools.networks,
         pools.openers,
         SYSTEM_CLOCK,
+        ServiceRules.from_settings(settings),
         followed=[market.network.name for market in pools.followed],
         price_request=pools.price_request,
-        route_ttl_s=settings.route_ttl_s,
-        max_age_s=settings.max_age_s,
-        max_hops=settings.max_hops,
-        gas_price_wei=settings.gas_price_wei,
-        solve_time_s=settings.service.solve_time_s,
-        impact_warning_ppm=settings.impact_warning_ppm,
-        slippage_warning_ppm=settings.slippage_warning_ppm,
-        max_slippage_ppm=settings.max_slippage_ppm,
-        max_impact_ppm=settings.max_impact_ppm,
-        price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
-        allowed_recipients=settings.service.allowed_recipients,
-        reuse_searches=settings.service.reuse_searches,
     )
     return ServiceSources(
         registry,
