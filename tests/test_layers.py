@@ -25,9 +25,8 @@ REMOTE_STATE_MODULES = (
     "payload/review/contract_codes.py", "payload/variant_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/simulated_variants.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
-    "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
-    "faces/cli/commands/hindsight/", "faces/cli/commands/sync/",
-    "faces/cli/commands/verify/", "faces/cli/render/store_view.py",
+    "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "quoting/syncing/",
+    "faces/cli/commands/hindsight/", "faces/cli/commands/sync/", "faces/cli/commands/verify/",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
 
@@ -86,7 +85,7 @@ HEAVY = {
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
+    "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py",
     "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
     "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "families/reading/", "state/discovery/",
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",

@@ -8,10 +8,10 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from swapcli import InvalidOption, QuoteWarning
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning
+from swapcli.core.model.warning import UNREAL_STATE_CODES
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
