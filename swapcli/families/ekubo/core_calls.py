@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
-from swapcli.families.ekubo.ekubo import WORD_BITS
-from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.families.ekubo.ekubo import LATEST_CORE
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.pool_constants import EkuboConstants
@@ -53,7 +53,7 @@ class EkuboPoolCalls:
 
     def next_call(self, start: int, end: int) -> ContractCall:
         """Return the call for the first initialised tick above `start`, which searches about up to `end`."""
-        words = (end - start) // (WORD_BITS * self.tick_spacing) + 1
+        words = (end - start) // (LATEST_CORE.word_bits * self.tick_spacing) + 1
         return self._call(NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
     def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
@@ -79,6 +79,6 @@ def read_price(price: ReturnData) -> tuple[int, int]:
     if not sqrt_ratio:
         raise InvalidPoolState("sqrt_ratio", "the pool is not initialized")
     tick = join_signed(tuple(tick_felts), PRICE)
-    if abs(tick) > MAX_TICK + 1:
+    if abs(tick) > STARKNET_TICKS.max_tick + 1:
         raise invalid_response(PRICE, f"the tick {tick}")
     return sqrt_ratio, tick

@@ -25,7 +25,7 @@ from swapcli.families.ekubo.core_calls import (
     read_version,
 )
 from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
-from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.families.ekubo.twamm_reader import TWAMM_EXTENSION, read_twamm
 from swapcli.families.reading.build_pool import build_pool
@@ -101,7 +101,7 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
     if ticks:
         answers = yield key.delta_calls(ticks)
     nets = {each: join_signed(read_felts(answer, 2, DELTA), DELTA) for each, answer in zip(ticks, answers, strict=True)}
-    limit = MAX_TICK - MAX_TICK % key.tick_spacing
+    limit = _last_tick(key.tick_spacing)
     table = close_between(nets, tick, liquidity, None if low <= -limit else low, None if high >= limit else high)
     state: dict[str, object] = {
         "pool_id": ref.pool_id,
@@ -187,7 +187,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     key = stored.pool_key
     extension = "" if key.extension == "0x0" else key.extension
     return ref._replace(
-        constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee_x128, extension),
+        constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee, extension),
         last_read=LastTicks(stored.tick, key.ticks),
     )
 
@@ -259,9 +259,14 @@ def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
 
 def _range_around(tick: int, spacing: int) -> tuple[int, int]:
     """Return the ends of the range around a tick, multiples of the spacing."""
-    limit = MAX_TICK - MAX_TICK % spacing
+    limit = _last_tick(spacing)
     low, high = (tick - REACH) // _GRID * _GRID, -((-tick - REACH) // _GRID) * _GRID
     return max(low // spacing * spacing, -limit), min(-(-high // spacing) * spacing, limit)
+
+
+def _last_tick(spacing: int) -> int:
+    """Return the greatest tick that can be initialised."""
+    return STARKNET_TICKS.max_tick // spacing * spacing
 
 
 def _call_points_call(core: str, extension: str) -> ContractCall:
