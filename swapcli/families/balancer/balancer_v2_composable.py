@@ -21,7 +21,14 @@ from swapcli.families.balancer.balancer_pool_token import (
     begin,
     finish,
 )
-from swapcli.families.balancer.balancer_stable_math import amount_out, balance_v2, invariant, read_amp, stable_curve
+from swapcli.families.balancer.balancer_stable_math import (
+    AMP_PRECISION,
+    MAX_AMP,
+    amount_out,
+    balance_v2,
+    invariant,
+    stable_curve,
+)
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.families.balancer.balancer_v2_vault import BALANCE_BITS
 from swapcli.families.fast_replace import fast_replace
@@ -190,7 +197,7 @@ def _read_pool_token(fields: StateFields, pool: BalancerV2Stable, own: int) -> P
         own,
         fields.integer("version", VERSIONS.start, VERSIONS.stop - 1),
         fields.uint("total_supply"),
-        read_amp(fields, "last_amp"),
+        fields.integer("last_amp", AMP_PRECISION, MAX_AMP),
         fields.uint("last_invariant", _INVARIANT_BITS),
         fields.uints("old_rates", count, _INVARIANT_BITS),
         fields.integer("protocol_swap_fee", 0, WAD),

@@ -83,7 +83,7 @@ class HooksConfig(NamedTuple):
 
 
 class VaultPool(NamedTuple):
-    """What the vault knows of a pool: its fee, the fields that `read_vault_v3_state` reads, and its hooks."""
+    """What the vault knows of a pool: its fee, the fields that all its pools have, and its hooks."""
 
     fee_ppm: int
     state: dict[str, object]
