@@ -31,7 +31,7 @@ class FurtherField(NamedTuple):
     """
 
     name: str
-    read: Callable[[StateFields, int], object]
+    read: Callable[[StateFields, int], Any]
     write: Callable[[Any], object] = str
 
 
@@ -60,6 +60,12 @@ def optional_integer(name: str, high: int) -> FurtherField:
 def texts(values: Sequence[int]) -> list[str] | None:
     """Return numbers as texts; None if there are none."""
     return [str(value) for value in values] or None
+
+
+def write_fields(record: object, table: FieldTable) -> dict[str, object]:
+    """Return the fields of a record as JSON values, without those that are not written."""
+    values = {name: write(getattr(record, name)) for name, _, write in table}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +122,10 @@ class BalancerPool(Pool):
     def state(self) -> dict[str, object]:
         """Return the fields that `from_state` reads, without those of default values."""
         state: dict[str, object] = {"reserves": texts(self.reserves), "rates": texts(self.rates)}
-        state |= write_swap_fee(self.swap_fee, self.fee_ppm) | self._write(self.vault_fields)
+        state |= write_swap_fee(self.swap_fee, self.fee_ppm) | write_fields(self, self.vault_fields)
         if self.changes_without_events:
             state["changes_without_events"] = True
-        return state | self._write(self.further_fields)
-
-    def _write(self, table: FieldTable) -> dict[str, object]:
-        values = {name: write(getattr(self, name)) for name, _, write in table}
-        return {name: value for name, value in values.items() if value is not None}
+        return state | write_fields(self, self.further_fields)
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
