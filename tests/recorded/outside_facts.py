@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.families import FAMILIES
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SWAP_SHAPES

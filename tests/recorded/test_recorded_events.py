@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.families.reading import contract_kinds
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.state.mined.swap_events import SWAP_SHAPES
 from tests.support import outside_ids
 

@@ -8,9 +8,9 @@ from typing import Final
 from swapcli.core.errors import InvalidPoolState
 from swapcli.families.ekubo.ekubo import WORD_BITS
 from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.pool_constants import EkuboConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     class_hash_call,

@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
+from swapcli.families.pool_constants import LastTicks
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks
 from swapcli.families.uniswap.tick_math import MAX_TICK
 
 REACH: Final = 6

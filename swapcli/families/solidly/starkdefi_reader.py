@@ -7,10 +7,10 @@ from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.families.pool_constants import FactoryConstants
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     join_u256,

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.model.pool import Pool
+from swapcli.families.pool_constants import TickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import TickConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     join_signed,

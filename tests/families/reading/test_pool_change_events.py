@@ -7,24 +7,17 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.families import FAMILIES
+from swapcli.families.balancer.rows import balancer_id_in_first_topic
+from swapcli.families.ekubo.rows import ekubo_key_in_data
+from swapcli.families.order_books.rows import clober_book_in_first_topic
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import (
-    KINDS,
-    ContractKind,
-    KeyOfEvent,
-    address_in_first_topic,
-    balancer_id_in_first_topic,
-    clober_book_in_first_topic,
-    contract_kinds,
-    ekubo_key_in_data,
-    first_topic,
-    key_of_emitter,
-    kinds_of_family,
-)
+from swapcli.families.reading.contract_kinds import KINDS, contract_kinds, kinds_of_family
 from swapcli.families.reading.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
+from swapcli.families.row import KeyOfEvent, address_in_first_topic, first_topic, key_of_emitter
 from tests.contracts.evm import compile_solidity, load_artifact
 from tests.support.outside_ids import keccak256, topic_of
 

@@ -11,13 +11,14 @@ from types import ModuleType
 import pytest
 
 from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.families.reading.calls import ContractCall
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.rpc.log_scan import scan_logs
@@ -155,7 +156,7 @@ def test_events_are_found_for_any_range_size(world: ContractFixture, node: RpcNo
     assert whole
     node.limits.log_blocks.value = 7
     assert [log for part in scan_logs(node, query) for log in part.logs] == whole
-    pairs = {place.address for place in places(world).values() if place.kind is ContractKind.UNISWAP_V2}
+    pairs = {place.address for place in places(world).values() if place.kind == ContractKind.UNISWAP_V2}
     narrowed = [log for part in scan_logs(node, query._replace(addresses=tuple(pairs))) for log in part.logs]
     assert narrowed == [log for log in whole if log.address in pairs]
 
