@@ -14,7 +14,10 @@ from swapcli.core.model.pool import Pool
 if TYPE_CHECKING:
     from swapcli.families.row import FamilyRow, KindRow
 
-PUBLIC = ("ekubo", "protocol_fees", "reading", "sampled", "solidly", "state_fields", "uniswap", "wrap")
+PUBLIC = (
+    "ekubo", "protocol_fees", "reading", "row", "sampled", "solidly", "state_fields",
+    "tick_math", "uniswap", "wrap",
+)  # fmt: skip
 
 _CLASSES: dict[str, tuple[str, str]] = {
     "constant_product": ("uniswap", "ConstantProduct"),

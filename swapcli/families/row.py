@@ -1,18 +1,162 @@
 """What the program knows about a pool family and a kind of contract, besides maths and readers: one row for each.
 
 The rows stand in the module `rows` of the folder, in `FAMILIES` and `KINDS` by name; `swapcli.families` finds them.
+Here is the form of a row, and the records and functions that rows of several folders share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
+from swapcli.core.encoding.abi import decode_words, encode_address, encode_int, encode_uint, invalid_field, to_address
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
-from swapcli.families.router_calls import RouterCall
+
+_FEE_BITS: Final = 24
+_INT16_LIMIT: Final = 1 << 15
+
+
+class PoolUse(NamedTuple):
+    """A pool as one entry of the router's list uses it. `protocol` is the network's, None where it has none."""
+
+    pool: Pool
+    token_in: str
+    token_out: str
+    protocol: ProtocolInfo | None
+
+
+class Fee(NamedTuple):
+    """`is_tier` says that the fee identifies a concentrated pool."""
+
+    ppm: int
+    is_tier: bool = False
+
+
+class TickSpacing(NamedTuple):
+    """The tick spacing that identifies a concentrated pool."""
+
+    spacing: int
+
+
+class PoolKey(NamedTuple):
+    """The key by which a pool manager finds a pool, as its ABI encodes it."""
+
+    encoded: bytes
+
+
+ExtraData = bytes | Fee | TickSpacing | PoolKey
+
+
+class RouterPoolKind(IntEnum):
+    """How this project's contract calls the pools of a protocol, in its table; it refuses those with the kind 0."""
+
+    WRAPPER = 1
+    PAIR = 2
+    CONCENTRATED = 3
+    SINGLETON = 4
+    """Uniswap V4."""
+    STABLESWAP = 5
+    BALANCER_V2 = 6
+    BALANCER_V3 = 7
+    CURVE_CRYPTO = 8
+    INFINITY = 9
+    FLUID = 10
+    VAULT = 11
+    """ERC-4626."""
+    PSM = 12
+    LIQUIDITY_BOOK = 13
+    BRIDGE = 14
+
+
+def no_data(use: PoolUse) -> ExtraData:
+    """Return nothing: the router needs no more than the pool's address, or cannot call it."""
+    del use
+    return b""
+
+
+class RouterCall(NamedTuple):
+    """How a router executes the pools of a family.
+
+    `kind` is how this project's contract calls them, None if it cannot; `kinds_by_contract` are the kinds of those
+    that are called in another way, by kind of contract. `extra_data` returns the data of one use.
+    """
+
+    kind: RouterPoolKind | None = None
+    extra_data: Callable[[PoolUse], ExtraData] = no_data
+    kinds_by_contract: Mapping[str, RouterPoolKind] = MappingProxyType({})
+
+    def kind_of(self, contracts: Iterable[str]) -> RouterPoolKind | None:
+        """Return how the contract calls the pools of a protocol with these contracts, None if it cannot."""
+        kinds = (self.kinds_by_contract[each] for each in contracts if each in self.kinds_by_contract)
+        return next(kinds, self.kind)
+
+
+V4_AS_SINGLETON: Final[Mapping[str, RouterPoolKind]] = {"uniswap_v4": RouterPoolKind.SINGLETON}
+"""Pools whose amounts are sampled, since hooks change them, are called like the others."""
+
+
+def coin_indices(use: PoolUse) -> ExtraData:
+    """Return the positions of the token sold and of the token bought, a byte each."""
+    tokens = use.pool.tokens
+    return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
+
+
+def is_first_sold(use: PoolUse) -> ExtraData:
+    """Return 1 if the first token is sold: one byte."""
+    return bytes((use.token_in == use.pool.tokens[0],))
+
+
+def fee_tier(use: PoolUse) -> ExtraData:
+    """Return the fee that identifies a concentrated pool."""
+    return fee_data(use.pool.fee_ppm)._replace(is_tier=True)
+
+
+def v4_pool_key(use: PoolUse) -> ExtraData:
+    """Return the key of a Uniswap V4 pool."""
+    traits = use.pool.api_extra_data()
+    return PoolKey(
+        bytes.fromhex(
+            encode_address(str(traits["token0"]), "token0")
+            + encode_address(str(traits["token1"]), "token1")
+            + encode_uint(int(traits["fee"]), _FEE_BITS, "fee")
+            + encode_int(int(traits["tickSpacing"]), 24, "tickSpacing")
+            + encode_address(str(traits["hooks"]), "hooks")
+        )
+    )
+
+
+def infinity_pool_key(use: PoolUse) -> PoolKey:
+    """Return the key of an Infinity pool, whose address is that of its pool manager."""
+    traits = use.pool.api_extra_data()
+    return PoolKey(
+        bytes.fromhex(
+            encode_address(str(traits["token0"]), "token0")
+            + encode_address(str(traits["token1"]), "token1")
+            + encode_address(str(traits["hooks"]), "hooks")
+            + encode_address(use.pool.address, "poolManager")
+            + encode_uint(int(traits["fee"]), _FEE_BITS, "fee")
+            + encode_uint(int(str(traits["parameters"]), 16), 256, "parameters")
+        )
+    )
+
+
+def fee_data(fee_ppm: int) -> Fee:
+    """Return a fee as data. Raises `InvalidInput` if it does not fit its bits."""
+    if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
+        raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
+    return Fee(fee_ppm)
+
+
+def tick_spacing_data(spacing: int) -> TickSpacing:
+    """Return a tick spacing as data. Raises `InvalidInput` if it does not fit its bits."""
+    if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
+        raise invalid_field("tickSpacing", f"{spacing} does not fit int16")
+    return TickSpacing(spacing)
 
 
 class Event(Protocol):
@@ -33,6 +177,43 @@ class PoolConstants(Protocol):
     """
 
     def _asdict(self) -> dict[str, Any]: ...
+
+
+class TickConstants(NamedTuple):
+    """Of a concentrated pool with a contract of its own."""
+
+    tick_spacing: int = 0
+
+
+class InfinityConstants(NamedTuple):
+    """The key of a PancakeSwap Infinity pool, besides its tokens and a constant fee, and its id.
+
+    A pool that trades the native token lists it in its wrapped form. `parameters` has the tick spacing, or the step of
+    the bins.
+    """
+
+    pool_id: str = ""
+    parameters: int = 0
+    hooks: str = ZERO_ADDRESS
+    is_native: bool = False
+    has_dynamic_fee: bool = False
+
+    @property
+    def step(self) -> int:
+        """The tick spacing or the bin step."""
+        from swapcli.families.infinity_key import step_in
+
+        return step_in(self.parameters)
+
+
+class FactoryConstants(NamedTuple):
+    """Of a pair whose fee its factory knows.
+
+    `likely_factory` is the only one that the network names for the protocol.
+    """
+
+    factory: str = ""
+    likely_factory: str = ""
 
 
 class KeyOfEvent(NamedTuple):
@@ -79,7 +260,40 @@ class SwapAmounts(NamedTuple):
 
 
 SwapDecoder = Callable[[Event], SwapAmounts]
-"""Returns the amounts of the event of a swap. Raises `InvalidUpstreamResponse` or `IndexError` for another event."""
+"""Returns the amounts of the event of a swap. Raises `InvalidInput` or `IndexError` for another event."""
+
+
+def read_words(log: Event, count: int, name: str = "Swap") -> tuple[int, ...]:
+    """Return the first words of the data. Raises `InvalidInput` if they are fewer."""
+    return decode_words(log.data, count, name, invalid_field)
+
+
+def read_address(word: int, name: str = "Swap") -> str:
+    """Return the address in a word. Raises `InvalidInput` if it is longer."""
+    return to_address(word, name)
+
+
+def two_sided(in0: int, in1: int, out0: int, out1: int) -> SwapAmounts:
+    """Return the amounts of inputs and outputs of both tokens."""
+    forward = in0 > 0
+    is_plain = bool(in0) != bool(in1) and bool(out0) != bool(out1) and bool(in0) == bool(out1)
+    problem = "" if is_plain else "it moves a token both ways, as a flash swap does"
+    return SwapAmounts(
+        *((0, 1, in0, out1) if forward else (1, 0, in1, out0)),
+        problem=problem,
+    )
+
+
+def of_signs(amount0: int, amount1: int) -> SwapAmounts:
+    """Return the amounts from the pool's view: what it receives is positive."""
+    return two_sided(max(amount0, 0), max(amount1, 0), max(-amount0, 0), max(-amount1, 0))._replace(
+        problem="" if amount0 * amount1 < 0 else "it pays nothing for what it takes, or takes nothing"
+    )
+
+
+def addresses_in_topics(log: Event, first: int) -> tuple[str, str]:
+    """Return the tokens sold and bought from two topics. Raises `IndexError` if the event has fewer."""
+    return read_address(int(log.topics[first], 16)), read_address(int(log.topics[first + 1], 16))
 
 
 class FamilyRow(NamedTuple):

@@ -13,7 +13,7 @@ from statistics import mean
 
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, RouterSwapParam
-from swapcli.families.router_calls import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.contracts.evm import DEPLOYER

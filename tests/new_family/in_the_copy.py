@@ -21,7 +21,7 @@ from swapcli.faces.cli.app import run
 from swapcli.families import FAMILIES, family, family_row
 from swapcli.families.reading.contract_kinds import contract_kinds
 from swapcli.families.reading.pool_readers import ref_of_pool
-from swapcli.families.router_calls import PoolUse
+from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
 from tests.support.differential import ContractPool, compare_swaps, read_pool

@@ -39,8 +39,6 @@ KNOWN: Final = {
     "payload/verdict/price_references.py": {"concentrated"},
     # Events that hold the state that follows, and the rounding of an exact output.
     "state/mined/swap_verification.py": {"Concentrated", "weighted"},
-    # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
-    "families/reading/pool_ref.py": {"Concentrated", "ConstantProduct"},
     # A pair's fee may change without an event.
     "state/sync/refresh_pools.py": {"ConstantProduct", "SolidlyStable"},
     # Samples are of one block, so that a snapshot takes them again.

@@ -16,9 +16,9 @@ from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_stable_math import read_amp, stable_curve
 from swapcli.families.balancer.balancer_v3 import read_vault_v3_state
 from swapcli.families.balancer.balancer_v3_stable import BalancerV3Stable
-from swapcli.families.balancer.surge_curve import SurgeCurve
 from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.state_fields import StateFields
+from swapcli.families.surge_curve import SurgeCurve
 from swapcli.families.token_positions import token_indices
 
 _MAX_FEE: Final = 999_999 * 10**12

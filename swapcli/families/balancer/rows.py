@@ -7,9 +7,21 @@ from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
-from swapcli.families.router_calls import ExtraData, PoolUse, RouterCall, RouterPoolKind
-from swapcli.families.row import FamilyRow, KeyOfEvent, KindRow, address_in_first_topic, key_of_emitter
-from swapcli.families.swap_amounts import by_address_in_vault
+from swapcli.families.row import (
+    Event,
+    ExtraData,
+    FamilyRow,
+    KeyOfEvent,
+    KindRow,
+    PoolUse,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    address_in_first_topic,
+    addresses_in_topics,
+    key_of_emitter,
+    read_words,
+)
 
 
 class BalancerV2Constants(NamedTuple):
@@ -36,6 +48,13 @@ def _shares(use: PoolUse) -> ExtraData:
     shares = dict(zip(tokens, own, strict=True)) if isinstance(own, list) else {}
     used = (ZERO_ADDRESS if shares[token] == token else shares[token] for token in (use.token_in, use.token_out))
     return b"".join(bytes.fromhex(address[2:]) for address in used)
+
+
+def _by_address(log: Event) -> SwapAmounts:
+    """Read the tokens from the topics after the pool's."""
+    sold, bought = addresses_in_topics(log, 2)
+    amount_in, amount_out = read_words(log, 2)
+    return SwapAmounts(sold, bought, amount_in, amount_out)
 
 
 _V2: Final = RouterCall(RouterPoolKind.BALANCER_V2)
@@ -100,7 +119,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
                 key_of_emitter,
             ),
         },
-        {_V2_SWAP: by_address_in_vault},
+        {_V2_SWAP: _by_address},
         roles=("vault",),
         created=("PoolRegistered(bytes32,address,uint8)",),
         is_in_vault=True,
@@ -135,7 +154,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             "AmpUpdateStarted(uint256,uint256,uint256,uint256)": key_of_emitter,
             "AmpUpdateStopped(uint256)": key_of_emitter,
         },
-        {_V3_SWAP: by_address_in_vault},
+        {_V3_SWAP: _by_address},
         roles=("vault",),
         created=(_REGISTERED_IN_V3,),
         is_in_vault=True,

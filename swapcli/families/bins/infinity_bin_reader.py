@@ -15,7 +15,6 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
 from swapcli.families.bins.bin_math import MAX_ID
 from swapcli.families.bins.infinity_bin import InfinityBin
-from swapcli.families.pool_constants import InfinityConstants, LastBins
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
@@ -35,7 +34,8 @@ from swapcli.families.reading.manager_storage import (
     require_unpaused,
     slot_of_id,
 )
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastBins, PoolRef
+from swapcli.families.row import InfinityConstants
 
 REACH: Final = 4
 """Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times

@@ -11,14 +11,13 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.bins.bin_math import MAX_ID
 from swapcli.families.bins.liquidity_book import LiquidityBook
 from swapcli.families.bins.volatility_fee import FeeParameters, Volatility, fee_parameters_state
-from swapcli.families.pool_constants import LastBins
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastBins, PoolRef
 
 REACH: Final = 50
 """Bins to either side of the active one that are read. A swap that would leave them is refused as if the pool had no

@@ -6,18 +6,25 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
-from swapcli.families.pool_constants import InfinityConstants
-from swapcli.families.router_calls import (
+from swapcli.families.row import (
+    Event,
     ExtraData,
+    FamilyRow,
+    InfinityConstants,
+    KindRow,
     PoolKey,
     PoolUse,
     RouterCall,
     RouterPoolKind,
+    SwapAmounts,
+    first_topic,
     infinity_pool_key,
     is_first_sold,
+    key_of_emitter,
+    of_signs,
+    read_words,
+    two_sided,
 )
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, first_topic, key_of_emitter
-from swapcli.families.swap_amounts import of_signs, read_words, two_sided
 
 
 def _infinity_data(use: PoolUse) -> ExtraData:

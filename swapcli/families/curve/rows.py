@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.families.router_calls import ExtraData, PoolUse, RouterCall, RouterPoolKind, coin_indices
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, key_of_emitter
-from swapcli.families.swap_amounts import by_number
+from swapcli.families.row import (
+    Event,
+    ExtraData,
+    FamilyRow,
+    KindRow,
+    PoolUse,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    coin_indices,
+    key_of_emitter,
+    read_words,
+)
 
 
 class MetapoolConstants(NamedTuple):
@@ -23,6 +33,12 @@ class CryptoSwapConstants(NamedTuple):
     version: str = ""
 
 
+def _by_number(log: Event) -> SwapAmounts:
+    """Read the positions of the tokens, each followed by its amount."""
+    sold, amount_in, bought, amount_out = read_words(log, 4, "TokenExchange")
+    return SwapAmounts(sold, bought, amount_in, amount_out)
+
+
 def _meta_coins(use: PoolUse) -> ExtraData:
     """Return the indices of `exchange`, or those of `exchange_underlying`, which leaves out the liquidity token."""
     i, j = (use.pool.tokens.index(token) for token in (use.token_in, use.token_out))
@@ -34,7 +50,7 @@ def _by_underlying_number(log: Event) -> SwapAmounts:
 
     The pool has the liquidity token between them.
     """
-    amounts = by_number(log)
+    amounts = _by_number(log)
     sold, bought = (int(number) + (int(number) > 0) for number in (amounts.sold, amounts.bought))
     return amounts._replace(sold=sold, bought=bought)
 
@@ -62,7 +78,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "stableswap": KindRow(
         ("stableswap", "curve_meta"),
         swaps={
-            "TokenExchange(address,int128,uint256,int128,uint256)": by_number,
+            "TokenExchange(address,int128,uint256,int128,uint256)": _by_number,
             "TokenExchangeUnderlying(address,int128,uint256,int128,uint256)": _by_underlying_number,
         },
         list_functions=_LISTS,
@@ -90,7 +106,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             ),
             key_of_emitter,
         ),
-        {_CRYPTO_EXCHANGE: by_number},
+        {_CRYPTO_EXCHANGE: _by_number},
         list_functions=_LISTS,
         constants=CryptoSwapConstants,
     ),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts
-from swapcli.families.swap_amounts import read_address, read_words
+from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, read_address, read_words
 
 
 def _by_tokens_in_data(log: Event) -> SwapAmounts:

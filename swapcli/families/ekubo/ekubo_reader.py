@@ -29,13 +29,12 @@ from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.ekubo.twamm_reader import TWAMM_EXTENSION, read_twamm
-from swapcli.families.pool_constants import LastTicks
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import join_signed, read_felts, starknet_call, to_starknet_address
 from swapcli.families.reading.tick_bitmap import close_between
 

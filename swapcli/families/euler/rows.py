@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from swapcli.families.router_calls import RouterCall, RouterPoolKind, v4_pool_key
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts
-from swapcli.families.swap_amounts import read_words, two_sided
+from swapcli.families.row import (
+    Event,
+    FamilyRow,
+    KindRow,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    read_words,
+    two_sided,
+    v4_pool_key,
+)
 
 
 def _without_fees(log: Event) -> SwapAmounts:

@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.model.network import Kind
-from swapcli.families.router_calls import ExtraData, PoolUse, RouterCall, RouterPoolKind, is_first_sold
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts
-from swapcli.families.swap_amounts import addresses_in_topics, read_words
+from swapcli.families.row import (
+    Event,
+    ExtraData,
+    FamilyRow,
+    KindRow,
+    PoolUse,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    addresses_in_topics,
+    is_first_sold,
+    read_words,
+)
 
 
 def _are_shares_sold(use: PoolUse) -> ExtraData:

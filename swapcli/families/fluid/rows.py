@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.families.router_calls import RouterCall, RouterPoolKind, is_first_sold
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts
-from swapcli.families.swap_amounts import read_words
+from swapcli.families.row import (
+    Event,
+    FamilyRow,
+    KindRow,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    is_first_sold,
+    read_words,
+)
 
 
 class FluidConstants(NamedTuple):

@@ -12,7 +12,6 @@ from typing import Final
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.model.pool import Pool
 from swapcli.families.iziswap.iziswap import IziSwap
-from swapcli.families.pool_constants import LastTicks, TickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -26,8 +25,9 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import REACH, PriceState, close_liquidity, initialized_ticks, words_around
+from swapcli.families.row import TickConstants
 
 _STATE: Final = "state()"
 """Price, point, three numbers of the oracle, the lock, liquidity, and that of X."""

@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
-from swapcli.families.pool_constants import TickConstants
-from swapcli.families.router_calls import RouterCall, fee_tier
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, key_of_emitter
-from swapcli.families.swap_amounts import read_words
+from swapcli.families.row import (
+    Event,
+    FamilyRow,
+    KindRow,
+    RouterCall,
+    SwapAmounts,
+    TickConstants,
+    fee_tier,
+    key_of_emitter,
+    read_words,
+)
 
 
 def _by_point(log: Event) -> SwapAmounts:

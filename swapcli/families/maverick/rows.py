@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, key_of_emitter
-from swapcli.families.swap_amounts import read_words
+from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, key_of_emitter, read_words
 
 
 class MaverickConstants(NamedTuple):

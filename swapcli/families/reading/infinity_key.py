@@ -8,7 +8,6 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.pool_addresses import infinity_pool_id
 from swapcli.families.infinity_key import check_infinity_hooks
-from swapcli.families.pool_constants import InfinityConstants
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
 from swapcli.families.reading.calls import Log
@@ -16,6 +15,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import read_currencies
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import InfinityConstants
 
 PAUSED_SLOT: Final = 1
 """The storage slot of the flag that stops all swaps of a pool manager."""

@@ -10,16 +10,29 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families import family_row
-from swapcli.families.pool_constants import FactoryConstants, LastBins, LastTicks
 from swapcli.families.reading.contract_kinds import KINDS, contract_kinds, kinds_of_family
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.row import PoolConstants
+from swapcli.families.row import FactoryConstants, PoolConstants
 
 _QUOTER_ROLES: Final = ("quoter_v2", "quoter")
 LENS: Final = "lens"
 """The role of a contract that reads the pools of another."""
 
 C = TypeVar("C", bound=PoolConstants)
+
+
+class LastTicks(NamedTuple):
+    """The tick of the last read, and the initialised ticks around it."""
+
+    tick: int
+    initialized: tuple[int, ...] = ()
+
+
+class LastBins(NamedTuple):
+    """The active bin of the last read, and the bins with liquidity around it."""
+
+    active_id: int
+    ids: tuple[int, ...] = ()
 
 
 class PoolRef(NamedTuple):

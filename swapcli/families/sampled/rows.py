@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.records import NamedTuple
-from swapcli.families.router_calls import V4_AS_SINGLETON, ExtraData, PoolUse, RouterCall, v4_pool_key
-from swapcli.families.row import FamilyRow, KindRow
+from swapcli.families.row import V4_AS_SINGLETON, ExtraData, FamilyRow, KindRow, PoolUse, RouterCall, v4_pool_key
 
 
 class SampledConstants(NamedTuple):

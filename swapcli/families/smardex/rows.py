@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
-from swapcli.families.pool_constants import FactoryConstants
-from swapcli.families.row import PAIR_LISTS, Event, FamilyRow, KindRow, SwapAmounts, key_of_emitter
-from swapcli.families.swap_amounts import of_signs, read_words
+from swapcli.families.row import (
+    PAIR_LISTS,
+    Event,
+    FactoryConstants,
+    FamilyRow,
+    KindRow,
+    SwapAmounts,
+    key_of_emitter,
+    of_signs,
+    read_words,
+)
 
 
 def _two_signed(log: Event) -> SwapAmounts:

@@ -9,7 +9,6 @@ from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.families.pool_constants import FactoryConstants
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
@@ -17,6 +16,7 @@ from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import FactoryConstants
 from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 
 _RESERVES: Final = "getReserves()"

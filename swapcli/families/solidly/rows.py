@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from swapcli.families.pool_constants import FactoryConstants
-from swapcli.families.router_calls import RouterCall, RouterPoolKind
-from swapcli.families.row import PAIR_LISTS, FamilyRow, KindRow, address_in_first_topic, key_of_emitter
-from swapcli.families.swap_amounts import pair
-from swapcli.families.uniswap.rows import STARKNET_PAIR, kind_of_pairs, pair_data
+from swapcli.families.row import (
+    PAIR_LISTS,
+    FactoryConstants,
+    FamilyRow,
+    KindRow,
+    RouterCall,
+    RouterPoolKind,
+    address_in_first_topic,
+    key_of_emitter,
+)
+from swapcli.families.uniswap.rows import STARKNET_PAIR, kind_of_pairs, pair_data, swap_in_pair
 
 _PAIRS: Final = ("constant_product", "solidly_stable")
 
@@ -26,14 +32,14 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "solidly": KindRow(
         _PAIRS,
         {"Sync(uint256,uint256)": key_of_emitter, "SetCustomFee(address,uint256)": address_in_first_topic},
-        {"Swap(address,address,uint256,uint256,uint256,uint256)": pair},
+        {"Swap(address,address,uint256,uint256,uint256,uint256)": swap_in_pair},
         list_functions=PAIR_LISTS,
         constants=FactoryConstants,
     ),
     "solidly_v1": KindRow(
         _PAIRS,
         {"Sync(uint256,uint256)": key_of_emitter},
-        {"Swap(address,uint256,uint256,uint256,uint256,address)": pair},
+        {"Swap(address,uint256,uint256,uint256,uint256,address)": swap_in_pair},
         list_functions=PAIR_LISTS,
         constants=FactoryConstants,
     ),

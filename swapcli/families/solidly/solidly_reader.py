@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import partial
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.pool_constants import FactoryConstants
 from swapcli.families.reading.build_pool import PAUSED, build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct

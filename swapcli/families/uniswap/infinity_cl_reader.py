@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.pool_constants import InfinityConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
@@ -19,6 +18,7 @@ from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import ConcentratedInManager
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import read_near_last
+from swapcli.families.row import InfinityConstants
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of
 

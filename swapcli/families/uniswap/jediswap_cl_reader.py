@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.pool_constants import TickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
@@ -26,7 +25,8 @@ from swapcli.families.reading.starknet_calls import (
     to_starknet_address,
 )
 from swapcli.families.reading.tick_bitmap import close_between
-from swapcli.families.uniswap.tick_math import MAX_TICK
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import MAX_TICK
 from swapcli.families.uniswap.uniswap_v3_reader import complete_ref
 
 __all__ = ["complete_ref", "load", "read_created"]

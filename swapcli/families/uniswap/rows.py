@@ -5,31 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from swapcli.core.encoding.abi import to_signed
 from swapcli.core.model.network import Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.records import NamedTuple
-from swapcli.families.pool_constants import InfinityConstants, TickConstants
-from swapcli.families.router_calls import (
+from swapcli.families.row import (
+    PAIR_LISTS,
     V4_AS_SINGLETON,
+    Event,
     ExtraData,
+    FamilyRow,
+    InfinityConstants,
+    KindRow,
     PoolUse,
     RouterCall,
     RouterPoolKind,
+    SwapAmounts,
+    TickConstants,
+    address_in_first_topic,
     fee_data,
+    first_topic,
     infinity_pool_key,
+    key_of_emitter,
+    of_signs,
+    read_words,
     tick_spacing_data,
+    two_sided,
     v4_pool_key,
 )
-from swapcli.families.row import (
-    PAIR_LISTS,
-    FamilyRow,
-    KindRow,
-    address_in_first_topic,
-    first_topic,
-    key_of_emitter,
-)
-from swapcli.families.swap_amounts import concentrated, concentrated_in_manager, pair
 
 
 class AlgebraConstants(NamedTuple):
@@ -77,6 +81,31 @@ def kind_of_pairs(protocol: ProtocolInfo, network: Network) -> str:
 def pair_data(use: PoolUse) -> ExtraData:
     """Return the fee of a pair, which does not expose it; nothing where the pair computes the output itself."""
     return b"" if use.pool.computes_output else fee_data(use.pool.fee_ppm)
+
+
+def swap_in_pair(log: Event) -> SwapAmounts:
+    """Read inputs and outputs of both tokens; a flash swap has more than one of each."""
+    in0, in1, out0, out1 = read_words(log, 4)
+    return two_sided(in0, in1, out0, out1)
+
+
+def _swap(log: Event) -> SwapAmounts:
+    """Read the amounts from the pool's view: what it receives is positive."""
+    return _signed(log, 5)
+
+
+def _swap_in_manager(log: Event) -> SwapAmounts:
+    """Read the amounts from the swapper's view, and the whole fee."""
+    amounts = _signed(log, 6, view=-1)
+    return amounts._replace(fee_ppm=read_words(log, 6)[5])
+
+
+def _signed(log: Event, count: int, view: int = 1) -> SwapAmounts:
+    words = read_words(log, count)
+    amount0, amount1, tick = view * to_signed(words[0]), view * to_signed(words[1]), to_signed(words[4])
+    return of_signs(amount0, amount1)._replace(
+        state_after={"sqrt_price_x96": words[2], "liquidity": words[3], "tick": tick}
+    )
 
 
 def _kind_of_pair(pool: Pool) -> str:
@@ -186,21 +215,21 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "uniswap_v2": KindRow(
         ("constant_product",),
         {"Sync(uint112,uint112)": key_of_emitter},
-        {_SWAP_IN_PAIR: pair},
+        {_SWAP_IN_PAIR: swap_in_pair},
         list_functions=PAIR_LISTS,
         has_constant_fee=True,
     ),
     "solidly_v3": KindRow(
         ("concentrated",),
         {**_TICK_EVENTS, "SetFee(uint24,uint24)": key_of_emitter},
-        {_SWAP: concentrated},
+        {_SWAP: _swap},
         created=(_POOL_CREATED,),
         constants=TickConstants,
     ),
     "uniswap_v3": KindRow(
         ("concentrated",),
         {**_TICK_EVENTS, _PANCAKE_SWAP: key_of_emitter, "CustomFeeSet(address,uint24)": address_in_first_topic},
-        {_SWAP: concentrated, _PANCAKE_SWAP: concentrated},
+        {_SWAP: _swap, _PANCAKE_SWAP: _swap},
         created=(_POOL_CREATED, _SLIPSTREAM_POOL_CREATED),
         constants=TickConstants,
     ),
@@ -212,7 +241,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             # Of pools without a dynamic fee.
             "Mint(address,address,uint256,int24,int24,uint128,uint256,uint256)": key_of_emitter,
         },
-        {_SWAP: concentrated},
+        {_SWAP: _swap},
         created=(_POOL_CREATED, _SLIPSTREAM_POOL_CREATED),
         constants=TickConstants,
     ),
@@ -228,7 +257,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             "Plugin(address)": key_of_emitter,
             "PluginConfig(uint8)": key_of_emitter,
         },
-        {_SWAP: concentrated, _ALGEBRA_SWAP: concentrated},
+        {_SWAP: _swap, _ALGEBRA_SWAP: _swap},
         created=("Pool(address,address,address)", "CustomPool(address,address,address,address)"),
         reader="algebra",
         constants=AlgebraConstants,
@@ -241,7 +270,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)": first_topic,
             "ProtocolFeeUpdated(bytes32,uint24)": first_topic,
         },
-        {_V4_SWAP: concentrated_in_manager},
+        {_V4_SWAP: _swap_in_manager},
         roles=("pool_manager",),
         created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
         is_keyed_by_id=True,
@@ -256,7 +285,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
             "ProtocolFeeUpdated(bytes32,uint24)": first_topic,
             "DynamicLPFeeUpdated(bytes32,uint24)": first_topic,
         },
-        {_INFINITY_SWAP: concentrated_in_manager},
+        {_INFINITY_SWAP: _swap_in_manager},
         roles=("cl_pool_manager",),
         created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint160,int24)",),
         is_keyed_by_id=True,
@@ -274,7 +303,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "ring_pair": KindRow(
         ("ring_pair",),
-        swaps={_SWAP_IN_PAIR: pair},
+        swaps={_SWAP_IN_PAIR: swap_in_pair},
         list_functions=PAIR_LISTS,
         has_constant_fee=True,
         constants=RingConstants,

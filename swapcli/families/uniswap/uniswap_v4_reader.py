@@ -15,7 +15,6 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.hook_rules import hook_rule_text, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
-from swapcli.families.pool_constants import LastTicks
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
@@ -23,7 +22,7 @@ from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import ConcentratedInManager, read_currencies
-from swapcli.families.reading.pool_ref import PoolRef, network_quoter
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, network_quoter
 from swapcli.families.reading.tick_bitmap import read_near_last
 from swapcli.families.sampled import sampled_reader as sampled
 from swapcli.families.sampled.rows import SampledConstants

@@ -56,7 +56,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.families import family_row
-from swapcli.families.router_calls import Fee, PoolKey, PoolUse, TickSpacing
+from swapcli.families.row import Fee, PoolKey, PoolUse, TickSpacing
 
 _FEE_BYTES: Final = 3
 

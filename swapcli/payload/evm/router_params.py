@@ -13,7 +13,7 @@ from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.families import family_row
-from swapcli.families.router_calls import PoolUse
+from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
 from swapcli.payload.evm.integrator import encode_integrator_data
 

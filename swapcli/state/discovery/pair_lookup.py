@@ -22,7 +22,6 @@ from swapcli.core.networks.pool_addresses import v4_pool_id
 from swapcli.core.records import NamedTuple
 from swapcli.families.ekubo import ekubo_evm_reader as ekubo_evm
 from swapcli.families.ekubo import ekubo_reader as ekubo
-from swapcli.families.pool_constants import LastTicks
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -31,7 +30,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
 from swapcli.families.reading.pool_readers import pool_reader
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import class_hash_call, read_felts
 from swapcli.families.uniswap import jediswap_cl_reader as jediswap_cl
 from swapcli.families.uniswap.rows import V4Constants

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.errors import InvalidInput
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS, topic_of
@@ -59,7 +59,7 @@ def _decode_all(logs: Iterable[Log]) -> Iterator[SwapEvent]:
         for shape in SWAP_SHAPES.get(log.topics[0], ()) if log.topics else ():
             try:
                 amounts, key = shape.decode(log), shape.key_of(log)
-            except (InvalidUpstreamResponse, IndexError):
+            except (InvalidInput, IndexError):
                 continue
             yield SwapEvent(key, shape.kinds, log.address, log.log_index, log.log_index, amounts)
             break

@@ -16,14 +16,14 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.iziswap.iziswap import IziSwap, make_marks
 from swapcli.families.iziswap.iziswap_reader import complete_ref, load, read_constants, read_created
-from swapcli.families.pool_constants import TickConstants
 from swapcli.families.reading.call_encoding import SELECTORS, encode_call
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import REACH
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps

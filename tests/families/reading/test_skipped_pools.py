@@ -9,14 +9,13 @@ from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.curve.stableswap import StableSwap
-from swapcli.families.pool_constants import FactoryConstants
 from swapcli.families.reading.call_encoding import SELECTORS
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.row import PoolConstants
+from swapcli.families.row import FactoryConstants, PoolConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.rows import V4Constants
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 from tests.families.real_pools import ContractFixture, UniswapV4

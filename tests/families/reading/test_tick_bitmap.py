@@ -18,7 +18,7 @@ from swapcli.families.reading.tick_bitmap import (
     initialized_ticks,
     words_around,
 )
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 

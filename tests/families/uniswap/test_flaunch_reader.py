@@ -12,10 +12,10 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap
 from swapcli.families.uniswap.rows import V4Constants
-from swapcli.families.uniswap.tick_math import Q96
 from swapcli.families.uniswap.uniswap_v4_reader import load
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of

@@ -24,9 +24,9 @@ from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.rows import V4Constants
-from swapcli.families.uniswap.tick_math import Q96
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load, read_created
 from swapcli.state.rpc.node import BlockId, block_number

@@ -19,7 +19,7 @@ from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.families.balancer.weighted import Weighted
 from swapcli.families.curve.cryptoswap import CryptoSwap
 from swapcli.families.curve.stableswap import StableSwap
-from swapcli.families.router_calls import PoolUse
+from swapcli.families.row import PoolUse
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.payload.evm.extra_data import encode_extra_data

@@ -15,13 +15,13 @@ from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.pool_constants import FactoryConstants, LastTicks, TickConstants
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
-from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, with_decimals
+from swapcli.families.row import FactoryConstants, TickConstants
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.discovery.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (

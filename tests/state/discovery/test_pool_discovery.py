@@ -13,17 +13,17 @@ from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer.rows import BalancerV2Constants
-from swapcli.families.pool_constants import LastTicks, TickConstants
 from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
-from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, with_decimals
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.rows import AlgebraConstants, V4Constants
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,

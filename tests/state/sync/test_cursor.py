@@ -18,10 +18,9 @@ from swapcli.families.balancer.rows import BalancerV2Constants, BalancerV3Consta
 from swapcli.families.curve.rows import MetapoolConstants
 from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.fluid.rows import FluidConstants
-from swapcli.families.pool_constants import FactoryConstants, InfinityConstants, LastBins, LastTicks, TickConstants
 from swapcli.families.reading.contract_kinds import KINDS
-from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.row import PoolConstants
+from swapcli.families.reading.pool_ref import LastBins, LastTicks, PoolRef
+from swapcli.families.row import FactoryConstants, InfinityConstants, PoolConstants, TickConstants
 from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.store import SkippedEntry, Store

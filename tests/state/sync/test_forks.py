@@ -23,9 +23,9 @@ from swapcli.core.model.token import Token
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.rows import AlgebraConstants
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.multicall import MulticallReader

@@ -20,7 +20,7 @@ from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
 from swapcli.families import FAMILIES, family_row
-from swapcli.families.router_calls import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 
 PROTOCOL_IDS: Final = 128
 """The contract's table has room for the ids below."""

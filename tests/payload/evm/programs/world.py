@@ -20,7 +20,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.core.networks.permit2 import PERMIT2
-from swapcli.families.router_calls import PoolUse
+from swapcli.families.row import PoolUse
 from swapcli.payload.evm import encode_call
 from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.chain.anvil import AnvilChain, running_anvil

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.families.router_calls import PoolUse
+from swapcli.families.row import PoolUse
 from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS
 from tests.contracts.evm import RevertedError
