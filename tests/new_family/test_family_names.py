@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from swapcli.faces.cli.help_topics import topic_text
 from swapcli.families import FAMILIES, family
 from tests.new_family.test_new_family import PACKAGE, ROWS
 
@@ -81,6 +82,6 @@ def test_families_are_named_in_the_tables_only() -> None:
 
 
 def test_each_family_has_a_line_in_the_topic() -> None:
-    topic = (PACKAGE / "faces/cli/topics/pools.txt").read_text().splitlines()
+    topic = topic_text("pools").splitlines()
     described = {line.split()[0] for line in topic if line.startswith("  ") and line.strip()}
     assert set(FAMILIES) <= described

@@ -36,7 +36,7 @@ FAMILIES: Final[Mapping[str, FamilyRow]] = {
         (
             *("version", "reserves", "equilibrium", "min_reserves", "prices", "concentrations", "fees", "debts"),
             *("deposit_capacity", "min_deposits", "output_limits", "secured_outputs", "manager_balances"),
-            *("pool_manager", "v4_fee_ppm", "vaults"),
+            *("pool_manager", "v4_fee_ppm", "\nvaults"),
         ),
         # The pool is the hook of a Uniswap V4 pool.
         RouterCall(RouterPoolKind.SINGLETON, v4_pool_key),
