@@ -17,8 +17,7 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastBins
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastBins, PoolRef
 
 REACH: Final = 50
 """Bins to either side of the active one that are read. A swap that would leave them is refused as if the pool had no

@@ -9,6 +9,7 @@ from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.families.maverick.maverick_v2 import ALL_KINDS, MaverickV2, fee_ppm_of
+from swapcli.families.maverick.rows import MaverickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -23,8 +24,7 @@ from swapcli.families.reading.call_encoding import read_list as read_word_list
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks, MaverickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 
 REACH: Final = 2_000
 """Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""

@@ -11,12 +11,12 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import clober_book_id
 from swapcli.families.order_books.clober_tick_math import MAX_TICK
 from swapcli.families.order_books.clober_v2 import NATIVE_TOKENS, CloberV2, FeePolicy
+from swapcli.families.order_books.rows import CloberConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_pairs, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import CloberConstants
 from swapcli.families.reading.pool_ref import PoolRef
 
 REACH: Final = 64

@@ -10,12 +10,12 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.families.order_books.kuru import NATIVE_TOKENS, PPM_PER_BPS, Kuru, VaultOrders
+from swapcli.families.order_books.rows import KuruConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import KuruConstants
 from swapcli.families.reading.pool_ref import PoolRef
 
 REACH: Final = 64

@@ -14,9 +14,9 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import RingConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.ring_pair import RingPair
+from swapcli.families.uniswap.rows import RingConstants
 from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 
 _RESERVES: Final = "getReserves()"

@@ -23,9 +23,9 @@ from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import LastTicks, TickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import PriceState, read_near_last
+from swapcli.families.row import TickConstants
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 

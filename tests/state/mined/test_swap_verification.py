@@ -16,11 +16,11 @@ from jsonschema_rs import Draft202012Validator
 
 from swapcli.core.errors import InvalidInput, UpstreamRejected
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.evm import build_transactions

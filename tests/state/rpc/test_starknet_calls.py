@@ -16,12 +16,13 @@ import pytest
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.ekubo.ekubo import Ekubo, fee_ppm_of
-from swapcli.families.reading import pool_reader
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
-from swapcli.families.reading.pool_constants import EkuboConstants
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import class_hash_call, join_signed, join_u256, read_felts
 from swapcli.payload.starknet import deserialise_call
