@@ -18,7 +18,7 @@ from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.reading.views import read_addresses
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
 from swapcli.state.rpc.multicall import MulticallReader
@@ -147,6 +147,5 @@ def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> B
     return (yield from pool_reader(fitting[0].kind).read_constants(fitting[0], event.key))
 
 
-def _read_pair(pool: str) -> BatchRead[tuple[str, str]]:
-    answers = yield [call._replace(may_revert=True) for call in token_calls(pool)]
-    return read_tokens(answers)
+def _read_pair(pool: str) -> BatchRead[tuple[str, ...]]:
+    return (yield from read_addresses(pool, may_revert=True))
