@@ -41,14 +41,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 def _load(ref: PoolRef) -> BatchRead[Pool]:
     pair = ref.address
     state = yield from read_views(
-        [
-            view("active_id", pair, _ACTIVE_ID),
-            view("bin_step", pair, "getBinStep()"),
-            view("fees", pair, "getStaticFeeParameters()", decode=words(len(FeeParameters._fields))),
-            view("variable", pair, "getVariableFeeParameters()", decode=words(len(Volatility._fields))),
-            optional_view("hooks", pair, _HOOKS),
-            time_view("on which the fee depends"),
-        ]
+        view("active_id", pair, _ACTIVE_ID),
+        view("bin_step", pair, "getBinStep()"),
+        view("fees", pair, "getStaticFeeParameters()", decode=words(len(FeeParameters._fields))),
+        view("variable", pair, "getVariableFeeParameters()", decode=words(len(Volatility._fields))),
+        optional_view("hooks", pair, _HOOKS),
+        time_view("on which the fee depends"),
     )
     if (state["hooks"] or 0) & _SWAP_HOOKS:
         raise invalid_response(_HOOKS, "a hook is called at every swap")

@@ -34,11 +34,9 @@ _STATES: Final = tuple(DodoState)
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round."""
     values = yield from read_views(
-        [
-            view("state", ref.address, _STATE, decode=words(7)),
-            view("fees", ref.address, "getUserFeeRate(address)", ZERO_ADDRESS, decode=words(2)),
-            *(optional_view(name, ref.address, name) for name in (_STORED_TARGET, *_MIN_AMOUNTS)),
-        ]
+        view("state", ref.address, _STATE, decode=words(7)),
+        view("fees", ref.address, "getUserFeeRate(address)", ZERO_ADDRESS, decode=words(2)),
+        *(optional_view(name, ref.address, name) for name in (_STORED_TARGET, *_MIN_AMOUNTS)),
     )
     price, slippage, base, quote, base_target, quote_target, number = values["state"]
     lp_fee, maintainer_fee = values["fees"]

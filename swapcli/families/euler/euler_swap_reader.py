@@ -219,9 +219,9 @@ def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
     """Raise `InvalidUpstreamResponse` for a pool that has expired, or that a contract of its owner's follows."""
     if configuration.hooked_operations:
         raise invalid_response(_DYNAMIC, "a swap hook of the owner's may set fees, refuse swaps or change the curve")
-    if configuration.expires_at:
-        if read_block_time(answer, "at which the pool may have expired") >= configuration.expires_at:
-            raise invalid_response(_DYNAMIC, f"the pool has expired at {configuration.expires_at}")
+    expires_at = configuration.expires_at
+    if expires_at and read_block_time(answer, "at which the pool may have expired") >= expires_at:
+        raise invalid_response(_DYNAMIC, f"the pool has expired at {expires_at}")
 
 
 def _check_lenders(configuration: _Configuration, answer: ReturnData) -> None:

@@ -27,12 +27,10 @@ _TRIAL: Final = CallContext(ANY_ADDRESS, 0)
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a bridge in one round."""
     values = yield from read_views(
-        [
-            view("minted", ref.address, "minted()"),
-            view("limit", ref.address, "limit()"),
-            view("reserve", ref.tokens[1], "balanceOf(address)", ref.address),
-            *(View(name, _trial_call(ref.address, name), _succeeds, name) for name in (_MINT, _BURN)),
-        ]
+        view("minted", ref.address, "minted()"),
+        view("limit", ref.address, "limit()"),
+        view("reserve", ref.tokens[1], "balanceOf(address)", ref.address),
+        *(View(name, _trial_call(ref.address, name), _succeeds, name) for name in (_MINT, _BURN)),
     )
     can_mint, can_burn = values[_MINT], values[_BURN]
     if not (can_mint or can_burn):

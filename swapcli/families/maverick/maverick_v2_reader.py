@@ -51,11 +51,9 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
     pool = ref.address
     values = yield from read_views(
-        [
-            view("state", pool, _STATE, decode=words(_STATE_WORDS)),
-            *(view(f"fee_{sells_a}", pool, _FEE, sells_a) for sells_a in (True, False)),
-            *(view(name, pool, name) for name in _SCALES),
-        ]
+        view("state", pool, _STATE, decode=words(_STATE_WORDS)),
+        *(view(f"fee_{sells_a}", pool, _FEE, sells_a) for sells_a in (True, False)),
+        *(view(name, pool, name) for name in _SCALES),
     )
     state = values["state"]
     if state[_IS_LOCKED]:
@@ -94,11 +92,9 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens, the tick spacing and the kinds of bins of a pool in one round."""
     values = yield from read_views(
-        [
-            *address_views(address, _TOKENS),
-            view("spacing", address, "tickSpacing()", decode=read_signed),
-            view("kinds", address, "kinds()"),
-        ]
+        *address_views(address, _TOKENS),
+        view("spacing", address, "tickSpacing()", decode=read_signed),
+        view("kinds", address, "kinds()"),
     )
     *tokens, spacing, kinds = values.values()
     return factory.new_ref(address, tuple(tokens))._replace(constants=MaverickConstants(spacing, kinds & ALL_KINDS))

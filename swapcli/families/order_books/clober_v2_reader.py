@@ -36,7 +36,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     if not key.lens:
         raise invalid_response(_LIQUIDITY, "the catalogue knows no contract that reads its ticks")
     values = yield from read_views(
-        [view("levels", key.lens, _LIQUIDITY, key.pool_id, MAX_TICK, REACH, decode=read_pairs)]
+        view("levels", key.lens, _LIQUIDITY, key.pool_id, MAX_TICK, REACH, decode=read_pairs)
     )
     state: dict[str, object] = {
         "book_id": key.pool_id,

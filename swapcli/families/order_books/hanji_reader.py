@@ -33,11 +33,9 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     if not lens:
         raise invalid_response(_BOOK, "the catalogue knows no contract that assembles its orders")
     values = yield from read_views(
-        [
-            view("config", ref.address, "getConfig()", decode=words(_CONFIG_WORDS)),
-            view("bids", lens, _BOOK, ref.address, 0, REACH, decode=_decode_levels),
-            view("asks", lens, _BOOK, ref.address, 1, REACH, decode=_decode_levels),
-        ]
+        view("config", ref.address, "getConfig()", decode=words(_CONFIG_WORDS)),
+        view("bids", lens, _BOOK, ref.address, 0, REACH, decode=_decode_levels),
+        view("asks", lens, _BOOK, ref.address, 1, REACH, decode=_decode_levels),
     )
     scaling_x, scaling_y, *_ = config = values["config"]
     fee_wad = config[_AGGRESSIVE_FEE] + config[_PASSIVE_PAYOUT]

@@ -263,10 +263,10 @@ class _MarketOrder:
             else:
                 amount, received = self._fill_from_orders(amount)
                 from_orders += received
-        base, quote = pool.decimals
+        unit: int = 10 ** pool.decimals[1 if self._sells_base else 0]
         if self._sells_base:
-            return from_orders * 10**quote // pool.price_precision + from_vault * 10**quote // VAULT_PRICE
-        return (from_orders + from_vault) * 10**base // pool.size_precision
+            return from_orders * unit // pool.price_precision + from_vault * unit // VAULT_PRICE
+        return (from_orders + from_vault) * unit // pool.size_precision
 
     def _fill_from_orders(self, amount: int) -> tuple[int, int]:
         """Fill limit orders up to the vault's best price. Return the amount left, and what they pay."""

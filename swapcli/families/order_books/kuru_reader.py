@@ -31,11 +31,9 @@ _VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a market in one round."""
     values = yield from read_views(
-        [
-            view("book", ref.address, _BOOK, REACH, REACH, decode=_decode_sides),
-            view("vault", ref.address, "getVaultParams()", decode=words(_VAULT_WORDS)),
-            view("state", ref.address, "marketState()"),
-        ]
+        view("book", ref.address, _BOOK, REACH, REACH, decode=_decode_sides),
+        view("vault", ref.address, "getVaultParams()", decode=words(_VAULT_WORDS)),
+        view("state", ref.address, "marketState()"),
     )
     if values["state"]:
         raise InvalidPoolState("market_state", "the market is paused")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -46,9 +46,8 @@ def optional_view(field: str, contract: str, signature: str, *arguments: int | s
     return View(field, call, partial(_decode_optional, decode), signature)
 
 
-def read_views(views: Iterable[View]) -> BatchRead[dict[str, Any]]:
+def read_views(*views: View) -> BatchRead[dict[str, Any]]:
     """Read the values of views in one round."""
-    views = list(views)
     answers = yield [each.call for each in views]
     return {each.field: each.decode(answer, each.function) for each, answer in zip(views, answers, strict=True)}
 

@@ -33,14 +33,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def _load(ref: PoolRef) -> BatchRead[Pool]:
     state = yield from read_views(
-        [
-            view("reserves", ref.address, "getReserves()", decode=words(2)),
-            view("fictive_reserves", ref.address, "getFictiveReserves()", decode=words(2)),
-            view("average", ref.address, "getPriceAverage()", decode=words(3)),
-            view("fees", ref.address, "getPairFees()", decode=words(2)),
-            view("factory", ref.address, _FACTORY, decode=read_address),
-            time_view("on which the average price depends"),
-        ]
+        view("reserves", ref.address, "getReserves()", decode=words(2)),
+        view("fictive_reserves", ref.address, "getFictiveReserves()", decode=words(2)),
+        view("average", ref.address, "getPriceAverage()", decode=words(3)),
+        view("fees", ref.address, "getPairFees()", decode=words(2)),
+        view("factory", ref.address, _FACTORY, decode=read_address),
+        time_view("on which the average price depends"),
     )
     (collector,) = yield from read_addresses(state["factory"], [_COLLECTOR])
     lp_fee_ppm, pool_fee_ppm = state["fees"]

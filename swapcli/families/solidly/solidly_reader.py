@@ -52,7 +52,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pair, and whether it is stable, in one round."""
     *tokens, is_stable = (
-        yield from read_views([*address_views(address), view(_IS_STABLE, address, _IS_STABLE)])
+        yield from read_views(*address_views(address), view(_IS_STABLE, address, _IS_STABLE))
     ).values()
     family = SolidlyStable.family if is_stable else ConstantProduct.family
     return factory.new_ref(address, tuple(tokens), family)._replace(constants=FactoryConstants(factory.address))

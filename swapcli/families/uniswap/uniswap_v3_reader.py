@@ -57,7 +57,7 @@ def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens and the tick spacing of a pool in one round. Its fee is that of the factory reference."""
-    values = yield from read_views([*address_views(address), view(_SPACING, address, _SPACING, decode=read_signed)])
+    values = yield from read_views(*address_views(address), view(_SPACING, address, _SPACING, decode=read_signed))
     *tokens, spacing = values.values()
     return factory.new_ref(address, tuple(tokens))._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(spacing))
 

@@ -55,41 +55,35 @@ class _FeeParameters(NamedTuple):
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds."""
     pool = yield from read_views(
-        [
-            view("amm", ref.address, "alm()", decode=read_address),
-            view("fee_module", ref.address, _FEE_MODULE, decode=read_address),
-            view("verifier", ref.address, _VERIFIER, decode=read_address),
-            view("manager_fee_bps", ref.address, "poolManagerFeeBips()"),
-            view("reserves", ref.address, "getReserves()", decode=words(2)),
-        ]
+        view("amm", ref.address, "alm()", decode=read_address),
+        view("fee_module", ref.address, _FEE_MODULE, decode=read_address),
+        view("verifier", ref.address, _VERIFIER, decode=read_address),
+        view("manager_fee_bps", ref.address, "poolManagerFeeBips()"),
+        view("reserves", ref.address, "getReserves()", decode=words(2)),
     )
     if pool["verifier"] != ZERO_ADDRESS:
         raise invalid_response(_VERIFIER, "the pool asks who swaps")
     amm, module = pool["amm"], pool["fee_module"]
     values = yield from read_views(
-        [
-            view("is_paused", amm, _PAUSED),
-            view("withdrawals", amm, "withdrawalModule()", decode=read_address),
-            optional_view("ratio", module, "feeParams()", decode=words(4)),
-            optional_view("steps", module, "getToken0FeeInBips()", decode=read_word_list),
-            *(optional_view(name, module, name) for name in _THRESHOLDS),
-            *(_fee_view(module, ref.tokens, amount) for amount in _CHECKED_SALES),
-            _fee_view(module, ref.tokens[::-1], _CHECKED_AMOUNT),
-        ]
+        view("is_paused", amm, _PAUSED),
+        view("withdrawals", amm, "withdrawalModule()", decode=read_address),
+        optional_view("ratio", module, "feeParams()", decode=words(4)),
+        optional_view("steps", module, "getToken0FeeInBips()", decode=read_word_list),
+        *(optional_view(name, module, name) for name in _THRESHOLDS),
+        *(_fee_view(module, ref.tokens, amount) for amount in _CHECKED_SALES),
+        _fee_view(module, ref.tokens[::-1], _CHECKED_AMOUNT),
     )
     if values["is_paused"]:
         raise invalid_response(_PAUSED, "swaps are paused")
     parameters = _fee_parameters(values)
     withdrawals = values["withdrawals"]
     amounts = yield from read_views(
-        [
-            view("rate", withdrawals, _TO_WRAPPED, WAD),
-            view("wrapped", withdrawals, _TO_WRAPPED, _CHECKED_AMOUNT),
-            view("staked", withdrawals, "convertToToken0(uint256)", _CHECKED_AMOUNT),
-            view("lent", withdrawals, "amountToken1LendingPool()"),
-            view("unstaking", withdrawals, "amountToken0PendingUnstaking()"),
-            view("owed", withdrawals, "amountToken1PendingLPWithdrawal()"),
-        ]
+        view("rate", withdrawals, _TO_WRAPPED, WAD),
+        view("wrapped", withdrawals, _TO_WRAPPED, _CHECKED_AMOUNT),
+        view("staked", withdrawals, "convertToToken0(uint256)", _CHECKED_AMOUNT),
+        view("lent", withdrawals, "amountToken1LendingPool()"),
+        view("unstaking", withdrawals, "amountToken0PendingUnstaking()"),
+        view("owed", withdrawals, "amountToken1PendingLPWithdrawal()"),
     )
     rate = amounts["rate"]
     if not rate:
@@ -108,7 +102,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 def _fee_view(module: str, tokens: Sequence[str], amount: int) -> View:
     """Return the view of the fee of a sale of the first token, without any context."""
     context_offset, context_length = 5 * WORD, 0
-    arguments = (*tokens, amount, ANY_ADDRESS, context_offset, context_length)
+    arguments: tuple[int | str, ...] = (*tokens, amount, ANY_ADDRESS, context_offset, context_length)
     return optional_view(f"fee of {amount}", module, _FEE, *arguments, decode=_decode_fee)
 
 
