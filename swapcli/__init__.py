@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.price_impact import PriceImpact
@@ -86,7 +87,6 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
@@ -107,7 +107,7 @@ _MODULES = {
     "PriceImpact": "swapcli.core.model.price_impact",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
-    "QuoteWarning": "swapcli.core.model.warning",
+    "Finding": "swapcli.core.model.finding",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RouteResult": "swapcli.core.model.route_result",
     "StateSource": "swapcli.core.model.state_source",
@@ -130,6 +130,7 @@ __all__ = [
     "ChainReorganized",
     "ConfigError",
     "FeeOnTransfer",
+    "Finding",
     "InputOutputError",
     "InsufficientBalance",
     "InsufficientLiquidity",
@@ -163,7 +164,6 @@ __all__ = [
     "PriceImpactTooHigh",
     "QuoteFigures",
     "QuoteRequest",
-    "QuoteWarning",
     "RateLimited",
     "RemoteQuote",
     "RequestBudgetSpent",

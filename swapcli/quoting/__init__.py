@@ -16,5 +16,5 @@ PUBLIC = (
     "resolve", "review", "slippage_advice", "slippage_measures", "sources.freshness",
     "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",
     "sources.state_confirmation",
-    "swap_quote", "swap_warnings", "token_prices", "verification", "warnings",
+    "swap_quote", "token_prices", "verification", "warnings",
 )  # fmt: skip

@@ -22,6 +22,13 @@ from swapcli.quoting.price_policy import PriceUse
 FORMAT = "--format"
 MAX_IMPACT = "--max-impact"
 MAX_SLIPPAGE = "--max-slippage"
+
+
+def option_name(setting: str) -> str:
+    """Return the option that overrides a setting."""
+    return "--" + setting.replace("_", "-")
+
+
 ALLOW_RECIPIENT = "--allow-recipient"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from swapcli.core.encoding.text import shorten_id
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.quote import SHARES_PER_ROUTE
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import whole_tokens
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
@@ -58,7 +58,7 @@ class RouteView:
 
     title: str
     origin: str
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     rows: tuple[SwapRow, ...]
     facts: tuple[Fact, ...]
     pools: tuple[PoolRow, ...]
