@@ -66,17 +66,16 @@ def side_by_side(*reads: SimulatedRead[Any]) -> SimulatedRead[list[Any]]:
 def _send(node: StateOverrideNode, requests: Sequence[SimulatedRequest], at: BlockId) -> list[Any]:
     blocks = [each for each in requests if isinstance(each, SimulatedBlock)]
     calls = [each for each in requests if not isinstance(each, SimulatedBlock)]
-    outcomes, answers = map(iter, simulate_together(node, blocks, calls, at))
+    outcomes, answers = map(iter, _simulate(node, blocks, calls, at))
     return [next(outcomes) if isinstance(each, SimulatedBlock) else next(answers) for each in requests]
 
 
-def simulate_together(
+def _simulate(
     node: StateOverrideNode, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
-) -> tuple[list[BlockOutcome], list[ReturnData]]:
-    """Return the outcomes of blocks, None if the node cannot simulate any, and the data of calls, in one round trip."""
+) -> tuple[Sequence[BlockOutcome], Sequence[ReturnData]]:
     if blocks and isinstance(node, BlockSimulatingNode):
         try:
             return node.simulate_blocks(blocks, calls, at)
         except UpstreamRejected:
             pass  # some nodes reject all requests of a batch because of one method
-    return [None] * len(blocks), list(node.simulate(calls, at)) if calls else []
+    return [None] * len(blocks), node.simulate(calls, at) if calls else []

@@ -23,16 +23,29 @@ from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import EncodedCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.checks.presign_checks import proven_block
-from swapcli.payload.checks.simulated_variants import TradedTokens, expected_output
+from swapcli.payload.checks.simulated_variants import (
+    HINT_NO_ROUTER,
+    TradedTokens,
+    describe_failure,
+    describe_shortfall,
+    expected_output,
+)
 from swapcli.payload.dialects import execution_of, router_dialect
-from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
+from swapcli.payload.evm.simulation import (
+    Rehearsal,
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    Trial,
+    TrialRun,
+    Watch,
+)
 from swapcli.payload.evm.token_powers import TokenPowers, powers_in
 from swapcli.payload.simulation.rehearsal import WALLET, RehearsedSwap, TokenInspection, rehearse
 from swapcli.payload.simulation.revert_reason import describe_revert
@@ -251,7 +264,7 @@ def _tried_sale(sale: _PlannedSale, run: TrialRun) -> TriedSale:
 
 def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool) -> Iterator[Finding]:
     if found.run.status is not SimulationStatus.DONE:
-        yield _failed_swap(swap, found)
+        yield _failed_swap(swap, found.run)
         return
     yield from _output_findings(swap, found, is_exact=is_exact)
     if not plan.trials:
@@ -357,16 +370,13 @@ def _power_findings(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterat
             yield FindingCode.OWNER_POWERS.finding(message, "make sure that you trust its owner")
 
 
-def _failed_swap(swap: JudgedSwap, found: Rehearsal) -> Finding:
-    output = found.run.return_data
-    if found.run.status is SimulationStatus.NO_ROUTER:
-        message = f"nothing is deployed at the router's address {swap.payload.to}"
-        return FindingCode.SWAP_REVERTS.finding(message, "see the router in the network's settings")
-    if found.run.status is SimulationStatus.NOT_APPROVED:
-        message = f"{swap.tokens.token_in.symbol} refuses to be approved: {describe_revert(output)}"
-        return FindingCode.SWAP_REVERTS.finding(message, "do not sign: the swap would fail")
-    message = f"the swap reverts: {describe_revert(output)}"
-    return FindingCode.SWAP_REVERTS.finding(message, "quote again; --simulate tries other variants of the router too")
+def _failed_swap(swap: JudgedSwap, run: SimulationRun) -> Finding:
+    hints = {
+        SimulationStatus.NO_ROUTER: HINT_NO_ROUTER,
+        SimulationStatus.NOT_APPROVED: "do not sign: the swap would fail",
+    }
+    hint = hints.get(run.status, "quote again; --simulate tries other variants of the router too")
+    return FindingCode.SWAP_REVERTS.finding(describe_failure(run, swap.payload, swap.tokens), hint)
 
 
 def _output_findings(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Finding]:
@@ -376,9 +386,7 @@ def _output_findings(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> I
     least = max(route.min_received, due - _SHARE_UNITS - due * _SHARE_PPM // PPM)
     if received >= least:
         return
-    pays, promised = (in_tokens(amount, swap.tokens.token_out) for amount in (received, due))
-    promise = "the quote says" if is_exact else "it promises at least"
-    message = f"the swap pays {pays}, and {promise} {promised}"
+    message = describe_shortfall(received, due, swap.tokens, is_exact=is_exact)
     yield FindingCode.PAYS_TOO_LITTLE.finding(message, "do not sign: the token or the router takes a cut")
 
 
