@@ -142,7 +142,14 @@ def imports(file: Path) -> tuple[str, ...]:
 def own_imports(file: Path) -> set[str]:
     """Return what a file imports of this program, without the program's name."""
     own = {name.removeprefix("swapcli.") for name in imports(file) if name.startswith("swapcli.")}
-    return own - {"__version__"}
+    return own - set(swapcli.__all__)
+
+
+def test_only_faces_import_the_public_library() -> None:
+    """The root package names what is below it, so imports of it by anything but a face would go up."""
+    for file in modules():
+        if package_of(file) != "faces":
+            assert not [name for name in imports(file) if name.removeprefix("swapcli.") in swapcli.__all__], file
 
 
 def is_in(name: str, packages: Iterable[str]) -> bool:

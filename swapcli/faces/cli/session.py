@@ -20,6 +20,7 @@ from swapcli.quoting.config import (
     home_folder,
     home_problem,
     load_settings,
+    network_names_from,
     node_url,
 )
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
@@ -63,12 +64,13 @@ class Session:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
-    def start_waiting(self, network: str) -> None:
-        """Say on a terminal what a quote on `network` waits for, if it takes long."""
+    def start_waiting(self, network: str | None) -> None:
+        """Say on a terminal what a quote on `network`, by default the first one, waits for, if it takes long."""
         if not sys.stderr.isatty():
             return
         from swapcli.faces.cli.waiting import start_waiting
 
+        network = network or network_names_from(self.settings)[0]
         own = self.settings.networks.get(network.lower())
         node = None if self.setup.is_offline else self.setup.rpc_url or (own and own.rpc_url)
         source = self.settings.api_url or (node and node.redacted)
@@ -93,8 +95,6 @@ class Session:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network
         if name is None:
-            from swapcli.quoting.config.networks import network_names_from
-
             names = ", ".join(network_names_from(self.settings))
             raise InvalidOption("no network given", hint=f"name one of {names}; or swapcli config set network base")
         return name

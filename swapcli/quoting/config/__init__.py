@@ -19,7 +19,7 @@ from swapcli.quoting.config.source_readers import (
     peek,
 )
 
-PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "source_readers")
+PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "settings_file", "source_readers")
 
 __all__ = [
     "TABLE",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import ConfigError
 from swapcli.core.validation.values import describe
+from swapcli.interface.value_types import PATH
 from swapcli.quoting.config import networks
 from swapcli.quoting.config.settings import (
     AGGREGATORS,
@@ -27,7 +28,6 @@ from swapcli.quoting.config.source_readers import (
     read_text,
     row_of,
 )
-from swapcli.quoting.config.value_types import PATH
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import CONFIG_VARIABLE
 

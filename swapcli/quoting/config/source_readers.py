@@ -11,8 +11,8 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
+from swapcli.interface.value_types import NODE_URL
 from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NAMED_TABLES, TABLE, Setting, variable_of
-from swapcli.quoting.config.value_types import NODE_URL
 from swapcli.state import user_folders
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import CONFIG_VARIABLE

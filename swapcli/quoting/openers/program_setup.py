@@ -13,6 +13,7 @@ from swapcli.quoting.openers.user_setup import UserSetup
 
 if TYPE_CHECKING:
     from swapcli.quoting.config import Secret
+    from swapcli.quoting.openers.choose_source import SourceChooser
 
 
 def program_setup(
@@ -53,3 +54,17 @@ def _log_warning(sentence: str) -> None:
     import logging
 
     logging.getLogger("swapcli").warning(sentence)
+
+
+def open_program_sources(
+    settings: Mapping[str, object] | SourceChooser | None = None, **overrides: object
+) -> SourceChooser:
+    """Return what opens networks, stores, nodes and sources with these settings and `overrides`.
+
+    What a command has opened is returned as it is. Raises as `program_setup`.
+    """
+    from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
+
+    if isinstance(settings, SourceChooser):
+        return settings
+    return open_source_chooser(program_setup({**(settings or {}), **overrides}))

@@ -21,7 +21,7 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
-from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry, ServiceRules
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
@@ -61,7 +61,11 @@ class FollowingService(InProcessService):
         self.path = path
         self.followed = followed or FollowedStore(network, only(network), path, None)
         self.registry = MarketRegistry(
-            [network], openers, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
+            [network],
+            openers,
+            self.fake_clock.clock,
+            ServiceRules(route_ttl_s=TTL_S, max_age_s=max_age_s),
+            followed=["testnet"],
         )
         log = AccessLog(self.log)
         self.threads = FollowerThreads([self.followed], self.registry, log)
