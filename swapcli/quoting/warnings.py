@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.finding import Finding, FindingCode, Level
+from swapcli.core.model.finding import Finding, FindingCode, Level, worst_level
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.order import Order
@@ -298,24 +298,22 @@ def settle_impact(
 
     `name_setting` is as in `settle`.
     """
-    from swapcli.payload.checks.settlement import settle
-
     max_ppm = settings.max_impact_ppm
-    settle(
-        [
-            *impact_findings(impact, origin, settings.impact_warning_ppm, max_ppm),
-            *unread_findings(unread_gain_bps, max_ppm),
-        ],
-        name_setting=name_setting,
-    )
+    impact_found = impact_findings(impact, origin, settings.impact_warning_ppm, max_ppm)
+    _settle((*impact_found, *unread_findings(unread_gain_bps, max_ppm)), name_setting)
 
 
 def settle_slippage(slippage_ppm: int, settings: Settings, name_setting: Callable[[str], str] = str) -> None:
     """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` is as in `settle`."""
-    from swapcli.payload.checks.settlement import settle
-
     found = slippage_findings(slippage_ppm, settings.slippage_warning_ppm, settings.max_slippage_ppm)
-    settle(found, name_setting=name_setting)
+    _settle(tuple(found), name_setting)
+
+
+def _settle(findings: tuple[Finding, ...], name_setting: Callable[[str], str]) -> None:
+    if worst_level(findings) is Level.BLOCK:
+        from swapcli.payload.checks.settlement import settle
+
+        settle(findings, name_setting=name_setting)
 
 
 def _above_maximum(code: FindingCode, message: str, hint: str, max_ppm: int, facts: Mapping[str, object]) -> Finding:

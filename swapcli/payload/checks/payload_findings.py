@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, FindingCode
 from swapcli.core.model.network import FIBROUS, Network
-from swapcli.core.model.number_format import format_duration
 from swapcli.core.model.router_variant import ExtraDataForm, RateVariant, RouterVariant
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import UnsignedTransaction
@@ -134,6 +133,8 @@ def _variant_findings(
 
 
 def _remembered(payloads: RoutePayloads, read: ReadPayload) -> str:
+    from swapcli.core.model.number_format import format_duration
+
     found = payloads.oldest_finding(read.payload)
     age = (
         f" at block {found.block}, {format_duration(max(0, int(SYSTEM_CLOCK.now_s()) - found.found_s))} old"
