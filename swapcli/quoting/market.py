@@ -210,14 +210,14 @@ class Market:
     @property
     def pools(self) -> Mapping[str, Pool]:
         """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
-        with self._turn() as quotes:
-            return quotes.known_market().pools
+        with self._lock:
+            return self._quotes().known_market().pools
 
     @property
     def tokens(self) -> Mapping[str, Token]:
         """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
-        with self._turn() as quotes:
-            return quotes.known_market().tokens
+        with self._lock:
+            return self._quotes().known_market().tokens
 
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
@@ -232,8 +232,8 @@ class Market:
 
         Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.prices(tokens, unit)
+        with self._lock:
+            return self._quotes().prices(tokens, unit)
 
     def quote(
         self,
@@ -250,8 +250,8 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.quote(token_in, token_out, amount, amount_out, options)
+        with self._lock:
+            return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
 
     def depth(
         self,
@@ -264,8 +264,8 @@ class Market:
 
         Without amounts, a ladder of them starts at about $10. Raises as `quote`.
         """
-        with self._turn() as quotes:
-            return quotes.depth(token_in, token_out, amounts, options)
+        with self._lock:
+            return self._quotes().depth(token_in, token_out, amounts, options)
 
     def compare(
         self,
@@ -287,7 +287,8 @@ class Market:
         Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
         cannot be asked, or for any aggregator if the market is offline or on a past block.
         """
-        with self._turn() as quotes:
+        with self._lock:
+            quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
@@ -296,8 +297,8 @@ class Market:
         `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are. Raises `InvalidOption` for a service
         and for more tokens, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.pool_rows(tokens, limit)
+        with self._lock:
+            return self._quotes().pool_rows(tokens, limit)
 
     def quote_many(
         self,
@@ -330,7 +331,7 @@ class Market:
         """
         from swapcli.quoting.market_quotes import quote_many
 
-        return quote_many(self.source, self, self._turn, orders, executor, answered, options)
+        return quote_many(self._lock, self._quotes, orders, executor, answered, options)
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -341,15 +342,15 @@ class Market:
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `quote` does."""
-        with self._turn() as quotes:
-            return quotes.quote_order(order, options)
+        with self._lock:
+            return self._quotes().quote_order(order, options)
 
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
         """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
-        with self._turn() as quotes:
-            return quotes.quote_and_build(order, options, terms)
+        with self._lock:
+            return self._quotes().quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
         """Return an answer of this market with its figures for a swap on these terms."""
@@ -462,13 +463,11 @@ class Market:
         shown = self._source.state_source.description if self._finalizer.alive else "closed"
         return f"<Market {self.network.name}: {shown}>"
 
-    @contextmanager
-    def _turn(self) -> Iterator[MarketQuotes]:
-        """Wait until no other thread uses the market, and quote on it. Raises `MarketUnavailable` after `close`."""
+    def _quotes(self) -> MarketQuotes:
+        """Return what quotes on the open market. Raises `MarketUnavailable` after `close`."""
         from swapcli.quoting.market_quotes import MarketQuotes
 
-        with self._lock:
-            yield MarketQuotes(self.source, self._nodes, self._routers, self)
+        return MarketQuotes(self.source, self._nodes, self._routers, self)
 
     def _builder(self) -> SwapBuilder:
         from swapcli.quoting.swap_builder import SwapBuilder

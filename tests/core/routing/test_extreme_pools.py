@@ -199,7 +199,9 @@ def broken_key(market: MarketState) -> str:
 
 
 def warnings_of(answer: LocalQuote) -> list[str]:
-    return [each.message for each in answer_warnings(answer, None, TERMS) if each.code == WarningCode.POOL_LEFT_OUT]
+    return [
+        each.message for each in answer_warnings(answer, None, TERMS, None) if each.code == WarningCode.POOL_LEFT_OUT
+    ]
 
 
 @pytest.mark.parametrize(("failing", "error"), FAULTS)
