@@ -15,7 +15,6 @@ returns the state before that withdrawal, which is enough for further swaps in t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
@@ -54,9 +53,10 @@ fee_ppm_of: Final = LATEST_CORE.fee_ppm_of
 """Returns a fee with 128 fractional bits in parts per million."""
 
 
-@dataclass(frozen=True, slots=True)
 class Ekubo(EkuboPool):
     """A pool of Starknet's core; see `EkuboPool`."""
+
+    __slots__ = ()
 
     family: ClassVar[str] = "ekubo"
     # No figure of Starknet's resource bounds is known; these are Uniswap V3's, which has the same steps.
