@@ -27,6 +27,7 @@ from swapcli.families.ekubo.ekubo_pool import (
     read_id_and_fee,
     read_price,
     read_spaced_ticks,
+    replace_position,
     tick_scale,
     ticks_state,
 )
@@ -117,6 +118,9 @@ class Ekubo(EkuboPool):
             "extension": key.extension,
             "skipAhead": key.skip_ahead,
         }
+
+
+Ekubo.at = replace_position(Ekubo)
 
 
 def _read_extension(fields: StateFields) -> str:

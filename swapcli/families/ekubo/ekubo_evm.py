@@ -33,6 +33,7 @@ from swapcli.families.ekubo.ekubo_pool import (
     read_id_and_fee,
     read_price,
     read_spaced_ticks,
+    replace_position,
     tick_scale,
     ticks_state,
 )
@@ -186,6 +187,9 @@ class EkuboEvm(EkuboPool):
         """Return the PoolConfig, with which a swap names the pool beside the two tokens, and the id."""
         key = self.pool_key
         return {"poolId": key.pool_id, "config": config_of(key)}
+
+
+EkuboEvm.at = replace_position(EkuboEvm)
 
 
 def _tick_of_rate(rate: float, down: bool) -> float:
