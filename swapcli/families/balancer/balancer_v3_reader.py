@@ -24,6 +24,7 @@ from swapcli.families.balancer.boosted_shares import (
     vault_of,
     with_vault,
 )
+from swapcli.families.balancer.rows import BalancerV3Constants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -38,7 +39,6 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import BalancerV3Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.swap_fees import FEE_PER_PPM
 

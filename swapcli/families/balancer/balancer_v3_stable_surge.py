@@ -16,7 +16,7 @@ from swapcli.core.model.units import WAD
 from swapcli.families.balancer.balancer_pool import FieldTable, integer
 from swapcli.families.balancer.balancer_stable_math import stable_curve
 from swapcli.families.balancer.balancer_v3_stable import BalancerV3Stable
-from swapcli.families.balancer.surge_curve import SurgeCurve
+from swapcli.families.surge_curve import SurgeCurve
 from swapcli.families.token_positions import token_indices
 
 _MAX_FEE: Final = 999_999 * 10**12

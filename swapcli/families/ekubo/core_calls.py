@@ -9,10 +9,10 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
 from swapcli.families.ekubo.ekubo import LATEST_CORE
 from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import EkuboConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     class_hash_call,

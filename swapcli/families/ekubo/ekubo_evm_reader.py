@@ -25,12 +25,12 @@ from swapcli.families.ekubo.ekubo_evm import (
     pool_config,
 )
 from swapcli.families.ekubo.ekubo_tick_math import expand_ratio, is_compact_ratio
+from swapcli.families.ekubo.rows import EkuboEvmConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import EkuboEvmConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import close_between
 

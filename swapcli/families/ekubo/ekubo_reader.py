@@ -28,14 +28,14 @@ from swapcli.families.ekubo.core_calls import (
 from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
 from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.ekubo.twamm_reader import TWAMM_EXTENSION, read_twamm
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import EkuboConstants, LastTicks
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import join_signed, read_felts, starknet_call, to_starknet_address
 from swapcli.families.reading.tick_bitmap import close_between
 

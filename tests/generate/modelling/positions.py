@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from swapcli.families import tick_math
 from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
-from swapcli.families.uniswap import tick_math
 from tests.generate.modelling.exact import SeededRandom
 
 _MIN_TICKS, _MAX_TICKS = 20, 110
