@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.price_impact import PriceImpact
@@ -27,7 +29,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
-    gas_wei = gas_wei_of(answer)
+    gas_wei, gas_cost = gas_wei_of(answer), partial(gas_in_output, answer)
     impact = impact_of(answer)
     return QuoteFigures(
         amount_in=result.input_amount,
@@ -41,18 +43,18 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         gas_wei=gas_wei,
         l1_fee_wei=quote.l1_fee_wei if quote else None,
         gas_usd=result.gas_usd,
-        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei, result.gas_usd),
-        single_path=_single_path(answer, fee_bps),
+        output_net_of_gas=_subtract(gas_cost(gas_wei, result.gas_usd), amount_out_after_fee),
+        single_path=_single_path(answer, fee_bps, gas_cost),
         quoted_at_s=answer.timestamp_ms // 1000,
         expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
         state=answer.state_source,
         warnings=answer_warnings(answer, impact, terms),
+        is_exact=is_exact(answer),
         certificate=quote.certificate if quote else None,
         pool_limit=_pool_limit(quote) if quote else None,
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
         changing_pools=_changing_pools(answer),
-        is_exact=is_exact(answer),
         sampled_pools=_sampled_addresses(answer),
         unread_gain_bps=answer.unread_gain_bps if isinstance(answer, LocalQuote) else None,
     )
@@ -94,13 +96,14 @@ def compute_payload_figures(
     )
 
 
-def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
+def _subtract(cost: int | None, amount_out: int) -> int | None:
     """Return an output less the gas cost; None if that is unknown in the output token."""
-    cost = gas_in_output(answer, gas_wei, gas_usd)
     return None if cost is None else amount_out - cost
 
 
-def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
+def _single_path(
+    answer: QuoteResult, fee_bps: int, gas_cost: Callable[[int | None, float | None], int | None]
+) -> SinglePath | None:
     if not isinstance(answer, LocalQuote):
         return None
     quote = answer.quote
@@ -115,9 +118,8 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
         return SinglePath(best, gain_bps)
     gas_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei
     gas_usd = None if quote.wei_usd is None else gas_wei * quote.wei_usd
-    return SinglePath(
-        best, gain_bps, gas_units, gas_usd, _subtract_gas(after_fee(best, fee_bps), answer, gas_wei, gas_usd)
-    )
+    net = _subtract(gas_cost(gas_wei, gas_usd), after_fee(best, fee_bps))
+    return SinglePath(best, gain_bps, gas_units, gas_usd, net)
 
 
 def _pool_limit(quote: Quote) -> PoolLimitCost | None:
