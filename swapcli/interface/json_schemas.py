@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import DIALECTS, Kind
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.model.transaction import Purpose
+from swapcli.core.records import NamedTuple
 from swapcli.interface import document_types, json_types
 from swapcli.interface.quote_parameters import SENT
 from swapcli.interface.requests import MAX_DEADLINE_S
@@ -204,6 +207,34 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
         return build_components([*used, *added])
     published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
     return {name: _describe(name, *published[name]) for name in sorted(published)}
+
+
+class JsonSchema(NamedTuple):
+    """The JSON schema of a document."""
+
+    content: Schema
+
+    def document(self) -> Schema:
+        """Return the JSON of `swapcli schema DOCUMENT`."""
+        return self.content
+
+
+class DocumentList(NamedTuple):
+    """The documents that have a schema, with what prints each."""
+
+    rows: tuple[tuple[str, str], ...]
+
+    def document(self) -> list[document_types.DocumentJson]:
+        """Return the JSON of `swapcli schema`."""
+        return [{"document": name, "printed_by": text} for name, text in self.rows]
+
+
+def schema(name: str) -> JsonSchema:
+    """Return the JSON schema of a command's document, such as "route" or "market-info". Raises `InvalidOption`."""
+    if name not in document_types.DOCUMENTS:
+        known = ", ".join(document_types.DOCUMENTS)
+        raise InvalidOption(f'no document "{printable(truncate(name, 40))}"', hint=f"documents: {known}")
+    return JsonSchema(build_document_schema(name))
 
 
 def build_document_schema(name: str) -> Schema:

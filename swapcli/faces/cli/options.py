@@ -13,7 +13,8 @@ from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.core.records import NamedTuple, extend_record
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
-from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMETERS, ROUTING, QuoteParameter
+from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMETERS, QuoteParameter
+from swapcli.interface.quote_parameters import ROUTING as ROUTING
 from swapcli.interface.value_types import TEXTS
 from swapcli.quoting.config import TABLE
 from swapcli.quoting.config.source_readers import flag

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandParameter
 from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, ServerOptions, allowed_parameters, choices, json_types
 from swapcli.faces.cli.tools.brief_documents import name_units
@@ -26,6 +26,9 @@ from swapcli.faces.cli.tools.tool_table import (
 from swapcli.faces.cli.tools.wording import in_words_of
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
 from swapcli.interface.quote_parameters import QUOTE_PARAMETERS
+
+if TYPE_CHECKING:
+    from swapcli import JsonSchema
 
 PREFIX, INPUT = "mcp-", "-input"
 ERROR = f"{PREFIX}error"
@@ -76,19 +79,19 @@ def printed_by() -> dict[str, str]:
     return {**answers, **inputs, ERROR: "every tool of swapcli mcp that fails"}
 
 
-def build_schema(document: str) -> dict[str, Any]:
+def build_schema(document: str) -> JsonSchema:
     """Return the JSON schema of a document of a command or a tool. Raises `InvalidOption` if there is none."""
-    from swapcli.interface.json_schemas import build_document_schema
+    from swapcli import JsonSchema, schema
 
     if document in DOCUMENTS:
-        return build_document_schema(document)
+        return schema(document)
     if document == ERROR:
-        return build_error_schema()
+        return JsonSchema(build_error_schema())
     name = document.removeprefix(PREFIX)
     if document.startswith(PREFIX) and (tool := find_tool(name)):
-        return build_answer_schema(tool)
+        return JsonSchema(build_answer_schema(tool))
     if document.startswith(PREFIX) and (tool := find_tool(name.removesuffix(INPUT))):
-        return build_input_schema(tool)
+        return JsonSchema(build_input_schema(tool))
     known = [*DOCUMENTS, *printed_by()]
     hint = did_you_mean(closest_names(document, known)) or f"documents: {', '.join(known)}"
     raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)
