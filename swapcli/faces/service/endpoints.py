@@ -376,7 +376,13 @@ def _quote_requests(
 ) -> tuple[InMemorySource, list[QuoteRequest]]:
     """Return the requests for quotes on orders, and the source that has their tokens."""
     network = request.network
-    checked = [(_find_integrator(each, request), _find_excluded(each, network)) for each in orders]
+    checked = [
+        (
+            _integrator(each.integrator_address, each.fee_bps, each.surplus_bps, request),
+            _find_excluded(each, network),
+        )
+        for each in orders
+    ]
     sold_and_bought = [token for each in orders for token in (each.token_in, each.token_out)]
     source = _source(registry, request, [network.to_wrapped(token) for token in sold_and_bought])
     quote_requests = []
@@ -401,10 +407,6 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
         error.details["field"] = "excludeProtocols"
         error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
         raise
-
-
-def _find_integrator(order: OrderRequest, request: EndpointRequest) -> Integrator | None:
-    return _integrator(order.integrator_address, order.fee_bps, order.surplus_bps, request)
 
 
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
