@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
@@ -86,7 +87,6 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
@@ -136,6 +136,7 @@ _MODULES = {
     "DeploymentPayload": "swapcli.quoting.router_deployment",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
+    "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
     "Holdings": "swapcli.quoting.account_holdings",
@@ -163,7 +164,6 @@ _MODULES = {
     "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
-    "QuoteWarning": "swapcli.core.model.warning",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "RouteResult": "swapcli.core.model.route_result",
@@ -220,6 +220,7 @@ __all__ = [
     "DocumentList",
     "ExportedMarket",
     "FeeOnTransfer",
+    "Finding",
     "Health",
     "HealthReport",
     "Holdings",
@@ -271,7 +272,6 @@ __all__ = [
     "ProtocolList",
     "QuoteFigures",
     "QuoteRequest",
-    "QuoteWarning",
     "RateLimited",
     "RemoteQuote",
     "RemovedStore",

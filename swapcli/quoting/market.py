@@ -573,6 +573,7 @@ class Market:
         signature: str | None = None,
     ) -> PreparedSwap:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
+        from swapcli.payload.checks.payload_findings import payload_findings
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
         from swapcli.quoting.accounts import check_allowed_recipient
@@ -580,13 +581,12 @@ class Market:
         from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
         from swapcli.quoting.quote_options import parse_account, require_swap_terms
-        from swapcli.quoting.swap_warnings import swap_warnings
+        from swapcli.quoting.review.presign_checker import has_own_router
         from swapcli.quoting.warnings import (
-            check_impact,
-            check_slippage,
-            check_unread,
             deadline_warnings,
             exact_output_warnings,
+            settle_impact,
+            settle_slippage,
         )
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -595,7 +595,7 @@ class Market:
         settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
-        check_slippage(slippage_ppm, settings.max_slippage_ppm)
+        settle_slippage(slippage_ppm, settings)
         terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
         recipient = terms.required_recipient
         with self._lock:
@@ -608,8 +608,7 @@ class Market:
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not simulate:  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
-        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
+        settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, network, "sender"))
         with self._lock:
@@ -628,10 +627,13 @@ class Market:
         payload, checked = swap.payload, swap.checked
         on_deadline = deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s())
         on_quote = (*swap.quote.warnings, *exact_output_warnings(quote.answer.order, payload), *on_deadline)
+        is_own = has_own_router(settings, network)
         return PreparedSwap(
             swap.quote,
             [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
-            swap_warnings(on_quote, payload, network, settings, checked, swap.variants, with_approval=True),
+            payload_findings(
+                on_quote, payload, network, checked, swap.variants, has_own_router=is_own, with_approval=True
+            ),
             checked.simulation if checked else None,
             payload,
             verdict,
@@ -660,9 +662,7 @@ class Market:
         built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
         verdict = judge_built(self._nodes, built, checker.requested.sender if checker else None)
         if verdict is not None:
-            from swapcli.payload.verdict.verdict_outcomes import check_verdict
-
-            check_verdict(verdict)
+            verdict.settle()
         return verdict
 
     def check_swap(

@@ -7,12 +7,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidOption, SameToken
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.core.records import NamedTuple
@@ -83,7 +83,7 @@ class PoolList(NamedTuple):
     known: Mapping[str, Token]
     network: Network
     state: StateSource
-    warnings: tuple[QuoteWarning, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     def address(self, pool: ListedPool) -> str:
         """Return the key of a pool as its network writes it."""

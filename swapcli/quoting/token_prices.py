@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.price_basis import PriceBasis
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
@@ -43,7 +43,7 @@ class PriceList(NamedTuple):
     unit: Token
     state: StateSource
     network: Network
-    warnings: tuple[QuoteWarning, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     def address(self, found: TokenPrice) -> str:
         """Return the address of a priced token as its network writes it."""

@@ -23,6 +23,13 @@ from swapcli.quoting.price_policy import PriceUse
 FORMAT = "--format"
 MAX_IMPACT = "--max-impact"
 MAX_SLIPPAGE = "--max-slippage"
+
+
+def option_name(setting: str) -> str:
+    """Return the option that overrides a setting."""
+    return "--" + setting.replace("_", "-")
+
+
 ALLOW_RECIPIENT = "--allow-recipient"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from swapcli import InvalidOption, QuoteWarning
+from swapcli import InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.model.warning import UNREAL_STATE_CODES
+from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, Level
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -80,7 +80,7 @@ class Output(NamedTuple):
             return
         self._print_note(f"note: {sentence}")
 
-    def warn(self, warnings: Iterable[QuoteWarning], *, is_labelled: bool = False) -> None:
+    def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False) -> None:
         """Print warnings; with JSON, after the result.
 
         That prices are not real is stated once: not here if the first line of the result `is_labelled` with it, or if a
@@ -89,7 +89,8 @@ class Output(NamedTuple):
         for warning in warnings:
             is_stated = warning.code in UNREAL_STATE_CODES and (is_labelled or self.fall_backs)
             if not is_stated and warning.message not in self.fall_backs:
-                self._print_note(f"warning: {printable(warning.message)}")
+                hint = f"; {warning.hint}" if warning.hint else ""
+                self._print_note(f"warning: {printable(warning.message + hint)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
         """Print once why prices are not live, and a hint on how to change that; with JSON, after the result."""
@@ -144,7 +145,7 @@ class Output(NamedTuple):
     def _warn_as(self, document: object) -> None:
         """Print the warnings of a JSON document that has any, in `warnings`."""
         warnings = document.get("warnings", ()) if isinstance(document, dict) else ()
-        self.warn(QuoteWarning(each["code"], each["message"]) for each in warnings)
+        self.warn(Finding(each["code"], Level.WARN, each["message"]) for each in warnings)
 
     def print_ready_line(self, line: str) -> None:
         """Print a line of `format_line`, and flush."""
