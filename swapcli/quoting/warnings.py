@@ -19,14 +19,7 @@ from swapcli.core.model.token import in_tokens
 from swapcli.core.model.units import BPS, PPM
 from swapcli.interface.slippage import format_percent
 from swapcli.payload.dialects import router_dialect
-from swapcli.quoting.quote_results import (
-    LocalQuote,
-    QuoteResult,
-    RemoteQuote,
-    gas_in_output,
-    gas_wei_of,
-    terms_of_answer,
-)
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
 
 if TYPE_CHECKING:
@@ -55,13 +48,17 @@ _MAX_NAMED = 10
 """Pools that a warning names of those with the same fault: a family has thousands."""
 
 
-def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms) -> tuple[Finding, ...]:
-    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once."""
-    terms = terms_of_answer(answer, terms)
+def answer_warnings(
+    answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms, gas_cost: int | None
+) -> tuple[Finding, ...]:
+    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once.
+
+    `gas_cost` is in base units of the output, None if it is unknown.
+    """
     of_quote = quote_warnings(impact, answer.state_source, terms, placeholder_note(answer))
     return (
         *of_quote,
-        *_gas_warnings(answer, terms),
+        *_gas_warnings(answer, terms, gas_cost),
         *_search_warnings(answer),
         *(_route_warnings(answer) if isinstance(answer, LocalQuote) else ()),
     )
@@ -160,10 +157,9 @@ def live_warnings(origin: StateSource) -> Iterator[Finding]:
         yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure)
 
 
-def _gas_warnings(answer: QuoteResult, terms: SwapTerms) -> Iterator[Finding]:
+def _gas_warnings(answer: QuoteResult, terms: SwapTerms, cost: int | None) -> Iterator[Finding]:
     """Yield a warning where gas costs more than a tenth of what the swap pays after an integrator's fee."""
     amount_out = after_fee(answer.result.output_amount, terms.integrator.fee_bps if terms.integrator else 0)
-    cost = gas_in_output(answer, gas_wei_of(answer), answer.result.gas_usd)
     if cost is None or cost * PPM <= amount_out * _MAX_GAS_SHARE_PPM:
         return
     token, share = answer.order.token_out, f"{cost / amount_out:.0%} of" if amount_out else "all of"

@@ -142,7 +142,7 @@ def test_a_hook_that_may_move_later_prices_is_named() -> None:
         other = plain if into_hooked else build_concentrated(3, first, via, 10**8 * UNIT, 1.0, 6_000)
         source = InMemorySource(build_market([hooked, other], [first, via, last]), SYSTEM_CLOCK)
         answer = source.quote(QuoteRequest(Order(first, last, UNIT), ApiVersion.V2))
-        warnings = answer_warnings(answer, NO_IMPACT, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000))
+        warnings = answer_warnings(answer, NO_IMPACT, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000), None)
         return [each.message for each in warnings if each.code == "HOOK_MAY_TRADE"]
 
     (message,) = warned(into_hooked=True, permissions=0x1040)

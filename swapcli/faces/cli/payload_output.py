@@ -104,9 +104,7 @@ def print_payload(
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
     if verdict:
-        from swapcli.payload.verdict.verdict_document import render_verdict
-
-        document["verdict"] = render_verdict(verdict)
+        document["verdict"] = verdict.document()
     output.print_document(document)
 
 

@@ -23,11 +23,11 @@ from swapcli.interface.state_headers import (
     render_state,
     render_warnings,
 )
-from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
-from swapcli.quoting.warnings import answer_warnings, clock_warnings, exact_output_warnings, quote_warnings
+from swapcli.quoting.warnings import clock_warnings, exact_output_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
@@ -35,15 +35,11 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 
     `payload` is the transaction of a single quote, if it was built.
     """
-    impacts = [impact_of(answer) for answer in answers]
-    warnings = [
-        warning
-        for answer, impact in zip(answers, impacts, strict=True)
-        for warning in answer_warnings(answer, impact, terms)
-    ]
+    figures = [compute_figures(answer, terms) for answer in answers]
+    warnings = [warning for each in figures for warning in each.warnings]
     if payload is not None:
         warnings += exact_output_warnings(answers[0].order, payload)
-    known = [impact for impact in impacts if impact is not None]
+    known = [each.price_impact for each in figures if each.price_impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
     return _headers(answers[0].state_source, warnings, highest)
 

@@ -199,7 +199,8 @@ def broken_key(market: MarketState) -> str:
 
 
 def warnings_of(answer: LocalQuote) -> list[str]:
-    return [each.message for each in answer_warnings(answer, None, TERMS) if each.code == FindingCode.POOL_LEFT_OUT]
+    found = answer_warnings(answer, None, TERMS, None)
+    return [each.message for each in found if each.code == FindingCode.POOL_LEFT_OUT]
 
 
 @pytest.mark.parametrize(("failing", "error"), FAULTS)

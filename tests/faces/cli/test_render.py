@@ -143,7 +143,7 @@ def test_a_market_cannot_steer_the_terminal() -> None:
 
 def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[Finding, ...]:
     """The warnings of the fixed answer, whose price impact is above 5%."""
-    return answer_warnings(answer, impact_of(answer), SwapTerms(0, ttl_s=ttl_s, impact_warning_ppm=PPM))
+    return answer_warnings(answer, impact_of(answer), SwapTerms(0, ttl_s=ttl_s, impact_warning_ppm=PPM), None)
 
 
 @pytest.mark.parametrize(
