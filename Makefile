@@ -102,9 +102,10 @@ mutants: setup ## Change the router contract in small ways, which its tests must
 markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the command tree that completion reads, and the scripts of the shells.
+completions: setup ## Write the command tree that completion reads, the scripts of the shells and the example settings.
 	$(RUN) -m tests.generate.command_tree
 	$(RUN) -m tests.generate.llms_text
+	$(RUN) -m tests.generate.example_settings
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish
