@@ -575,11 +575,10 @@ class Market:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
-        from swapcli.quoting.accounts import check_allowed_recipient
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
-        from swapcli.quoting.quote_options import parse_account, require_swap_terms
+        from swapcli.quoting.quote_options import check_allowed_recipient, parse_account, require_swap_terms
         from swapcli.quoting.swap_warnings import swap_warnings
         from swapcli.quoting.warnings import (
             check_impact,
