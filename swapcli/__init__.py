@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
     from swapcli.faces.service.keys import KeyStore
+    from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
     from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
@@ -164,6 +165,7 @@ _MODULES = {
     "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
+    "ReadyService": "swapcli.faces.service.service_sources",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "RouteResult": "swapcli.core.model.route_result",
@@ -273,6 +275,7 @@ __all__ = [
     "QuoteFigures",
     "QuoteRequest",
     "RateLimited",
+    "ReadyService",
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
