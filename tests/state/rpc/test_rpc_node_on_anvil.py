@@ -68,22 +68,22 @@ def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list
 READ_ELSEWHERE = {
     ContractKind.SOLIDLY_V1: test_solidly,
     ContractKind.SOLIDLY_V3: test_solidly,
-    ContractKind.BALANCER_V3: test_boosted_shares,
-    ContractKind.CRYPTOSWAP: test_cryptoswap,
-    ContractKind.INFINITY_CL: test_infinity_cl,
-    ContractKind.INFINITY_BIN: test_infinity_cl,
-    ContractKind.LIQUIDITY_BOOK: test_liquidity_book,
-    ContractKind.FLUID_T1: test_fluid_t1,
-    ContractKind.PSM: test_fixed_rate_readers,
+    "balancer_v3": test_boosted_shares,
+    "cryptoswap": test_cryptoswap,
+    "infinity_cl": test_infinity_cl,
+    "infinity_bin": test_infinity_cl,
+    "liquidity_book": test_liquidity_book,
+    "fluid_t1": test_fluid_t1,
+    "psm": test_fixed_rate_readers,
     ContractKind.VAULT: test_fixed_rate_readers,
-    ContractKind.BRIDGE: test_fixed_rate_readers,
+    "bridge": test_fixed_rate_readers,
     ContractKind.SAMPLED: test_sampled_pools,
     ContractKind.RAMSES_V3: test_forks,
 }
 """The tests of readers whose kinds have no pool on the test chain, where they are not at the mirrored path."""
 
 
-def reader_tests(kind: ContractKind) -> ModuleType | None:
+def reader_tests(kind: str) -> ModuleType | None:
     """Return the tests of a kind's reader at the mirrored path; None if there are none."""
     folder, _, name = KINDS[kind].loader.partition(".")
     path = f"tests.families.reading.{folder}.test_{name}"
