@@ -106,7 +106,7 @@ def bridge_contract(bridge: StablecoinBridge = BRIDGE, *, mints: bool = True, bu
 
 
 def found(kind: str, contract: Contract) -> PoolRef | SkippedItem:
-    factory = Factory(ADDRESS, kind, (ProtocolInfo(1, "test", "Test", kind.value),))
+    factory = Factory(ADDRESS, kind, (ProtocolInfo(1, "test", "Test", kind),))
     (ref,) = run_batched([(ADDRESS, pool_reader(kind).read_constants(factory, ADDRESS))], contract.send)
     return ref
 
@@ -126,7 +126,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "build", "pool"), CASES, ids=[case[0].value for case in CASES])
+@pytest.mark.parametrize(("kind", "build", "pool"), CASES, ids=[case[0] for case in CASES])
 def test_a_pool_is_found_and_read_in_one_round(kind: str, build: Callable[[], Contract], pool: Pool) -> None:
     contract = build()
     ref = found(kind, contract)

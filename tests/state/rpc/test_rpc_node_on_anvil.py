@@ -16,6 +16,7 @@ from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families import reader_name
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
@@ -84,10 +85,11 @@ READ_ELSEWHERE = {
 
 
 def reader_tests(kind: str) -> ModuleType | None:
-    """Return the tests of a kind's reader at the mirrored path; None if there are none."""
-    folder, _, name = KINDS[kind].loader.partition(".")
-    path = f"tests.families.reading.{folder}.test_{name}"
-    return import_module(path) if find_spec(path) else None
+    """Return the tests of a kind's reader, or those of the family with it; None if there are none."""
+    package, name, folder, module = reader_name(kind).rsplit(".", 3)
+    assert (package, name) == ("swapcli", "families")
+    paths = (f"tests.families.{folder}.test_{each}" for each in (module, module.removesuffix("_reader")))
+    return next((import_module(path) for path in paths if find_spec(path)), None)
 
 
 def test_every_kind_is_read_here_or_by_tests_of_its_own(world: ContractFixture) -> None:
@@ -97,7 +99,8 @@ def test_every_kind_is_read_here_or_by_tests_of_its_own(world: ContractFixture) 
     elsewhere = {kind: READ_ELSEWHERE.get(kind) or reader_tests(kind) for kind in evm - here}
     for kind, tests in elsewhere.items():
         assert tests, f"{kind} has no test of its reader"
-        assert re.search(rf"\b({kind.name}|{kind.value})\b", inspect.getsource(tests)), kind
+        names = {kind, *(each.name for each in ContractKind if each == kind)}
+        assert re.search(rf"\b({'|'.join(names)})\b", inspect.getsource(tests)), kind
 
 
 @pytest.mark.parametrize("with_multicall", [True, False])
