@@ -195,7 +195,7 @@ def test_the_catalogue_has_their_addresses() -> None:
     kinds = {"psm": 1, ContractKind.VAULT: 1, "bridge": 3}
     factories = [each for name in ("base", "citrea") for each in find_factories(find_network(name))[0]]
     for kind, count in kinds.items():
-        of_kind = [factory for factory in factories if factory.kind is kind]
+        of_kind = [factory for factory in factories if factory.kind == kind]
         assert len(of_kind) == count
         assert all(factory.is_enumerable for factory in of_kind)
 
