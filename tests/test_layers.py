@@ -26,9 +26,8 @@ REMOTE_STATE_MODULES = (
     "payload/review/contract_codes.py", "payload/variant_memory.py", "payload/checks/presign_checks.py",
     "payload/checks/simulated_variants.py",
     "payload/simulation/", "payload/permits.py", "quoting/permits.py",
-    "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "faces/cli/commands/market.py",
-    "faces/cli/commands/hindsight/", "faces/cli/commands/sync/",
-    "faces/cli/commands/verify/", "faces/cli/render/store_view.py",
+    "payload/signing/signing_fields.py", "payload/signing/signing_values.py", "quoting/syncing/",
+    "faces/cli/commands/hindsight/", "faces/cli/commands/sync/", "faces/cli/commands/verify/",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""
 
@@ -88,7 +87,7 @@ HEAVY = {
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py", "faces/cli/commands/serve/workers.py",
+    "faces/cli/render/terminal_tables.py", "faces/cli/commands/sync/progress.py",
     "faces/service/", "faces/mcp/protocol_server.py", "quoting/config/yaml_parser.py", "quoting/config/edit.py",
     "quoting/remote/", "quoting/aggregators/ask_aggregator.py", "state/rpc/", "families/reading/", "state/discovery/",
     "state/mined/", "state/read_cache/", "state/sync/", "state/feed/", "state/store/", "state/transfers/",
@@ -144,7 +143,14 @@ def imports(file: Path) -> tuple[str, ...]:
 def own_imports(file: Path) -> set[str]:
     """Return what a file imports of this program, without the program's name."""
     own = {name.removeprefix("swapcli.") for name in imports(file) if name.startswith("swapcli.")}
-    return own - {"__version__"}
+    return own - set(swapcli.__all__)
+
+
+def test_only_faces_import_the_public_library() -> None:
+    """The root package names what is below it, so imports of it by anything but a face would go up."""
+    for file in modules():
+        if package_of(file) != "faces":
+            assert not [name for name in imports(file) if name.removeprefix("swapcli.") in swapcli.__all__], file
 
 
 def is_in(name: str, packages: Iterable[str]) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.payload.checks.presign_checks import CheckOptions
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.account_holdings import Allowance, Holdings
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
@@ -260,10 +262,12 @@ class Market:
         Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
         """
         from swapcli.quoting.token_prices import price_tokens
+        from swapcli.quoting.warnings import state_warnings
 
         with self._lock:
-            found = [self._find(token) for token in tokens]
-            return price_tokens(self.source, found, None if unit is None else self._find(unit))
+            wanted = [self._find(token) for token in tokens]
+            found = price_tokens(self.source, wanted, None if unit is None else self._find(unit))
+            return found._replace(warnings=state_warnings(self.state, found.state, self.settings.route_ttl_s))
 
     def quote(
         self,
@@ -357,21 +361,47 @@ class Market:
         address = None if sender is None else parse_address_option(sender, self.network, "sender")
         return choose_aggregator_options(names, address, self.network, self._nodes, self._routers)
 
-    def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.
+    def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
+        """Return the pools that trade `tokens`, at most two, the deepest first, and then those that a sync left out.
 
-        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are. Raises `InvalidOption` for a service
-        and for more tokens, `UpstreamError`.
+        Raises `SameToken`, `InvalidOption` for a service and for more tokens, `UpstreamError`.
         """
-        from swapcli.quoting.pool_listing import list_pools, pool_document, select_pools
+        from swapcli.quoting.pool_listing import find_pools
+        from swapcli.quoting.warnings import state_warnings
 
-        if len(tokens) > 2:
-            raise InvalidOption("a pool is listed by at most two tokens that it trades")
         with self._lock:
-            addresses = tuple(self.network.to_wrapped_token(self._find(token)).address for token in tokens)
-            selection = select_pools(self.source, addresses, limit)
-            known, state = selection.searchable.market.tokens, selection.searchable.state_source
-            return [pool_document(pool, known, self.network, state) for pool in list_pools(selection, addresses)]
+            found = find_pools(self.source, [self._find(token) for token in tokens], limit)
+            return found._replace(warnings=state_warnings(self.state, found.state, self.settings.route_ttl_s))
+
+    def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
+        """Return the rows of `pool_list`, as `swapcli pools --json` has them. Raises as `pool_list`.
+
+        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are.
+        """
+        return self.pool_list(*tokens, limit=limit).document()["pools"]
+
+    def balance(self, owner: str, *tokens: str | Token) -> Holdings:
+        """Return what an account holds of `tokens`, by default of all known tokens that it has any of.
+
+        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
+        `UpstreamError`.
+        """
+        from swapcli.quoting.account_holdings import find_holdings
+
+        with self._lock:
+            named = [self._find(token) for token in tokens]
+            return find_holdings(self._nodes, self.network, owner, named, self._known_market)
+
+    def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
+        """Return what `spender`, by default the network's router, may take of an account's token.
+
+        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
+        router and for the native token, `UpstreamError`.
+        """
+        from swapcli.quoting.account_holdings import find_allowance
+
+        with self._lock:
+            return find_allowance(self._nodes, self.network, owner, self._find(token), spender)
 
     def quote_many(
         self,
@@ -543,21 +573,20 @@ class Market:
         signature: str | None = None,
     ) -> PreparedSwap:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
-        from swapcli.payload.checks.recipients import check_recipient
+        from swapcli.payload.checks.payload_findings import payload_findings
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
+        from swapcli.quoting.accounts import check_allowed_recipient
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
-        from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
-        from swapcli.quoting.sources.quote_source import known_contract
-        from swapcli.quoting.swap_warnings import swap_warnings
+        from swapcli.quoting.quote_options import parse_account, require_swap_terms
+        from swapcli.quoting.review.presign_checker import has_own_router
         from swapcli.quoting.warnings import (
-            check_impact,
-            check_slippage,
-            check_unread,
             deadline_warnings,
             exact_output_warnings,
+            settle_impact,
+            settle_slippage,
         )
         from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -566,12 +595,11 @@ class Market:
         settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
-        check_slippage(slippage_ppm, settings.max_slippage_ppm)
+        settle_slippage(slippage_ppm, settings)
         terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
-        recipient, option = terms.required_recipient, "allow_recipient"
-        allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
+        recipient = terms.required_recipient
         with self._lock:
-            check_recipient(recipient, known_contract(self.source, recipient), network, allowed, option)
+            check_allowed_recipient(self.source, recipient, allow_recipient, "allow_recipient")
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
@@ -580,8 +608,7 @@ class Market:
             terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not simulate:  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
-        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
+        settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
         if sender is not None:
             terms = terms._replace(sender=parse_account(sender, network, "sender"))
         with self._lock:
@@ -600,10 +627,13 @@ class Market:
         payload, checked = swap.payload, swap.checked
         on_deadline = deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s())
         on_quote = (*swap.quote.warnings, *exact_output_warnings(quote.answer.order, payload), *on_deadline)
+        is_own = has_own_router(settings, network)
         return PreparedSwap(
             swap.quote,
             [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
-            swap_warnings(on_quote, payload, network, settings, checked, swap.variants, with_approval=True),
+            payload_findings(
+                on_quote, payload, network, checked, swap.variants, has_own_router=is_own, with_approval=True
+            ),
             checked.simulation if checked else None,
             payload,
             verdict,
@@ -632,9 +662,7 @@ class Market:
         built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
         verdict = judge_built(self._nodes, built, checker.requested.sender if checker else None)
         if verdict is not None:
-            from swapcli.payload.verdict.verdict_outcomes import check_verdict
-
-            check_verdict(verdict)
+            verdict.settle()
         return verdict
 
     def check_swap(
@@ -745,55 +773,10 @@ class Market:
         with self._lock:
             return known.whole()
 
-    def _resolve(
-        self,
-        exact_output: bool,
-        *,
-        direct: bool = False,
-        certify: bool = False,
-        max_pools: int | None = None,
-        simple: bool = False,
-        **overrides: Any,
-    ) -> QuoteOptions:
+    def _resolve(self, exact_output: bool, **options: Any) -> QuoteOptions:
         from swapcli.quoting.quote_options import resolve_options
 
-        return resolve_options(
-            self._with_overrides(**overrides),
-            self.network,
-            self._nodes.setup.api_key,
-            reverse=exact_output,
-            direct=direct,
-            certify=certify,
-            max_pools=max_pools,
-            simple=simple,
-        )
-
-    def _with_overrides(
-        self,
-        *,
-        slippage: Percentage | None = None,
-        max_hops: object = None,
-        exclude_protocols: object = None,
-        extended_protocols: object = None,
-        shares: object = None,
-        gas_price: object = None,
-        solve_time_s: object = None,
-        api_version: object = None,
-    ) -> Settings:
-        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
-        from swapcli.quoting.config import override_settings
-
-        values = {
-            "slippage": None if slippage is None else str(slippage),
-            "max_hops": max_hops,
-            "exclude_protocols": exclude_protocols,
-            "extended_protocols": extended_protocols,
-            "shares": shares,
-            "gas_price": gas_price,
-            "solve_time_s": solve_time_s,
-            "api_version": api_version,
-        }
-        return override_settings(self.settings, values)
+        return resolve_options(self.settings, self.network, self._nodes.setup.api_key, reverse=exact_output, **options)
 
 
 def _open_sources(

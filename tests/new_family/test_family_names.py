@@ -25,7 +25,7 @@ ONLY_WORDS: Final = {
     "core/networks/definition.py": {"bridge", "psm", "vault"},
     "faces/cli/render/quote_facts.py": {"sampled"},
     "interface/document_types.py": {"sampled"},
-    "quoting/protocol_support.py": {"sampled"},
+    "quoting/protocol_list.py": {"sampled"},
     "quoting/warnings.py": {"sampled"},
     "families/reading/__init__.py": {"ekubo", "sampled"},
     "families/reading/pool_ref_text.py": {"vault"},

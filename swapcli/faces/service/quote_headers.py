@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.faces.service.error_responses import Headers
 from swapcli.families.wrap import terms_of_payload
 from swapcli.interface.state_headers import (
@@ -78,13 +78,13 @@ def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> H
     found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
     if not is_confirmed:
         others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
-        found[WARNINGS_HEADER] = ", ".join([*others, WarningCode.STATE_UNCONFIRMED])
+        found[WARNINGS_HEADER] = ", ".join([*others, FindingCode.STATE_UNCONFIRMED])
     return tuple(found.items())
 
 
-def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
+def _headers(state_source: StateSource, warnings: Iterable[Finding], impact: PriceImpact | None) -> Headers:
     headers = [*state_headers(state_source)]
     if codes := list(dict.fromkeys(each.code for each in warnings)):
         fraction = impact.fraction if impact else None
-        headers.append((WARNINGS_HEADER, render_warnings(codes, WarningCode.PRICE_IMPACT_HIGH, fraction)))
+        headers.append((WARNINGS_HEADER, render_warnings(codes, FindingCode.PRICE_IMPACT_HIGH, fraction)))
     return tuple(headers)

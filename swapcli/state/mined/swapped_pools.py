@@ -17,7 +17,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.pool_readers import load_pools, pool_reader, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.reading.views import read_addresses
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
 from swapcli.state.rpc.multicall import MulticallReader
@@ -147,5 +147,5 @@ def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> B
 
 
 def _read_pair(pool: str) -> BatchRead[tuple[str, str]]:
-    answers = yield [call._replace(may_revert=True) for call in token_calls(pool)]
-    return read_tokens(answers)
+    token0, token1 = yield from read_addresses(pool, may_revert=True)
+    return token0, token1

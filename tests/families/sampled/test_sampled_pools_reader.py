@@ -17,6 +17,7 @@ from eth_abi.abi import encode
 from swapcli.core.errors import InvalidRoute, NoRoute
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS, Order
@@ -25,7 +26,6 @@ from swapcli.core.model.quoter import Sale
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import RouterCall
 from swapcli.core.model.transfer_behaviour import ORDINARY
-from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts
@@ -194,7 +194,7 @@ def test_a_route_over_a_maker_pays_what_it_quotes(made: MakerMarket, node: RpcNo
     figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
     assert figures.is_exact
     assert figures.sampled_pools == (made.maker.address,)
-    assert WarningCode.AMOUNT_SAMPLED not in {warning.code for warning in figures.warnings}
+    assert FindingCode.AMOUNT_SAMPLED not in {warning.code for warning in figures.warnings}
     quoted = {s.token_out: s.amount_out for s in answer.quote.steps if answer.pools[s.pool].is_sampled}
     assert paid(made, answer) == quoted
     assert answer.result.output_amount > without.result.output_amount
@@ -304,7 +304,7 @@ def test_a_route_says_that_its_amounts_are_sampled(made: MakerMarket, node: RpcN
     for answer, reason in ((estimated, "has quoted other amounts"), (unproven, "nothing proves at which block")):
         figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
         assert figures.is_exact is False
-        (message,) = [each.message for each in figures.warnings if each.code == WarningCode.AMOUNT_SAMPLED]
+        (message,) = [each.message for each in figures.warnings if each.code == FindingCode.AMOUNT_SAMPLED]
         assert reason in message
         assert Fact("Amounts", "sampled") in [
             replace(fact, note="") for fact in build_facts(answer, SwapTerms(0, DEPLOYER), figures)

@@ -28,6 +28,7 @@ from swapcli.families.reading.starknet_calls import class_hash_call, join_signed
 from swapcli.payload.starknet import deserialise_call
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint
 from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.payload.starknet.fake_node import CHAIN_ID, name_hash
 from tests.payload.starknet.pools_on_chain import CORE, STARKNET
@@ -88,7 +89,7 @@ def replayed(blocks: Mapping[str, Any]) -> Iterator[StarknetNode]:
         exchange.send(http_response(200, text, "Content-Type: application/json"))
 
     with loopback_server(respond) as server:
-        node = StarknetNode(server.url, redacted_url="the node", chain_id=CHAIN_ID, pause=lambda _: None)
+        node = StarknetNode([RpcEndpoint(server.url, "the node")], CHAIN_ID, NodePolicy(pause=lambda _: None))
         try:
             yield node
         finally:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from swapcli.core.encoding.secret import Secret
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DAY_S = 86_400
 _MAX_WEI = 2**128 - 1
 # Compiled on first use: most commands need none of these.
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"
@@ -39,7 +41,8 @@ _RESERVED_HEADERS = frozenset(
 class ValueType(NamedTuple, Generic[T]):
     """A type of values. `expected` completes the sentence "expected ..., not ...".
 
-    A misspelling of one of `names`, or of one of `units` behind a number, has a suggestion.
+    A misspelling of one of `names`, or of one of `units` behind a number, has a suggestion. `schema` is the JSON schema
+    of a value in the parameters of a service.
     """
 
     expected: str
@@ -47,6 +50,15 @@ class ValueType(NamedTuple, Generic[T]):
     format: Callable[[T], str] = str
     names: Sequence[str] = ()
     units: Sequence[str] = ()
+    schema: Mapping[str, object] = MappingProxyType({"type": "string"})
+
+    def to_json(self, value: T) -> object:
+        """Return the value as `schema` has it."""
+        if isinstance(value, bool | int) and self.schema["type"] != "number":
+            return value
+        if isinstance(value, tuple):
+            return list(value)
+        return float(self.format(value)) if self.schema["type"] == "number" else self.format(value)
 
     def suggestions(self, value: object) -> list[str]:
         """Return the values that `value`, which is not one, is probably a misspelling of."""
@@ -63,7 +75,8 @@ class ValueType(NamedTuple, Generic[T]):
 def whole_number(minimum: int, maximum: int) -> ValueType[int]:
     """Return the type of whole numbers in a range."""
     expected = f"a whole number from {minimum} to {maximum}"
-    return ValueType(expected, lambda value: parse_integer(value, minimum, maximum))
+    schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    return ValueType(expected, lambda value: parse_integer(value, minimum, maximum), schema=schema)
 
 
 def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
@@ -93,7 +106,12 @@ def amount(maximum: float) -> ValueType[float]:
 
 def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueType[Any]:
     """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration."""
-    return ValueType(f"one of {', '.join(names)}", lambda value: to_value(parse_choice(value, names)), names=names)
+    return ValueType(
+        f"one of {', '.join(names)}",
+        lambda value: to_value(parse_choice(value, names)),
+        names=names,
+        schema={"type": "string", "enum": list(names)},
+    )
 
 
 def _parse_flag(value: object) -> bool:
@@ -270,14 +288,22 @@ def _parse_key(value: object) -> Secret:
 
 
 TEXT: ValueType[str] = ValueType("a text", _parse_text)
-TEXTS: ValueType[tuple[str, ...]] = ValueType("a list of names", _parse_texts, ",".join)
+TEXTS: ValueType[tuple[str, ...]] = ValueType(
+    "a list of names", _parse_texts, ",".join, schema={"type": "array", "items": {"type": "string"}}
+)
 ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
     "a list of IP addresses and networks, as in 10.0.0.0/8", _parse_address_ranges, ",".join
 )
-FLAG: ValueType[bool] = ValueType("true or false", _parse_flag, lambda flag: str(flag).lower())
+FLAG: ValueType[bool] = ValueType(
+    "true or false", _parse_flag, lambda flag: str(flag).lower(), schema={"type": "boolean"}
+)
 PATH: ValueType[Path] = ValueType("a file name", _parse_path)
 PERCENTAGE: ValueType[int] = ValueType(
-    "a percentage from 0 to 100, as in 0.5 or 50bps", _parse_percentage, _format_percentage, units=("bps",)
+    "a percentage from 0 to 100, as in 0.5 or 50bps",
+    _parse_percentage,
+    _format_percentage,
+    units=("bps",),
+    schema={"type": "number", "minimum": 0, "maximum": 100},
 )
 GAS_PRICE: ValueType[int] = ValueType(
     "a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price, units=("wei", "gwei")

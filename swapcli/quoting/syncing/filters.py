@@ -1,9 +1,9 @@
-"""The filter options of `swapcli sync`."""
+"""The filter of a sync: tokens, also of token lists, protocols, depth and the first block."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from swapcli.core.encoding.http_body import MAX_BODY_BYTES
 from swapcli.core.encoding.text import printable
@@ -14,15 +14,17 @@ from swapcli.core.model.token import Token
 from swapcli.core.networks.address import is_native, parse_address, without_chain
 from swapcli.core.networks.token_list_file import TokenList, parse_token_list
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.files import read_bounded_file
-from swapcli.faces.cli.options import split_lists
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.quoting.openers.user_setup import read_file
 from swapcli.quoting.resolve import find_protocols, find_token
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node
 from swapcli.state.sync import SyncFilter
 from swapcli.state.tokens import load_tokens
+
+TokenListReader = Callable[[str, int], bytes]
+"""Reads a file of at most so many bytes."""
 
 _LIST_MARK = "@"
 _MAX_LIST_BYTES = MAX_BODY_BYTES
@@ -81,8 +83,10 @@ class ListedTokens(NamedTuple):
     notes: list[str]
 
 
-def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) -> ListedTokens:
-    """Read the lists that --tokens names as `@FILE` or `@URL`.
+def read_token_lists(
+    values: Sequence[str], network: Network, timeout_s: float, read: TokenListReader | None = None
+) -> ListedTokens:
+    """Read the lists that are named as `@FILE` or `@URL`; `read` reads their files.
 
     Wrong entries are left out, and noted. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
     """
@@ -91,7 +95,7 @@ def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) 
         if not value.startswith(_LIST_MARK):
             listed.names.append(value)
             continue
-        found = _read_token_list(value.removeprefix(_LIST_MARK), network, timeout_s)
+        found = _read_token_list(value.removeprefix(_LIST_MARK), network, timeout_s, read or _read_file)
         bad_entries, good = [*found.bad_entries], 0
         for token in found.tokens:
             try:
@@ -118,9 +122,16 @@ def _notes_on(bad_entries: Sequence[InvalidInput]) -> list[str]:
     return notes
 
 
-def _read_token_list(name: str, network: Network, timeout_s: float) -> TokenList:
+def _read_file(name: str, max_bytes: int) -> bytes:
+    content = read_file(name)
+    if len(content) > max_bytes:
+        raise InvalidInput(f"{name} is larger than {max_bytes // 2**20} MiB", details={"file": name})
+    return content
+
+
+def _read_token_list(name: str, network: Network, timeout_s: float, read: TokenListReader) -> TokenList:
     if not is_http_url(name):
-        return parse_token_list(read_bounded_file(name, _MAX_LIST_BYTES), network, name)
+        return parse_token_list(read(name, _MAX_LIST_BYTES), network, name)
     from swapcli.quoting.remote.url_document import download
 
     return parse_token_list(
@@ -175,3 +186,8 @@ def _parse_block(text: str | None) -> int:
     if text is not None and not _NUMBER(text):
         raise InvalidOption("--from-block: expected a block number")
     return int(text or 0)
+
+
+def split_lists(values: Iterable[str]) -> list[str]:
+    """Split the values of an option that takes comma-separated lists and may be repeated."""
+    return [name.strip() for each in values for name in each.split(",") if name.strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.faces.cli.commands.serve.banner import banner
+from swapcli.faces.service.banner import banner
 from swapcli.quoting.price_policy import PriceRequest
 
 URL = "http://127.0.0.1:8000"

@@ -15,15 +15,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 
 from swapcli.core.errors import InvalidOption, MarketUnavailable, SwapcliError
-from swapcli.faces.cli.commands.serve.sources import (
-    METRICS_PORT,
-    ServiceSources,
-    open_app,
-    open_shared_state,
-    read_policy,
-)
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
-from swapcli.faces.cli.session import Session
+from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import PolicyReloader
 from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
@@ -31,6 +23,13 @@ from swapcli.faces.service.log_writer import UnqueuedLog, log_stream
 from swapcli.faces.service.market_followers import FollowerThreads
 from swapcli.faces.service.parent_channel import ParentChannel
 from swapcli.faces.service.server import BACKLOG, allow_open_files, base_url, bind, metrics_url, serve_as_worker
+from swapcli.faces.service.service_sources import (
+    METRICS_PORT,
+    ServicePolicy,
+    ServiceSources,
+    open_app,
+    open_shared_state,
+)
 from swapcli.faces.service.shared_pool_stores import SharedStores
 from swapcli.faces.service.supervisor import ProcessPlan, Supervisor
 from swapcli.faces.service.worker_group import GroupMember, WorkerGroup, share_of
@@ -41,10 +40,10 @@ _WRITER = "the writer of stores"
 
 
 def serve_by_workers(
-    session: Session,
     sources: ServiceSources,
+    policy: ServicePolicy,
     on_ready: Callable[[str, str | None], None],
-    read_session: Callable[[], Session],
+    read_policy: Callable[[], ServicePolicy],
     is_terminal_gone: Callable[[], bool] | None,
 ) -> int:
     """Serve with the number of workers that the settings name, until stopped; return 0.
@@ -54,14 +53,13 @@ def serve_by_workers(
     """
     if not hasattr(os, "fork"):
         raise InvalidOption("--workers needs a system that can fork processes", hint="leave it out")
-    policy = read_policy(session)
     settings = policy.settings
 
     def reload() -> None:
         nonlocal policy
         # For processes that are forked later; those that run read the settings themselves, and log problems.
         with suppress(SwapcliError, OSError):
-            policy = read_policy(read_session())
+            policy = read_policy()
 
     unqueued_log = AccessLog(UnqueuedLog(sys.stderr))
 
@@ -99,15 +97,13 @@ def serve_by_workers(
                 stores.announcements,
             ) as followers,
         ):
-            service = open_app(session, sources, policy, log, followers, member)
+            service = open_app(sources, policy, log, followers, member)
             return serve_as_worker(
                 service,
                 listener,
                 member,
                 parent,
-                on_hangup=PolicyReloader(
-                    get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
-                ),
+                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
                 publish=get_metrics(service).publish,
                 max_connections=share_of(policy.settings.max_connections, member),
                 keep_alive_s=policy.settings.keep_alive_s,
@@ -117,7 +113,7 @@ def serve_by_workers(
 
     url = base_url(listener)
     url_of_metrics = metrics_url(metrics_listener) if metrics_listener is not None else None
-    open_shared_state(session, unqueued_log)  # raises here if its package is missing, and loads it once
+    open_shared_state(sources, unqueued_log)  # raises here if its package is missing, and loads it once
     _open_markets(sources)
     listener.listen(BACKLOG)
     if metrics_listener is not None:
@@ -180,7 +176,7 @@ def _open_markets(sources: ServiceSources) -> None:
     with suppress(SwapcliError):  # the server is away: each worker tries again
         for followed in sources.followed:
             if isinstance(followed, FollowedFeed):
-                followed.load(sources.registry.clock, sources.registry.route_ttl_s)
+                followed.load(sources.registry.clock, sources.registry.rules.route_ttl_s)
     for network in sources.registry.served_networks:
         if sources.registry.has_opener(network.name):
             with suppress(MarketUnavailable):

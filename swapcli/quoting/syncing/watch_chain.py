@@ -1,4 +1,4 @@
-"""The loop of `swapcli sync --watch`: follow a chain block by block, and retry after failures."""
+"""Follow a chain block by block, and retry after failures."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 
 from swapcli.core.model.network import Kind, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.quoting.protocol_support import QuoteKind, describe_protocols
+from swapcli.quoting.protocol_list import QuoteKind, describe_protocols
 
 
 @pytest.mark.parametrize("name", network_names())

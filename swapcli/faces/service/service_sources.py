@@ -1,17 +1,16 @@
-"""What `swapcli serve` builds its application from: markets, nodes, API keys and shared state."""
+"""Open what a service needs: markets, nodes, API keys and shared state."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.records import NamedTuple
-from swapcli.faces.cli.commands.serve.banner import banner
-from swapcli.faces.cli.output import print_to_stderr
-from swapcli.faces.cli.session import Session
+from swapcli.faces.service.banner import banner
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.openers.server_pool_sources import choose_service_pools
@@ -19,16 +18,21 @@ from swapcli.quoting.price_policy import PriceRequest
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.applications import Starlette
 
+    from swapcli.core.encoding.secret import Secret
     from swapcli.faces.service.access_log import AccessLog
     from swapcli.faces.service.keys import KeyStore
     from swapcli.faces.service.market_followers import NetworkThreads
     from swapcli.faces.service.market_registry import MarketRegistry
     from swapcli.faces.service.redis_state import RedisState
     from swapcli.faces.service.worker_group import GroupMember
+    from swapcli.interface.document_types import ReadyJson
     from swapcli.quoting.config.settings import ServiceSettings
     from swapcli.quoting.followers.feed_follower import AnyFollowed
+    from swapcli.quoting.openers.choose_source import SourceChooser
     from swapcli.state.rpc.rpc_node import RpcNode
     from swapcli.state.rpc.witness_node import Witnesses
 
@@ -50,12 +54,43 @@ class ServiceSources(NamedTuple):
     modelled: tuple[str, ...]
     price_request: PriceRequest
     witnesses: dict[str, Witnesses]
+    state_url: Secret | None
+    """The server of the state that several services share."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the served networks."""
+        return tuple(network.name for network in self.registry.served_networks)
 
     def describe(self, url: str) -> Iterator[str]:
         """Yield the lines that a terminal shows about the service at `url`."""
-        names = [network.name for network in self.registry.served_networks]
         followed = [market.network.name for market in self.followed]
-        return banner(url, names, self.modelled, followed, self.price_request)
+        return banner(url, self.names, self.modelled, followed, self.price_request)
+
+
+class ReadyService(NamedTuple):
+    """A service that accepts connections: its URL, its process, its networks, and those on modelled prices at first.
+
+    `metrics_url` is that of its metrics, if they have a separate port.
+    """
+
+    url: str
+    pid: int
+    networks: tuple[str, ...]
+    modelled: tuple[str, ...]
+    metrics_url: str | None = None
+
+    def document(self) -> ReadyJson:
+        """Return the line of JSON of `swapcli serve`."""
+        document: dict[str, object] = {
+            "url": self.url,
+            "pid": self.pid,
+            "networks": list(self.networks),
+            "modelled": list(self.modelled),
+        }
+        if self.metrics_url is not None:
+            document["metrics_url"] = self.metrics_url
+        return cast("ReadyJson", document)
 
 
 class ServicePolicy(NamedTuple):
@@ -65,54 +100,50 @@ class ServicePolicy(NamedTuple):
     keys: KeyStore
 
 
-def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> ServiceSources:
-    """Return the sources of the networks `names`, or of all configured ones.
+def open_service_sources(
+    sources: SourceChooser, names: Iterable[str], log: Callable[[str], object], *, skip_bad_pools: bool
+) -> ServiceSources:
+    """Return the sources of the networks `names`, or of all configured ones; `log` receives lines about nodes.
 
     Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
     """
-    from swapcli.faces.service.market_registry import MarketRegistry
+    from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 
     pools = choose_service_pools(
-        session.markets, session.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=_log_node_warning
+        sources.markets, sources.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=partial(_log_node, log)
     )
     for network in pools.networks:
         _check_dialect(network)
-    settings = session.settings
+    settings = sources.markets.setup.settings
     registry = MarketRegistry(
         pools.networks,
         pools.openers,
         SYSTEM_CLOCK,
+        ServiceRules.from_settings(settings),
         followed=[market.network.name for market in pools.followed],
         price_request=pools.price_request,
-        route_ttl_s=settings.route_ttl_s,
-        max_age_s=settings.max_age_s,
-        max_hops=settings.max_hops,
-        gas_price_wei=settings.gas_price_wei,
-        solve_time_s=settings.service.solve_time_s,
-        impact_warning_ppm=settings.impact_warning_ppm,
-        slippage_warning_ppm=settings.slippage_warning_ppm,
-        max_slippage_ppm=settings.max_slippage_ppm,
-        max_impact_ppm=settings.max_impact_ppm,
-        price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
-        allowed_recipients=settings.service.allowed_recipients,
-        reuse_searches=settings.service.reuse_searches,
     )
     return ServiceSources(
-        registry, pools.followed, pools.check_nodes, tuple(pools.modelled), pools.price_request, pools.witnesses
+        registry,
+        pools.followed,
+        pools.check_nodes,
+        tuple(pools.modelled),
+        pools.price_request,
+        pools.witnesses,
+        settings.service.state_url,
     )
 
 
-def read_policy(session: Session) -> ServicePolicy:
-    """Return the settings of the service, and open the file of API keys. Raises `ConfigError` if it is invalid."""
+def read_policy(settings: ServiceSettings, keys_file: Path) -> ServicePolicy:
+    """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid."""
     from swapcli.faces.service.keys import KeyStore
 
-    keys = KeyStore(session.keys_file())
+    keys = KeyStore(keys_file)
     keys.check()
-    return ServicePolicy(session.settings.service, keys)
+    return ServicePolicy(settings, keys)
 
 
 def open_app(
-    session: Session,
     sources: ServiceSources,
     policy: ServicePolicy,
     log: AccessLog,
@@ -131,22 +162,21 @@ def open_app(
         nodes=sources.nodes,
         witnesses=sources.witnesses,
         member=member,
-        state=open_shared_state(session, log),
+        state=open_shared_state(sources, log),
     )
 
 
-def open_shared_state(session: Session, log: AccessLog) -> RedisState | None:
+def open_shared_state(sources: ServiceSources, log: AccessLog) -> RedisState | None:
     """Return the state that the service shares with others, if the settings name its server.
 
     Raises `ConfigError` if the package for it is not installed.
     """
-    url = session.settings.service.state_url
-    if url is None:
+    if sources.state_url is None:
         return None
     from swapcli.core.encoding.redis_url import RedisUrl
     from swapcli.faces.service.redis_state import RedisState
 
-    server = RedisUrl.parse(url.reveal())
+    server = RedisUrl.parse(sources.state_url.reveal())
     return RedisState(server, lambda error: log.log_shared_state(error, SYSTEM_CLOCK.now_s()))
 
 
@@ -159,9 +189,7 @@ def _check_dialect(network: Network) -> None:
         raise InvalidOption(error.message, hint=hint, details=error.details) from None
 
 
-def _log_node_warning(network: str, message: str) -> None:
+def _log_node(log: Callable[[str], object], network: str, message: str) -> None:
     """Write a log line about a failing node that a spare one replaces."""
     now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-    print_to_stderr(
-        json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":"))
-    )
+    log(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))

@@ -1,4 +1,4 @@
-"""Publish what `swapcli sync --watch` writes to its store, on a thread of its own.
+"""Publish what a sync writes to its store, on a separate thread.
 
 A slow or missing Redis server so never delays the store. Messages go to stderr when what the publisher does changes.
 """
