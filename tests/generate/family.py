@@ -73,7 +73,6 @@ def new_folders_of(family: Family) -> dict[str, str]:
             f'"""TODO {family.name}: the contracts whose pools stand here."""\n\nPUBLIC = ()\n'
         ),
         family.rows: family.from_template("rows.py"),
-        f"tests/families/{family.folder}/__init__.py": "",
     }
 
 
