@@ -21,6 +21,7 @@ from swapcli.core.model.units import PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.curve.cryptoswap_curve import CryptoFee, CryptoSwapCurve
 from swapcli.families.curve.cryptoswap_math import A_MULTIPLIER, MATHS, Maths, fee_reduction, marginal_prices
+from swapcli.families.curve.stableswap_math import FEE_DENOMINATOR
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_multi_token
@@ -28,7 +29,6 @@ from swapcli.families.reserves import reserves_after_swap, to_18_decimals
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
-FEE_DENOMINATOR: Final = 10**10
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
 _BITS: Final = 128
 _FEE_PARAMETER_BITS: Final = 64

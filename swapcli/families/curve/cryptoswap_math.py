@@ -24,11 +24,10 @@ from typing import Final, NoReturn
 from swapcli.core.errors import SwapReverts
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
+from swapcli.families.curve.stableswap_math import MAX_NEWTON_STEPS
 from swapcli.families.rounding import UINT256_LIMIT, require_uint256
 
 A_MULTIPLIER: Final = 10_000
-MAX_NEWTON_STEPS: Final = 255
-"""As in the contracts, which revert after as many."""
 _INT: Final = 1 << 255
 _CBRT_LIMIT: Final = 115792089237316195423570985008687907853269
 """2^256 / 10^36, as in the contracts."""

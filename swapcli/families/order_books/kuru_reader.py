@@ -8,8 +8,9 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import PPM_PER_BPS
 from swapcli.families.order_books.book_tokens import book_tokens
-from swapcli.families.order_books.kuru import PPM_PER_BPS, Kuru, VaultOrders
+from swapcli.families.order_books.kuru import Kuru, VaultOrders
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
 from swapcli.families.reading.calls import Log, ReturnData
