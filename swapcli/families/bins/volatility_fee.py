@@ -17,9 +17,9 @@ from swapcli.families.state_fields import StateFields
 
 _MAX_FEE: Final = WAD // 10
 """`MAX_FEE` of the contract, which accepts no parameters that allow more."""
-_MAX_PROTOCOL_SHARE: Final = 2_500
-_BASE_FEE_UNIT: Final = 10**10
-_VARIABLE_FEE_DIVISOR: Final = 100
+_MAX_PROTOCOL_SHARE: Final = 2_500  # basis points of the fee: the contract's `MAX_PROTOCOL_SHARE`
+_BASE_FEE_UNIT: Final = 10**10  # the 10^18 fraction of a base factor times a bin step of 1
+_VARIABLE_FEE_DIVISOR: Final = 100  # scales the variable fee to a 10^18 fraction
 _BASE_FACTORS_PER_PPM: Final = 100
 """(base factor * bin step) of a fee of 1 ppm: both are in basis points."""
 

@@ -35,7 +35,7 @@ _FEE_PARAMETER_BITS: Final = 64
 """The contracts pack fees and the parameters of the price scale in 64 bits each."""
 _LIMIT_MARGIN: Final = 0.01
 """Part of the contract's limits of a balance that the curve leaves out: the fees of a swap move the limits."""
-_MAX_RAMP_BITS: Final = 64
+_MAX_RAMP_BITS: Final = 64  # seconds, as of any time of the chain
 _MAX_UINT128: Final = (1 << 128) - 1
 """The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
 

@@ -48,7 +48,7 @@ _PLAIN_VARIANTS = {("v5.0.0", False): PLAIN, ("v5.0.0", True): PLAIN_EMA, ("v6.0
 """Of plain pools of the factory before it, by version and whether they have an oracle of their price."""
 _ORACLE_TIME = "ma_exp_time()"
 _RATE_ORACLE = "oracle(uint256)"
-_META_COINS = 2
+_META_COINS = 2  # coins of a metapool: its own, and the liquidity token of its base pool
 _NAMES = ("A()", _FEE)
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
 """Functions that some older pools lack."""

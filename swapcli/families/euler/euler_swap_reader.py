@@ -45,7 +45,7 @@ _V4_KEY: Final = "poolKey()"
 _DYNAMIC: Final = "getDynamicParams()"
 _CONTROLLERS: Final = "getControllers(address)"
 _PRICES: Final = "getQuotes(uint256,address,address)"
-_UNLOCKED: Final = 1
+_UNLOCKED: Final = 1  # status of a pool that can be swapped in
 _KEPT_BACK: Final = 100
 """A hundredth of what an account may borrow is not counted on."""
 _WAD_PER_PPM: Final = WAD // PPM
@@ -197,15 +197,9 @@ def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
         raise invalid_response(ref.address, "neither the first nor the second version of EulerSwap")
     supply0, supply1, *loans, account = values["static"]
     borrow0, borrow1 = (None if address == ZERO_ADDRESS else address for address in loans)
-    numbers = values["dynamic"]
-    return _Configuration(
-        2,
-        (_Vaults(supply0, borrow0), _Vaults(supply1, borrow1)),
-        account,
-        *(numbers[k : k + 2] for k in range(0, 10, 2)),
-        expires_at=numbers[10],
-        hooked_operations=numbers[11],
-    )
+    *pairs, expires_at, hooked_operations, _ = values["dynamic"]
+    vaults = (_Vaults(supply0, borrow0), _Vaults(supply1, borrow1))
+    return _Configuration(2, vaults, account, *zip(pairs[::2], pairs[1::2], strict=True), expires_at, hooked_operations)
 
 
 def _check_time(configuration: _Configuration, answer: ReturnData) -> None:

@@ -38,10 +38,10 @@ _MIN_RESERVE_RATIO: Final = 10**4
 """`MINIMUM_LIQUIDITY_SWAP`: a side keeps at least that part of its other token's value."""
 _MAX_PRICE_CHANGE: Final = 5 * 10**16
 """`ORACLE_LIMIT`, 5%, of 10^18."""
-_CUT_SCALE: Final = 10**8
-_MAX_CUT_PERCENT: Final = 100
-_RESERVE_BITS: Final = 128
-_ONE_SIDE_GAS: Final = 108_000
+_CUT_SCALE: Final = 10**8  # a cut in percent times a fee in ppm
+_MAX_CUT_PERCENT: Final = 100  # of the fee: the protocol's share
+_RESERVE_BITS: Final = 128  # far above any amount with 12 decimals
+_ONE_SIDE_GAS: Final = 108_000  # gas units of a swap in a pool with collateral or debt only
 
 
 class FluidSide(NamedTuple):

@@ -33,7 +33,7 @@ MAX_FEE_BPS: Final = 500
 """The vault takes no base fee and no tax above 5%."""
 _PRICE_BITS: Final = 160
 """Prices are below 10^48: their products with amounts of 10^28 fit a word."""
-_AMOUNT_BITS: Final = 128
+_AMOUNT_BITS: Final = 128  # far above any supply
 _BEFORE_A_STEP: Final = 1.0 - 1e-12
 """Where a fee is about to rise, an amount rounded to a float may be past the step."""
 

@@ -37,16 +37,16 @@ from swapcli.families.rounding import mul_div_up
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
-MAX_TICK_SPACING: Final = 10_000
-MAX_FEE: Final = 9 * 10**17
-MAX_PROTOCOL_FEE_PER_MILLE: Final = 250
-ALL_KINDS: Final = 0b1111
+MAX_TICK_SPACING: Final = 10_000  # the factory's limit
+MAX_FEE: Final = 9 * 10**17  # the factory's limit, as a 10^18 fraction
+MAX_PROTOCOL_FEE_PER_MILLE: Final = 250  # the factory's limit, of the fee
+ALL_KINDS: Final = 0b1111  # one bit per kind of bin
 STATIC: Final = 0b0001
 """The bit of static bins among the kinds of bins that a pool may have; the three others follow the price."""
 
-_SHARES: Final = 1_000
-_AMOUNT_BITS: Final = 128
-_TICK_GAS: Final = 20_000
+_SHARES: Final = 1_000  # units of the protocol's part of the fee
+_AMOUNT_BITS: Final = 128  # amounts are uint128
+_TICK_GAS: Final = 20_000  # gas units of each tick after the first
 _LOG_SUB_TICK: Final = log(1.0001)
 
 

@@ -24,7 +24,7 @@ REACH: Final = 64
 """Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
 _BOOK: Final = "getL2Book(uint32,uint32)"
 _REGISTERED: Final = "MarketRegistered"
-_REGISTERED_WORDS: Final = 12
+_REGISTERED_WORDS: Final = 12  # words of the event's data
 _VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
 """Words that `getVaultParams()` returns: the address of the vault, then its orders."""
 

@@ -24,7 +24,7 @@ PUBLIC = (
     "pool_ref", "pool_ref_text", "share_price", "starknet_calls", "tick_bitmap", "views",
 )  # fmt: skip
 
-_BATCH_SIZE = 250
+_BATCH_SIZE = 250  # pools that are read side by side, per request that the reader sends at once
 
 
 class PoolReader(Protocol):

@@ -29,8 +29,8 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 from swapcli.families.uniswap.constant_product import ConstantProductCurve
 
-_AVERAGE_PERIOD_S: Final = 300
-_COLLECTED_LIMIT: Final = 1 << 104
+_AVERAGE_PERIOD_S: Final = 300  # the contract's `LATENCY_WINDOW`
+_COLLECTED_LIMIT: Final = 1 << 104  # above every uint104
 _MAX_FEE_PPM: Final = 100_000
 """The contract's limit of both parts together."""
 

@@ -29,7 +29,7 @@ _LIST: Final = "all_pairs"
 _SNAPSHOT: Final = "snapshot"
 _SNAPSHOT_FELTS: Final = 11
 """Two tokens, then their units and the reserves as pairs of felts, then whether the pair is stable."""
-_RESERVES_AT: Final = 6
+_RESERVES_AT: Final = 6  # position of the first reserve
 _MAX_STABLE_TOKENS: Final = 8_000_000
 """Whole tokens: the contract cubes reserves of 18 decimals in 256 bits, which overflows at 33 to 48 million; a quarter
 leaves room for what is sold. Its amounts were otherwise equal to Solidly's in 10,000 random swaps."""

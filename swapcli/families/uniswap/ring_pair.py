@@ -22,7 +22,7 @@ from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProductCurve
 
-_ADDRESS_BYTES = 20
+_ADDRESS_BYTES = 20  # bytes of an address
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,10 @@ _RATIO: Final = "ratio"
 _STEPWISE: Final = "stepwise"
 _MAX_STEPS: Final = 256
 """Far above the five of the deployed pool."""
-_RATIO_BITS: Final = 32
+_RATIO_BITS: Final = 32  # thresholds of the ratio are uint32
 _AMOUNT_BITS: Final = 192
 """Far above any supply; no sum of such amounts, times the basis points, exceeds a word."""
-_RATE_BITS: Final = 128
+_RATE_BITS: Final = 128  # a 10^18 fraction, far above any rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,5 +147,6 @@ def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> B
     return (yield from pool_reader(fitting[0].kind).read_constants(fitting[0], event.key))
 
 
-def _read_pair(pool: str) -> BatchRead[tuple[str, ...]]:
-    return (yield from read_addresses(pool, may_revert=True))
+def _read_pair(pool: str) -> BatchRead[tuple[str, str]]:
+    first, second = yield from read_addresses(pool, may_revert=True)
+    return first, second
