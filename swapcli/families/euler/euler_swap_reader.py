@@ -199,7 +199,10 @@ def _configuration(ref: PoolRef, values: Mapping[str, Any]) -> _Configuration:
     borrow0, borrow1 = (None if address == ZERO_ADDRESS else address for address in loans)
     *pairs, expires_at, hooked_operations, _ = values["dynamic"]
     vaults = (_Vaults(supply0, borrow0), _Vaults(supply1, borrow1))
-    return _Configuration(2, vaults, account, *zip(pairs[::2], pairs[1::2], strict=True), expires_at, hooked_operations)
+    equilibrium, floors, prices, concentrations, fees = zip(pairs[::2], pairs[1::2], strict=True)
+    return _Configuration(
+        2, vaults, account, equilibrium, floors, prices, concentrations, fees, expires_at, hooked_operations
+    )
 
 
 def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
