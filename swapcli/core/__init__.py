@@ -12,5 +12,5 @@ PUBLIC = (
     "encoding", "errors", "model", "networks", "records", "routing.broken_pools", "routing.competing_routes",
     "routing.gas", "routing.graph.order_market", "routing.no_route", "routing.pool_state_prediction",
     "routing.replay", "routing.route_limits", "routing.route_price_impact", "routing.router", "routing.search_memory",
-    "routing.unused_pool_gains", "selection", "validation",
+    "routing.unused_pool_gains", "selection", "validation", "version",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from swapcli.core.records import NamedTuple
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.quote import Certificate
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
@@ -147,7 +147,7 @@ class SwapQuote:
         return self.figures.certificate
 
     @property
-    def warnings(self) -> tuple[QuoteWarning, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """What to know before signing: stable codes and sentences."""
         return self.figures.warnings
 
@@ -246,6 +246,13 @@ class SwapQuote:
         return f"<SwapQuote {amounts} on {self.network.name}>"
 
 
+def bind_quote(answer: QuoteResult, terms: SwapTerms, market: PreparesSwaps) -> SwapQuote:
+    """Return an answer of `market` with its figures for a swap on these terms."""
+    from swapcli.quoting.quote_figures import compute_figures
+
+    return SwapQuote(answer, terms, compute_figures(answer, terms), market)
+
+
 class CheckedSwap(NamedTuple):
     """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
 
@@ -269,7 +276,7 @@ class PreparedSwap(NamedTuple):
 
     quote: SwapQuote
     transactions: list[dict[str, Any]]
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     simulation: Simulation | None
     payload: UnsignedTransaction
     verdict: Verdict | None = None

@@ -6,10 +6,10 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-from swapcli import __version__
 from swapcli.core.encoding.text import single_line, truncate
 from swapcli.core.encoding.url import redact_url
 from swapcli.core.records import NamedTuple
+from swapcli.core.version import __version__
 
 USER_AGENT = f"swapcli/{__version__}"
 """Of every request, to nodes and to services: some refuse requests without one."""

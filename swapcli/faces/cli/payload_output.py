@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import name_fields
-from swapcli.faces.cli.options import PayloadOptions
+from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.output import COMMON_FORMATS, OutputFormat
 from swapcli.faces.cli.render.payload_json import simulation_field, transactions_field
 from swapcli.faces.cli.session import Session
+from swapcli.payload.checks.payload_findings import payload_findings
 from swapcli.payload.transactions_to_send import RenderedTransaction, missing_fields, render_transactions
-from swapcli.quoting.swap_warnings import swap_warnings
+from swapcli.quoting.review.presign_checker import has_own_router
 
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
@@ -48,13 +49,13 @@ class PreparedPayload(NamedTuple):
     payload: UnsignedTransaction
     network: Network
     checked: PayloadCheck | None
-    warnings: tuple[QuoteWarning, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     variants: RoutePayloads | None = None
     verdict: Verdict | None = None
 
 
 def add_warnings(
-    session: Session, prepared: PreparedPayload, on_quote: tuple[QuoteWarning, ...], *, with_approval: bool
+    session: Session, prepared: PreparedPayload, on_quote: tuple[Finding, ...], *, with_approval: bool
 ) -> PreparedPayload:
     """Return the transaction with the warnings on its quote, its router and its checks.
 
@@ -63,10 +64,11 @@ def add_warnings(
     payload, network, checked, _, variants, verdict = prepared
     settings = session.settings
     if verdict:
-        from swapcli.payload.verdict.verdict_outcomes import check_verdict
-
-        check_verdict(verdict, "--check")
-    warnings = swap_warnings(on_quote, payload, network, settings, checked, variants, with_approval=with_approval)
+        verdict.settle(option_name)
+    is_own = has_own_router(settings, network)
+    warnings = payload_findings(
+        on_quote, payload, network, checked, variants, has_own_router=is_own, with_approval=with_approval
+    )
     return prepared._replace(warnings=warnings)
 
 
@@ -83,11 +85,7 @@ def print_payload(
     payload, network, checked, warnings, _, verdict = prepared
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
-    if verdict:
-        from swapcli.payload.verdict.verdict_outcomes import verdict_warnings
-
-        warnings = (*warnings, *verdict_warnings(verdict))
-    output.warn(warnings)
+    output.warn((*warnings, *(verdict.findings if verdict else ())))
     if output.format not in COMMON_FORMATS:
         from swapcli.faces.cli.render.transaction_formats import PayloadParts, format_transactions
 
@@ -106,9 +104,7 @@ def print_payload(
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
     if verdict:
-        from swapcli.payload.verdict.verdict_document import render_verdict
-
-        document["verdict"] = render_verdict(verdict)
+        document["verdict"] = verdict.document()
     output.print_document(document)
 
 

@@ -17,8 +17,7 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastBins
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastBins, PoolRef
 from swapcli.families.reading.views import optional_view, read_addresses, read_views, view, words
 
 REACH: Final = 50

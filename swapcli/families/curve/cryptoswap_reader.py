@@ -11,13 +11,13 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
 from swapcli.families.curve.cryptoswap_math import MATHS
+from swapcli.families.curve.rows import CryptoSwapConstants
 from swapcli.families.reading.block_time import read_block_time, undecoded_time_view
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_text
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import CryptoSwapConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.fluid.fluid_t1 import ADJUSTED_DECIMALS, FluidT1
+from swapcli.families.fluid.rows import FluidConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     NATIVE_CURRENCY,
@@ -21,7 +22,6 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FluidConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_address_list
 

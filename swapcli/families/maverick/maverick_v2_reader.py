@@ -10,13 +10,13 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
 from swapcli.families.maverick.maverick_v2 import ALL_KINDS, MaverickV2, fee_ppm_of
+from swapcli.families.maverick.rows import MaverickConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_signed, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import MAX_LISTED_POOLS, Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks, MaverickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.views import address_views, decode_addresses, read_views, view, words
 
 REACH: Final = 2_000

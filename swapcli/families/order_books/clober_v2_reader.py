@@ -12,12 +12,12 @@ from swapcli.families.order_books.book_tokens import book_tokens
 from swapcli.families.order_books.clober_tick_math import MAX_TICK
 from swapcli.families.order_books.clober_v2 import CloberV2, FeePolicy
 from swapcli.families.order_books.price_levels import currencies_of
+from swapcli.families.order_books.rows import CloberConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_pairs, read_words, to_address
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import CloberConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view
 

@@ -6,12 +6,12 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.order_books.hanji import Hanji
+from swapcli.families.order_books.rows import HanjiConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_list, read_words, to_address
 from swapcli.families.reading.calls import Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import HanjiConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view, words
 from swapcli.families.swap_fees import FEE_PER_PPM

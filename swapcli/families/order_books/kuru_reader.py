@@ -11,12 +11,12 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM_PER_BPS
 from swapcli.families.order_books.book_tokens import book_tokens
 from swapcli.families.order_books.kuru import Kuru, VaultOrders
+from swapcli.families.order_books.rows import KuruConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
 from swapcli.families.reading.calls import Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import KuruConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_views, view, words
 

@@ -15,9 +15,9 @@ from swapcli.families.reading.call_encoding import encode_call, read_address
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_addresses, read_views, view, words
+from swapcli.families.row import FactoryConstants
 
 _FACTORY: Final = "factory()"
 _COLLECTOR: Final = "feeTo()"

@@ -14,9 +14,9 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import address_views, read_views, view
+from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct

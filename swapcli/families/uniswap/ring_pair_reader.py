@@ -14,10 +14,10 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import RingConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.views import read_addresses
 from swapcli.families.uniswap.ring_pair import RingPair
+from swapcli.families.uniswap.rows import RingConstants
 
 _RESERVES: Final = "getReserves()"
 _BALANCE: Final = "balanceOf(address)"

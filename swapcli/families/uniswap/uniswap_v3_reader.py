@@ -23,10 +23,10 @@ from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import LastTicks, TickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import PriceState, read_near_last
 from swapcli.families.reading.views import address_views, read_views, view
+from swapcli.families.row import TickConstants
 from swapcli.families.uniswap.concentrated import Concentrated
 
 _POSITION = ("slot0()", "liquidity()", "fee()")

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.payload.dialects import has_variants, router_dialect
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.quoting.swap_quote import CheckedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from swapcli.payload.signing.signing_fields import SigningPlan
     from swapcli.payload.variant_memory import VariantMemory
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -159,13 +162,16 @@ class PayloadChecker(NamedTuple):
         if plan.excesses and len(nodes) > 1:
             with suppress(UpstreamError):
                 plan = self._read_plan(nodes[1], (), payload, checked, wei_usd)
-        if plan.excesses and not self.requested.allows_fees:
-            from swapcli.payload.checks.simulated_variants import check_router
-            from swapcli.payload.signing.signing_fields import check_excesses
+        if not plan.excesses:
+            return plan
+        from swapcli.payload.checks.settlement import settle
+        from swapcli.payload.checks.simulated_variants import check_router
 
+        if not self.requested.allows_fees:
             check_router(nodes[0], payload, nodes[0].read_head(checked.tag).block)
-            check_excesses(plan)
-        return plan
+        allowed = (FindingCode.FEES_UNUSUAL,) if self.requested.allows_fees else ()
+        details = {"reasons": [each.message for each in plan.excesses]}
+        return plan._replace(excesses=settle(plan.excesses, allowed, details=details))
 
     def _read_plan(
         self,
@@ -265,6 +271,12 @@ def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
     return outcome.message if isinstance(outcome, SwapcliError) else "it passes"
 
 
+def has_own_router(settings: Settings, network: Network) -> bool:
+    """Return whether the settings name the router of a network."""
+    own = settings.networks.get(network.name)
+    return own is not None and own.router is not None
+
+
 def mark_revocations(
     payload: UnsignedTransaction,
     state: StateSource,
@@ -348,6 +360,27 @@ def in_variant(
         quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
         result=answer.result._replace(output_amount=done.amount_out),
     ), read.payload
+
+
+def check_swap(
+    quote: SwapQuote,
+    payload: UnsignedTransaction,
+    terms: SwapTerms,
+    checker: PayloadChecker | None,
+    nodes: NodeOpener,
+    routers: RouterMemory,
+    market: PreparesSwaps,
+) -> CheckedSwap:
+    """Return a quote of `market` and its payload after the checks of `checker`. Raises as `check_quoted`."""
+    answer = quote.answer
+    pools = answer.pools if isinstance(answer, LocalQuote) else None
+    variants = route_payloads(routers.findings, answer.network, answer.result, pools, terms, payload)
+    checked = checker.check_quoted(answer, payload, variants) if checker else None
+    answer, payload = in_variant(answer, variants, checked, payload)
+    payload = mark_revocations(payload, answer.state_source, nodes, answer.network, checked)
+    return CheckedSwap(
+        quote if answer is quote.answer else bind_quote(answer, quote.terms, market), payload, checked, variants
+    )
 
 
 class BuiltSwap(NamedTuple):

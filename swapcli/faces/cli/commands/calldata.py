@@ -9,12 +9,11 @@ from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import check_recipient_option
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import (
-    MAX_IMPACT,
-    MAX_SLIPPAGE,
     OrderOptions,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
+    option_name,
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
@@ -34,11 +33,10 @@ from swapcli.quoting.quote_options import require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
 from swapcli.quoting.warnings import (
-    check_impact,
-    check_slippage,
-    check_unread,
     deadline_warnings,
     exact_output_warnings,
+    settle_impact,
+    settle_slippage,
 )
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -85,7 +83,7 @@ def calldata(
     written = read_order(words, "calldata", network, raw=order.raw)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
-    check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    settle_slippage(quote_terms.slippage_ppm, session.settings, option_name)
     deadline_s, deadline_in_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
@@ -96,8 +94,8 @@ def calldata(
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
-    check_unread(quote.figures.unread_gain_bps, session.settings.max_impact_ppm, MAX_IMPACT)
+    gain_bps = quote.figures.unread_gain_bps
+    settle_impact(quote.price_impact, quote.state, session.settings, option_name, unread_gain_bps=gain_bps)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 

@@ -16,13 +16,12 @@ from swapcli.faces.cli.account_options import RECIPIENT, check_recipient_option,
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.faces.cli.options import (
-    MAX_IMPACT,
-    MAX_SLIPPAGE,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
     argument,
     option,
+    option_name,
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
@@ -50,7 +49,7 @@ from swapcli.quoting.review.presign_checker import (
     traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
-from swapcli.quoting.warnings import check_impact, check_slippage, deadline_warnings
+from swapcli.quoting.warnings import deadline_warnings, settle_impact, settle_slippage
 from swapcli.state.clock import SYSTEM_CLOCK
 
 app = CommandApp()
@@ -123,7 +122,7 @@ def execute(
         slippage_warning_ppm=settings.slippage_warning_ppm,
     )
     impact = payload_impact(quote_source, route.result, transaction)
-    check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
+    settle_impact(impact, state_source, settings, option_name)
     pools = route_pools(quote_source, route.result)
     variants = route_payloads(session.routers.findings, quote_source.network, route.result, pools, terms, transaction)
     checked = checker.check_built(quote_source, route.result, transaction, variants) if checker else None
@@ -158,7 +157,7 @@ def _parse_route(
 ) -> _Route:
     result = parse_posted_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
-    check_slippage(slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    settle_slippage(slippage_ppm, session.settings, option_name)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
     return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
 

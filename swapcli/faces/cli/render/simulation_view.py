@@ -11,7 +11,7 @@ from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.interface.slippage import format_percent
-from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
+from swapcli.payload.checks.payload_findings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
@@ -37,13 +37,13 @@ def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
 def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
     if verdict is None:
         return
-    notes = [reason.message for reason in verdict.reasons]
+    notes = [each.message for each in verdict.findings]
     if verdict.facts.block is not None:
         count = len(verdict.facts.references)
         sold = "rehearsed with a sale of half of what is bought" if verdict.facts.sales else "rehearsed"
         compared = f"compared with {count} price{'s' if count > 1 else ''} outside the route" if count else ""
         notes += filter(None, [f"{sold}, at block {verdict.facts.block}", compared or "no price outside the route"])
-    yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
+    yield Fact("Verdict", verdict.status, printable("; ".join(notes)))
 
 
 def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:

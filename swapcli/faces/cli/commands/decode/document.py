@@ -42,7 +42,7 @@ class _Renderer:
         review, call = self._review, self._review.call
         fee, gap, verdict = call.fee, review.minimum_gap, verdict_of(review)
         return {
-            "verdict": {"status": verdict.status.value, "message": verdict.message},
+            "verdict": {"status": verdict.status, "message": verdict.message},
             "network": review.network.name if review.network else None,
             "dialect": call.dialect,
             "function": call.function or None,

@@ -1,0 +1,4 @@
+"""The version of the program."""
+
+__version__ = "0.1.0"
+"""As in `pyproject.toml`."""
