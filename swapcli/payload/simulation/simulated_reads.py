@@ -49,11 +49,12 @@ def side_by_side(*reads: SimulatedRead[Any]) -> SimulatedRead[list[Any]]:
     """Return the results of reads that run in lockstep."""
     results: list[Any] = [None] * len(reads)
     pending: dict[int, Sequence[SimulatedRequest]] = dict.fromkeys(range(len(reads)), ())
-    received: dict[int, Sequence[Any] | None] = dict.fromkeys(pending)
+    received: dict[int, Sequence[Any]] = {}
     while pending:
         for number in tuple(pending):
+            read = reads[number]
             try:
-                pending[number] = reads[number].send(received[number])
+                pending[number] = read.send(received[number]) if number in received else next(read)
             except StopIteration as end:
                 results[number] = end.value
                 del pending[number]
