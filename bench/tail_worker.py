@@ -20,8 +20,8 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.routing.router import Router
+from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.quoting.open_market import open_market
-from swapcli.startup import enable_garbage_collection
 
 
 def main(market_file: str, orders_file: str) -> None:

@@ -93,7 +93,6 @@ if TYPE_CHECKING:
     from swapcli.faces.service.keys import KeyStore
     from swapcli.families import family
     from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
-    from swapcli.payload.evm.router import RouterDeployment
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.config.display import SettingList, SettingRow
@@ -105,7 +104,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
-    from swapcli.quoting.router_deployment import router_deployment
+    from swapcli.quoting.router_deployment import DeploymentPayload, router_deployment
     from swapcli.quoting.stores import (
         ExportedMarket,
         RemovedStore,
@@ -134,6 +133,7 @@ _MODULES = {
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "DeploymentPayload": "swapcli.quoting.router_deployment",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
     "Finding": "swapcli.core.model.finding",
@@ -168,7 +168,6 @@ _MODULES = {
     "RemovedStore": "swapcli.quoting.stores",
     "RouteResult": "swapcli.core.model.route_result",
     "Router": "swapcli.core.routing.router",
-    "RouterDeployment": "swapcli.payload.evm.router",
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
     "StateSource": "swapcli.core.model.state_source",
@@ -217,6 +216,7 @@ __all__ = [
     "ChainStep",
     "ConfigError",
     "CreatedKey",
+    "DeploymentPayload",
     "DocumentList",
     "ExportedMarket",
     "FeeOnTransfer",
@@ -279,7 +279,6 @@ __all__ = [
     "RouteExpired",
     "RouteResult",
     "Router",
-    "RouterDeployment",
     "SameToken",
     "SettingList",
     "SettingRow",

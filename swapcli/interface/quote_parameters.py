@@ -18,6 +18,7 @@ from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX
 from swapcli.core.records import NamedTuple
 from swapcli.interface.value_types import (
     ADDRESS,
+    DAY_S,
     FLAG,
     GAS_PRICE,
     PERCENTAGE,
@@ -34,7 +35,6 @@ INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
 """The panels of the help pages that have quote parameters."""
 
 _MAX_HOPS = 16
-_DAY_S = 86_400
 _API_VERSIONS = tuple(each.value for each in ApiVersion)
 _SHARES = tuple(each.value for each in SharePrecision)
 _POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above zero")
@@ -143,7 +143,7 @@ QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
         unsent="proofs that a route is the best",
     ),
     QuoteParameter(
-        "solve_time_s", seconds(_DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
+        "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
         setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
     ),
     QuoteParameter(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DAY_S = 86_400
 _MAX_WEI = 2**128 - 1
 # Compiled on first use: most commands need none of these.
 _DECIMAL_NUMBER = r"[0-9]{1,15}(\.[0-9]{1,15})?"

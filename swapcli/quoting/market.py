@@ -574,15 +574,14 @@ class Market:
     ) -> PreparedSwap:
         from swapcli.interface.slippage import SLIPPAGE_RANGE
         from swapcli.payload.checks.payload_findings import payload_findings
-        from swapcli.payload.checks.recipients import check_recipient
         from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.payload.transactions_to_send import render_transactions
+        from swapcli.quoting.accounts import check_allowed_recipient
         from swapcli.quoting.config import override_settings
         from swapcli.quoting.live_choice import own_node_hint
         from swapcli.quoting.price_policy import PriceUse, check_use
-        from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
+        from swapcli.quoting.quote_options import parse_account, require_swap_terms
         from swapcli.quoting.review.presign_checker import has_own_router
-        from swapcli.quoting.sources.quote_source import known_contract
         from swapcli.quoting.warnings import (
             deadline_warnings,
             exact_output_warnings,
@@ -598,10 +597,9 @@ class Market:
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         settle_slippage(slippage_ppm, settings)
         terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
-        recipient, option = terms.required_recipient, "allow_recipient"
-        allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
+        recipient = terms.required_recipient
         with self._lock:
-            check_recipient(recipient, known_contract(self.source, recipient), network, allowed, option)
+            check_allowed_recipient(self.source, recipient, allow_recipient, "allow_recipient")
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:

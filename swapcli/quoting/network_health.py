@@ -59,14 +59,18 @@ class HealthReport(NamedTuple):
 
 
 def health(
-    *networks: str, retries: int = REMOTE_RETRIES, settings: Mapping[str, object] | SourceChooser | None = None
+    *networks: str,
+    offline: bool = False,
+    retries: int = REMOTE_RETRIES,
+    settings: Mapping[str, object] | SourceChooser | None = None,
 ) -> HealthReport:
     """Return whether each of `networks`, by default all, answers a sample order on real prices.
 
-    The sources are those of a quote. An unhealthy network raises nothing; `HealthReport.check` does. Raises
-    `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, `MarketError` for a bad market file.
+    The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
+    `HealthReport.check` does. Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and
+    `MarketError` for a bad market file.
     """
-    sources = open_program_sources(settings)
+    sources = open_program_sources(settings, offline=offline)
     setup = sources.markets.setup
     names = networks or find_names(sources, retries)
     if setup.rpc_url is not None and len(names) != 1:

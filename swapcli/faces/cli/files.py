@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from swapcli import InvalidInput
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
 from swapcli.core.encoding.disk_errors import read_error, write_error
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidInput
 
 STDIN = "-"
 MAX_LISTED_FILES = 2_000

@@ -8,9 +8,9 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.errors import InvalidOption
 from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, Level
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain

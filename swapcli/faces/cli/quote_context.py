@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from swapcli import InvalidAmount, Order, UnknownNetwork
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidAmount, UnknownNetwork
-from swapcli.core.model.order import Order
 from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
@@ -21,12 +20,9 @@ from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.core.model.network import Network
-    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli import Market, Network, SwapQuote, SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.quoting.market import Market
     from swapcli.quoting.review.presign_checker import PayloadChecker
-    from swapcli.quoting.swap_quote import SwapQuote
 
 T = TypeVar("T")
 

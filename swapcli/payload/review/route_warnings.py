@@ -11,7 +11,8 @@ from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network, Pro
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
-from swapcli.payload.evm.extra_data import PoolUse, find_pool_key
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import find_pool_key
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 

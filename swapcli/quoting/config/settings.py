@@ -27,7 +27,7 @@ from swapcli.core.model.swap_terms import (
 from swapcli.core.records import NamedTuple
 from swapcli.interface import value_types
 from swapcli.interface.quote_parameters import PARAMETERS
-from swapcli.interface.value_types import ValueType
+from swapcli.interface.value_types import DAY_S, ValueType
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,6 @@ AGGREGATORS: Final = "aggregators"
 _API_VERSIONS = [each.value for each in ApiVersion]
 _SHARES = [each.value for each in SharePrecision]
 _MAX_HOPS = 16
-_DAY_S = 86_400
 _SECRET_TYPES = (
     value_types.KEY,
     value_types.NODE_URL,
@@ -192,7 +191,7 @@ class ServiceSettings(NamedTuple):
     limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
     solve_time_s: float = setting(
         0.5,
-        value_types.seconds(_DAY_S, allow_zero=True),
+        value_types.seconds(DAY_S, allow_zero=True),
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
     reuse_searches: bool = setting(
@@ -210,7 +209,7 @@ class ServiceSettings(NamedTuple):
     )
     keep_alive_s: float = setting(
         75.0,
-        value_types.seconds(_DAY_S),
+        value_types.seconds(DAY_S),
         "Seconds that an idle connection stays open; more than a proxy in front keeps it.",
     )
     state_url: Secret | None = setting(
@@ -366,7 +365,7 @@ class Settings(NamedTuple):
         "Nodes of quotes: auto uses public ones if none is set, require fails without one, never asks none.",
     )
     live_timeout_s: float = setting(
-        3.0, value_types.seconds(_DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
+        3.0, value_types.seconds(DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
     )
     check: CheckMode = setting(
         CheckMode.AUTO,
@@ -375,7 +374,7 @@ class Settings(NamedTuple):
     )
     max_age_s: int | None = setting(
         None,
-        value_types.whole_number(0, _DAY_S),
+        value_types.whole_number(0, DAY_S),
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
@@ -386,7 +385,7 @@ class Settings(NamedTuple):
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,
-        value_types.whole_number(1, _DAY_S),
+        value_types.whole_number(1, DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
     color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")
@@ -419,7 +418,7 @@ class Settings(NamedTuple):
         "Node that must confirm the state behind each transaction; its path and credentials are never shown.",
         example="https://node.example/v1/key",
     )
-    timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    timeout_s: float = setting(10.0, value_types.seconds(DAY_S), "Seconds to wait for a node or a service.")
     publish_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,

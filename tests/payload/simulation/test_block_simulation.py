@@ -16,7 +16,7 @@ from swapcli.payload.simulation.block_simulation import (
 )
 from swapcli.payload.simulation.simulated_reads import run_simulated, simulated
 from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, SimulatedBlock
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.proxy import Proxy, open_proxy, without
 from tests.chain.test_disguised_tokens import BASE_FEE_WEI, MINER, start_fees
 from tests.chain.trader import USER, Trader
@@ -67,7 +67,9 @@ def test_a_node_without_the_method_costs_no_more_round_trips(trader: Trader) -> 
 
 
 def check_one_round_trip(proxy: Proxy) -> None:
-    node = RpcNode(f"http://127.0.0.1:{proxy.server_port}", redacted_url="old", chain_id=31_337, pause=lambda _: None)
+    node = RpcNode(
+        [RpcEndpoint(f"http://127.0.0.1:{proxy.server_port}", "old")], 31_337, NodePolicy(pause=lambda _: None)
+    )
     at, before = node.read_head().block, node.round_trips
     context = run_simulated(node, at, read_context([USER], 0))
     assert context is not None

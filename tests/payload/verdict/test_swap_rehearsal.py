@@ -22,7 +22,7 @@ from swapcli.payload.verdict.verdict import Verdict
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, UNIT, add_token, open_pair
 from tests.chain.trader import USER, Trader
@@ -140,7 +140,7 @@ def test_a_quote_of_unknown_state_is_ok_if_it_pays_its_minimum(trader: Trader, n
 
 def test_a_node_that_cannot_simulate_leaves_a_warning(trader: Trader) -> None:
     tokens = trader.world.tokens
-    dead = RpcNode("http://127.0.0.1:9", redacted_url="a dead node", chain_id=1, pause=lambda _: None)
+    dead = RpcNode([RpcEndpoint("http://127.0.0.1:9", "a dead node")], 1, NodePolicy(pause=lambda _: None))
     origin = StateSource(Provenance.LIVE, "the node", 1)
     with closing(dead):
         verdict = judge(trader, dead, tokens["USDC"], tokens["DAI"], 10**9, origin=origin)

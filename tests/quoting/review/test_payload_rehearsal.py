@@ -21,7 +21,7 @@ from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.evm import build_transaction
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
 from swapcli.quoting.review.payload_rehearsal import rehearse_decoded
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.test_disguised_tokens import SOURCES as DISGUISES
 from tests.chain.test_disguised_tokens import TRICKS
 from tests.chain.trader import USER, Trader
@@ -111,5 +111,7 @@ def test_a_payload_that_reverts_now_says_why(trader: Trader, node: RpcNode) -> N
 
 def test_a_node_that_cannot_simulate_adds_nothing(trader: Trader) -> None:
     trade = trader.quote_trade(Order(trader.world.tokens["DAI"], trader.world.tokens["USDC"], 10**18), recipient=USER)
-    with closing(RpcNode("http://127.0.0.1:9", redacted_url="a dead node", chain_id=1, pause=lambda _: None)) as dead:
+    with closing(
+        RpcNode([RpcEndpoint("http://127.0.0.1:9", "a dead node")], 1, NodePolicy(pause=lambda _: None))
+    ) as dead:
         assert rehearsed(trader, dead, trade.payload) == ()

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.faces.cli.commands.sync.view import format_step
-from swapcli.families.reading import pool_reader
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.quoting.syncing.results import ChainStep
 from swapcli.state.rpc.rpc_node import RpcNode

@@ -7,8 +7,7 @@ from collections.abc import Awaitable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli import __version__
-from swapcli.core.errors import ConfigError, InvalidOption
+from swapcli import ConfigError, InvalidOption, __version__
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.files import STDIN

@@ -35,6 +35,6 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     is_shortened = session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
     texts = {name: "none" if value is None else str(value) for name, value in found.document().items()}
     if is_shortened:
-        texts["calldata"] = shorten_calldata(found.calldata, "--plain")
+        texts["calldata"] = shorten_calldata(found.transaction.calldata, "--plain")
     title = f"Deployment of the router contract on {found.network}"
     session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

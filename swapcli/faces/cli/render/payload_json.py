@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import Network
-from swapcli.core.model.quote_figures import QuoteFigures
+from swapcli import ApiVersion, Network, QuoteFigures
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple

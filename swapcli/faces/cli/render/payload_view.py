@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from swapcli import Network, RouteResult, Token
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.network import Network
-from swapcli.core.model.route_result import RouteResult
-from swapcli.core.model.token import Token, in_tokens
+from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import Purpose, UnsignedTransaction
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli.render.quote_facts import Fact, symbol

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from swapcli import BlockTag, StateSource
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
-from swapcli.core.model.state_source import StateSource
 from swapcli.quoting.warnings import NOT_LIVE, format_age
 from swapcli.state.clock import SYSTEM_CLOCK
 

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from swapcli.core.encoding.abi import encode_address, encode_uint
 from swapcli.core.errors import ConfigError
@@ -19,10 +19,8 @@ from swapcli.core.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
-from swapcli.payload.evm.extra_data import BY_FAMILY, RouterPoolKind
-
-if TYPE_CHECKING:
-    from swapcli.interface.document_types import DeploymentJson
+from swapcli.families import FAMILIES, family_row
+from swapcli.families.row import RouterPoolKind
 
 PROTOCOL_IDS: Final = 128
 """The contract's table has room for the ids below."""
@@ -48,21 +46,9 @@ class Artifact(NamedTuple):
 class RouterDeployment(NamedTuple):
     """A transaction without receiver, ready to sign: `calldata` is hex with 0x, `value` in wei of the native token."""
 
-    network: str
     chain_id: int
     calldata: str
     value: int = 0
-
-    def document(self) -> DeploymentJson:
-        """Return the JSON of `swapcli router deploy-payload`."""
-        value = str(self.value)
-        return {
-            "network": self.network,
-            "chainId": self.chain_id,
-            "to": None,
-            "value": value,
-            "calldata": self.calldata,
-        }
 
 
 @lru_cache
@@ -90,7 +76,7 @@ def build_deployment(network: Network) -> RouterDeployment:
         encode_address(_pool_manager(network), _POOL_MANAGER),
         *(encode_uint(word, 256, "kinds") for word in words),
     )
-    return RouterDeployment(network.name, network.chain_id, read_artifact().bytecode + "".join(arguments))
+    return RouterDeployment(network.chain_id, read_artifact().bytecode + "".join(arguments))
 
 
 def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
@@ -110,8 +96,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
     """Return how the router calls the pools of a protocol, None if it cannot."""
-    family = BY_FAMILY.get(protocol.family or "")
-    return family.kind_of(protocol.contracts) if family else None
+    return family_row(protocol.family).router.kind_of(protocol.contracts) if protocol.family in FAMILIES else None
 
 
 def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:

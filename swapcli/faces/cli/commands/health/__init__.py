@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli import InvalidOption
 from swapcli.faces.cli import exit_codes, options
@@ -10,6 +10,10 @@ from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.session import REMOTE_RETRIES, open_session
+
+if TYPE_CHECKING:
+    from swapcli import HealthReport
+    from swapcli.faces.cli.render.list_view import ListView
 
 MAX_RETRIES = 100
 
@@ -66,16 +70,21 @@ def health(
     )
     session = open_session(output, settings_of(source), rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     from swapcli import health as check_health
-    from swapcli.faces.cli.commands.health.view import build_health_list
 
     attempts = _retries(retries)
     is_local = session.sources.service_url is None
     if not is_local or not (session.nodes.rules.excludes_nodes or session.settings.market):
         session.start_waiting(networks[0] if networks else None)
     found = check_health(*map(session.network_name, networks or ()), retries=attempts, settings=session.sources)
-    session.output.print_list(found, build_health_list)
+    session.output.print_list(found, _view)
     found.check()
     return exit_codes.OK
+
+
+def _view(found: "HealthReport") -> "ListView":
+    from swapcli.faces.cli.commands.health.view import build_health_list  # not loaded for JSON
+
+    return build_health_list(found)
 
 
 def _retries(text: str | None) -> int:

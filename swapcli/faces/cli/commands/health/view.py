@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from swapcli import BlockTag
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.number_format import format_short_amount
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.render.list_view import Column, ListView

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli import InvalidOption
+from swapcli import BlockTag, InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.url import is_loopback_host
-from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import write_text_file
