@@ -87,18 +87,28 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
+    from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList, TokenPrice
+    from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
 
 _MODULES = {
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "Comparison": "swapcli.quoting.alternatives",
+    "Depth": "swapcli.quoting.depth_result",
+    "DepthLevel": "swapcli.quoting.depth_result",
+    "DepthPoint": "swapcli.quoting.depth_result",
+    "Hindsight": "swapcli.quoting.verification.hindsight",
+    "HindsightSummary": "swapcli.quoting.verification.hindsight",
     "LocalQuote": "swapcli.quoting.quote_results",
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
@@ -113,10 +123,12 @@ _MODULES = {
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RouteResult": "swapcli.core.model.route_result",
     "StateSource": "swapcli.core.model.state_source",
+    "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "Token": "swapcli.core.model.token",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "Verification": "swapcli.quoting.verification.transaction_verification",
     "aquote": "swapcli.quoting.async_market",
     "quote": "swapcli.quoting.market",
 }
@@ -131,8 +143,14 @@ __all__ = [
     "Cancelled",
     "Certificate",
     "ChainReorganized",
+    "Comparison",
     "ConfigError",
+    "Depth",
+    "DepthLevel",
+    "DepthPoint",
     "FeeOnTransfer",
+    "Hindsight",
+    "HindsightSummary",
     "InputOutputError",
     "InsufficientBalance",
     "InsufficientLiquidity",
@@ -181,6 +199,7 @@ __all__ = [
     "StaleNode",
     "StateSource",
     "SwapDiffers",
+    "SwapHindsight",
     "SwapQuote",
     "SwapReverts",
     "SwapTerms",
@@ -202,6 +221,7 @@ __all__ = [
     "UpstreamRejected",
     "UpstreamTimeout",
     "VerdictBlocks",
+    "Verification",
     "__version__",
     "aquote",
     "quote",

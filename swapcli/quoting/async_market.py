@@ -14,20 +14,23 @@ from swapcli.quoting.market import Market, closed_market
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.network import Network
     from swapcli.core.model.pool import Pool
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
+    from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
+    from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList
+    from swapcli.quoting.verification.hindsight import Hindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,7 +103,7 @@ class AsyncMarket:
         self,
         token_in: str | Token,
         token_out: str | Token,
-        amounts: Sequence[Amount] = (),
+        amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
         """As `Market.depth`."""
@@ -146,6 +149,14 @@ class AsyncMarket:
     async def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
         """As `Market.prices`."""
         return await self._call(lambda market: market.prices(*tokens, unit=unit))
+
+    async def verify(self, transaction: str) -> Verification:
+        """As `Market.verify`."""
+        return await self._call(lambda market: market.verify(transaction))
+
+    async def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
+        """As `Market.hindsight`."""
+        return await self._call(lambda market: market.hindsight(transactions, use_cache=use_cache))
 
     async def token(self, name: str) -> Token:
         """As `Market.token`."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from swapcli.core.model.block_tag import BlockTag
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.pool import Pool
@@ -30,13 +29,15 @@ if TYPE_CHECKING:
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
-    from swapcli.quoting.market_opener import MarketOpener
+    from swapcli.quoting.market_history import MarketHistory
     from swapcli.quoting.market_quotes import MarketQuotes
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.program_markets import ProgramMarkets
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_builder import SwapBuilder
     from swapcli.quoting.token_prices import PriceList
+    from swapcli.quoting.verification.hindsight import Hindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
 
     Warn: TypeAlias = Callable[[str], object] | None
 
@@ -257,7 +260,7 @@ class Market:
         self,
         token_in: str | Token,
         token_out: str | Token,
-        amounts: Sequence[Amount] = (),
+        amounts: Sequence[Amount | WrittenAmount] = (),
         **options: Unpack[QuoteKeywords],
     ) -> Depth:
         """Return what `amounts` of `token_in` lose by their size: `points` with one quote each, and `levels` of impact.
@@ -332,6 +335,26 @@ class Market:
         from swapcli.quoting.market_quotes import quote_many
 
         return quote_many(self._lock, self._quotes, orders, executor, answered, options)
+
+    def verify(self, transaction: str) -> Verification:
+        """Return the swaps of a mined transaction, by its hash, with their quotes on the state just before each.
+
+        `check` of the result raises if a quote differs. `best` is what the best route would have paid at the parent
+        block. A node of the settings or a public one reads the state; blocks older than some minutes need an archive
+        node. Raises `InvalidInput` for a transaction without swaps, `NotMined`, `InvalidOption` for a service or
+        without a node, and `UpstreamError`.
+        """
+        with self._lock:
+            return self._history().verify(transaction)
+
+    def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
+        """Return mined transactions, by their hashes, beside the best routes at their parent blocks.
+
+        A transaction that cannot be compared has the `reason`; `check` of the result raises if that is true of all.
+        With `use_cache`, data of final blocks is kept for the next call. Raises as `verify`.
+        """
+        with self._lock:
+            return self._history().hindsight(transactions, use_cache=use_cache)
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -469,6 +492,11 @@ class Market:
 
         return MarketQuotes(self.source, self._nodes, self._routers, self)
 
+    def _history(self) -> MarketHistory:
+        from swapcli.quoting.market_history import MarketHistory
+
+        return MarketHistory(self.source, self._nodes, self._routers)
+
     def _builder(self) -> SwapBuilder:
         from swapcli.quoting.swap_builder import SwapBuilder
 
@@ -477,11 +505,11 @@ class Market:
 
 def _opener(
     settings: Mapping[str, object] | None, warn: Warn, reuse_searches: bool = False, block: int | str | None = None
-) -> MarketOpener:
+) -> ProgramMarkets:
     # Importing the settings takes longer than `swapcli` may take.
-    from swapcli.quoting.market_opener import MarketOpener
+    from swapcli.quoting.program_markets import ProgramMarkets
 
-    return MarketOpener(settings, warn, reuse_searches=reuse_searches, block=block)
+    return ProgramMarkets(settings, warn, reuse_searches=reuse_searches, block=block)
 
 
 def closed_market() -> MarketUnavailable:

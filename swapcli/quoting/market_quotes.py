@@ -14,18 +14,19 @@ from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.swap_quote import PreparesSwaps, SwapQuote, bind_quote
 
 if TYPE_CHECKING:
-    from swapcli.core.model.depth import Depth
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.quote_request import QuoteRequest
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
     from swapcli.quoting.config import Settings
+    from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
@@ -86,16 +87,22 @@ class MarketQuotes:
         return bind_quote(answer, options.terms._replace(deadline_s=terms.deadline_s), self.market), payload
 
     def depth(
-        self, token_in: str | Token, token_out: str | Token, amounts: Sequence[Amount], options: QuoteKeywords
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amounts: Sequence[Amount | WrittenAmount],
+        options: QuoteKeywords,
     ) -> Depth:
         """Return the loss of amounts by their size. Raises as `Market.depth`."""
         from swapcli.quoting.depth import measure_depth, start_amount
 
         resolved = self.resolve(False, options)
         order = resolved.build_order(self.find(token_in), self.find(token_out), 0)
-        units = [resolve_amount(amount, order, resolved, self._source).amount for amount in amounts]
-        start = 1 if units else start_amount(order, lambda text: resolve_amount(text, order, resolved, self._source))
-        return measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
+        found = [resolve_amount(amount, order, resolved, self._source) for amount in amounts]
+        start = 1 if found else start_amount(order, lambda text: resolve_amount(text, order, resolved, self._source))
+        units = [each.amount for each in found]
+        depth = measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
+        return depth._replace(notes=tuple(each.note for each in found if each.note))
 
     def compare(
         self,

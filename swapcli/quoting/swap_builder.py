@@ -159,7 +159,7 @@ class SwapBuilder:
         return new_checker(self._nodes, self._routers, network, node, options)
 
 
-def _now_s(quote: SwapQuote) -> int:
+def _now_s(quote: SwapQuote) -> float:
     return quote.state.network_time_s(SYSTEM_CLOCK.now_s())
 
 

@@ -31,6 +31,7 @@ def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
 
 CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
+    "depth base ETH USDC --amounts 1,2k --offline": on_base(lambda market: market.depth("ETH", "USDC", ["1", "2k"])),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
 }
 
