@@ -87,8 +87,9 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.warning import QuoteWarning
-    from swapcli.quoting.alternatives import Comparison
+    from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.backtest import Backtest, BacktestOrder, BacktestQuote, BacktestSummary, OrderSummary
     from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
@@ -99,8 +100,14 @@ if TYPE_CHECKING:
     from swapcli.quoting.verification.transaction_verification import Verification
 
 _MODULES = {
+    "Alternative": "swapcli.quoting.alternatives",
+    "AlternativeKind": "swapcli.quoting.alternatives",
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
+    "Backtest": "swapcli.quoting.backtest",
+    "BacktestOrder": "swapcli.quoting.backtest",
+    "BacktestQuote": "swapcli.quoting.backtest",
+    "BacktestSummary": "swapcli.quoting.backtest",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "Comparison": "swapcli.quoting.alternatives",
@@ -114,6 +121,7 @@ _MODULES = {
     "Market": "swapcli.quoting.market",
     "Network": "swapcli.core.model.network",
     "Order": "swapcli.core.model.order",
+    "OrderSummary": "swapcli.quoting.backtest",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
@@ -122,6 +130,7 @@ _MODULES = {
     "QuoteWarning": "swapcli.core.model.warning",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RouteResult": "swapcli.core.model.route_result",
+    "SimulationOutcome": "swapcli.quoting.alternatives",
     "StateSource": "swapcli.core.model.state_source",
     "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
@@ -135,9 +144,15 @@ _MODULES = {
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "Alternative",
+    "AlternativeKind",
     "AmbiguousToken",
     "ApiVersion",
     "AsyncMarket",
+    "Backtest",
+    "BacktestOrder",
+    "BacktestQuote",
+    "BacktestSummary",
     "BlockMismatch",
     "BlockTag",
     "Cancelled",
@@ -177,6 +192,7 @@ __all__ = [
     "NodesDisagree",
     "NotMined",
     "Order",
+    "OrderSummary",
     "Overloaded",
     "PoolError",
     "PreparedSwap",
@@ -193,6 +209,7 @@ __all__ = [
     "RouteResult",
     "SameToken",
     "SimulationError",
+    "SimulationOutcome",
     "SlippageExceeded",
     "SlippageTooHigh",
     "StaleError",

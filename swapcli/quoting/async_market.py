@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
+    from swapcli.quoting.backtest import Backtest
     from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
@@ -157,6 +158,17 @@ class AsyncMarket:
     async def hindsight(self, transactions: Iterable[str], *, use_cache: bool = True) -> Hindsight:
         """As `Market.hindsight`."""
         return await self._call(lambda market: market.hindsight(transactions, use_cache=use_cache))
+
+    async def backtest(
+        self,
+        orders: Iterable[tuple[str | Token, str | Token, Amount]],
+        blocks: Sequence[int],
+        *,
+        use_cache: bool = True,
+        **options: Unpack[QuoteKeywords],
+    ) -> Backtest:
+        """As `Market.backtest`."""
+        return await self._call(lambda market: market.backtest(orders, blocks, use_cache=use_cache, **options))
 
     async def token(self, name: str) -> Token:
         """As `Market.token`."""

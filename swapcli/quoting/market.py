@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
+    from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
+    from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
     from swapcli.quoting.config import Settings
     from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.health import Health
@@ -51,7 +53,9 @@ if TYPE_CHECKING:
     Warn: TypeAlias = Callable[[str], object] | None
 
 
-_LOWER_LEVEL = frozenset({"source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"})
+_LOWER_LEVEL = frozenset(
+    {"compare_order", "past_quotes", "source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"}
+)
 """What the command line uses below a quote."""
 
 
@@ -294,6 +298,17 @@ class Market:
             quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
+    def compare_order(
+        self,
+        order: Order,
+        options: QuoteOptions,
+        services: Sequence[tuple[str, QuoteSource]],
+        aggregators: AggregatorOptions | None,
+    ) -> Comparison:
+        """Return the ways to fill an order, with those of `services` by URL. Raises nothing that one way meets."""
+        with self._lock:
+            return self._quotes().compare_order(order, options, services, aggregators)
+
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.
 
@@ -355,6 +370,33 @@ class Market:
         """
         with self._lock:
             return self._history().hindsight(transactions, use_cache=use_cache)
+
+    def backtest(
+        self,
+        orders: Iterable[tuple[str | Token, str | Token, Amount]],
+        blocks: Sequence[int],
+        *,
+        use_cache: bool = True,
+        **options: Unpack[QuoteKeywords],
+    ) -> Backtest:
+        """Return what each order would have paid at each of some past blocks, such as `range(first, last, 1000)`.
+
+        Orders are (token_in, token_out, amount). With `use_cache`, data of final blocks is kept for the next call.
+        Blocks older than some minutes need an archive node. Raises as `quote` and `verify`; an order without a route at
+        a block has the `error` instead.
+        """
+        with self._lock:
+            quotes = self._quotes()
+            resolved = quotes.resolve(False, options)
+            found = quotes.past_orders(orders, resolved)
+            return self._history().backtest(found, resolved, blocks, use_cache=use_cache)
+
+    @contextmanager
+    def past_quotes(self, orders: Sequence[BacktestOrder], *, use_cache: bool) -> Iterator[PastQuotes]:
+        """Yield what quotes orders at past blocks, with the options of the settings. Raises as `backtest`."""
+        resolved = self._quotes().resolve(False, {})
+        with self._history().past_quotes(orders, resolved, use_cache=use_cache) as past:
+            yield past
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import UpstreamError
-from swapcli.quoting.openers.past_nodes import open_archive_node
+from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes, summarize_backtest
+from swapcli.quoting.openers.past_nodes import open_archive_node, open_past_node
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource, require_pools
 from swapcli.quoting.verification.hindsight import Hindsight, SwapHindsight, look_back, summarize
 from swapcli.quoting.verification.transaction_verification import (
@@ -20,6 +21,7 @@ from swapcli.quoting.verification.transaction_verification import (
 if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.quote_options import QuoteOptions
 
 
 class MarketHistory:
@@ -52,6 +54,24 @@ class MarketHistory:
                     error.hint = f"{error.hint}; {again}" if error.hint else again
                 raise
         return Hindsight(network, tuple(found), summarize(found))
+
+    @contextmanager
+    def past_quotes(
+        self, orders: Sequence[BacktestOrder], options: QuoteOptions, *, use_cache: bool
+    ) -> Iterator[PastQuotes]:
+        """Yield what quotes orders at past blocks, while the node is open. Raises as `Market.backtest`."""
+        known = self._known()
+        with open_past_node(self._nodes, self._source.network, uses_cache=use_cache) as node:
+            yield PastQuotes(node, known, orders, options)
+
+    def backtest(
+        self, orders: Sequence[BacktestOrder], options: QuoteOptions, blocks: Sequence[int], *, use_cache: bool
+    ) -> Backtest:
+        """Return what orders would have paid at past blocks. Raises as `Market.backtest`."""
+        with self.past_quotes(orders, options, use_cache=use_cache) as past:
+            past.check(max(blocks))
+            quotes = tuple(quote for block in blocks for quote in past.at(block))
+        return Backtest(self._source.network, blocks, summarize_backtest(orders, quotes), quotes)
 
     def _known(self) -> PoolSource:
         """Return the source, whose pools need not be found by their contracts. Raises `InvalidOption` for a service."""

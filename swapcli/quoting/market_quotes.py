@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
+    from swapcli.quoting.backtest import BacktestOrder
     from swapcli.quoting.config import Settings
     from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
@@ -113,12 +114,22 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> Comparison:
         """Return the ways to sell an amount. Raises as `Market.compare`."""
+        resolved = self.resolve(False, options)
+        return self.compare_order(self._build_order(token_in, token_out, amount, resolved), resolved, (), aggregators)
+
+    def compare_order(
+        self,
+        order: Order,
+        options: QuoteOptions,
+        services: Sequence[tuple[str, QuoteSource]],
+        aggregators: AggregatorOptions | None,
+    ) -> Comparison:
+        """Return the ways to fill an order, with those of services by URL."""
         from swapcli.quoting.comparison import compare_alternatives
         from swapcli.state.clock import SYSTEM_CLOCK
 
-        resolved = self.resolve(False, options)
-        request = resolved.build_request(self._build_order(token_in, token_out, amount, resolved))
-        return compare_alternatives(self._source, (), request, resolved.terms, SYSTEM_CLOCK, aggregators)
+        request = options.build_request(order)
+        return compare_alternatives(self._source, services, request, options.terms, SYSTEM_CLOCK, aggregators)
 
     def choose_aggregators(self, aggregators: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
         """Return which aggregators a comparison asks, if any. Raises `InvalidOption`, `InvalidAddress`."""
@@ -171,6 +182,15 @@ class MarketQuotes:
                 hint="leave out executor",
             )
         return self._source
+
+    def past_orders(
+        self, orders: Iterable[tuple[str | Token, str | Token, Amount]], options: QuoteOptions
+    ) -> list[BacktestOrder]:
+        """Return orders in base units, numbered from 0. Raises as `Market.quote`."""
+        from swapcli.quoting.backtest import BacktestOrder
+
+        built = [self._build_order(*order, options) for order in orders]
+        return [BacktestOrder(str(n), each.token_in, each.token_out, each.amount) for n, each in enumerate(built)]
 
     def known_market(self) -> MarketState:
         """Return all known pools and tokens. Raises `InvalidOption` for a service."""

@@ -15,7 +15,7 @@ from swapcli import Market
 from swapcli.interface.result import Result
 from tests.support.command import run_swapcli
 
-PASSING_FIELDS: Final = {"ageS", "timestamp", "expiresAt", "time", "deadline"}
+PASSING_FIELDS: Final = {"timeS", "ageS", "timestamp", "expiresAt", "time", "deadline"}
 """Fields that count from the moment of the quote."""
 
 
@@ -31,6 +31,7 @@ def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
 
 CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
+    "compare base ETH USDC 25 --offline": on_base(lambda market: market.compare("ETH", "USDC", "25")),
     "depth base ETH USDC --amounts 1,2k --offline": on_base(lambda market: market.depth("ETH", "USDC", ["1", "2k"])),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
 }
