@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market_history import MarketHistory
     from swapcli.quoting.market_quotes import MarketQuotes
+    from swapcli.quoting.market_watch import MarketWatch, OnFailure
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
@@ -53,9 +54,10 @@ if TYPE_CHECKING:
     Warn: TypeAlias = Callable[[str], object] | None
 
 
-_LOWER_LEVEL = frozenset(
-    {"compare_order", "past_quotes", "source", "resolve_amount", "quote_order", "quote_and_build", "bind", "check_swap"}
-)
+_LOWER_LEVEL = frozenset({
+    "bind", "check_swap", "compare_order", "past_quotes", "quote_and_build", "quote_order", "resolve_amount", "source",
+    "watch_order",
+})  # fmt: skip
 """What the command line uses below a quote."""
 
 
@@ -259,6 +261,43 @@ class Market:
         """
         with self._lock:
             return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
+
+    def watch(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None = None,
+        *,
+        amount_out: Amount | None = None,
+        every_s: float | None = None,
+        on_failure: OnFailure | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> Iterator[SwapQuote]:
+        """Yield a quote at each new block, or every `every_s` seconds, on the newest state: the first one at once.
+
+        A WebSocket or IPC node of the settings announces blocks; other nodes, services and stores are read once per
+        block time. If an attempt fails after the first quote, `on_failure` receives the error, by default the `warn` of
+        the market, and the watch continues. Raises as `quote`, and `InvalidOption` for a market that never changes.
+
+        Example: `for quote in market.watch("ETH", "USDC", "1.5"): print(quote.state.block, quote.amount_out)`.
+        """
+        with self._lock:
+            order, resolved = self._quotes().read_order(token_in, token_out, amount, amount_out, options)
+        report = on_failure or (lambda error: self._nodes.setup.warn(error.message))
+        return iter(self.watch_order(order, resolved, every_s, report))
+
+    def watch_order(
+        self, order: Order, options: QuoteOptions, every_s: float | None, on_failure: OnFailure
+    ) -> MarketWatch:
+        """Return the quotes for an order as `watch` yields them."""
+        from swapcli.quoting.market_watch import MarketWatch
+
+        def quote_newest() -> SwapQuote:
+            with self._lock:
+                self.source.refresh()
+                return self._quotes().quote_order(order, options)
+
+        return MarketWatch(self.source, self._nodes, quote_newest, every_s, on_failure)
 
     def depth(
         self,

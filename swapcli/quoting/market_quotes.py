@@ -67,12 +67,22 @@ class MarketQuotes:
         options: QuoteKeywords,
     ) -> SwapQuote:
         """Return the best route. Raises as `Market.quote`."""
+        return self.quote_order(*self.read_order(token_in, token_out, amount, amount_out, options))
+
+    def read_order(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None,
+        amount_out: Amount | None,
+        options: QuoteKeywords,
+    ) -> tuple[Order, QuoteOptions]:
+        """Return an order in base units with the options of its quote. Raises as `Market.quote`."""
         requested = amount_out if amount is None else amount
         if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         resolved = self.resolve(amount_out is not None, options)
-        order = self._build_order(token_in, token_out, requested, resolved)
-        return self.quote_order(order, resolved)
+        return self._build_order(token_in, token_out, requested, resolved), resolved
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `Market.quote`."""

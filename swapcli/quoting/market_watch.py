@@ -11,10 +11,7 @@ from swapcli.core.encoding.url import is_http_url
 from swapcli.core.errors import InvalidOption, NoRoute, PoolError, RateLimited, StaleError, SwapcliError, UpstreamError
 from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.sources.in_memory import InMemorySource
-from swapcli.quoting.sources.remote import RemoteSource
-from swapcli.quoting.sources.stored import StoreSource
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.head_source import poll_interval_s
 
 if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
@@ -80,7 +77,9 @@ class MarketWatch:
 
     def _open_heads(self, stack: ExitStack) -> HeadSource | None:
         """Return what announces blocks until `stack` is closed; None if no node of the settings does."""
-        if not self._every_block or isinstance(self._source, RemoteSource | StoreSource):
+        from swapcli.quoting.sources.live import LiveSource
+
+        if not self._every_block or not isinstance(self._source, LiveSource):
             return None
         named = self._nodes.rules.named_nodes(self._source.network)
         if named is None or all(is_http_url(url.reveal()) for url in named.urls):
@@ -96,6 +95,9 @@ class MarketWatch:
 
 
 def _interval_s(source: QuoteSource, nodes: NodeOpener, every_s: float | None) -> float:
+    from swapcli.quoting.sources.remote import RemoteSource
+    from swapcli.state.rpc.head_source import poll_interval_s
+
     network = source.network
     if isinstance(source, InMemorySource):
         is_file = nodes.setup.settings.market is not None

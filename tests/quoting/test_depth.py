@@ -7,12 +7,13 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from swapcli import DepthPoint
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.order import Order
 from swapcli.core.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.quoting.depth import LAST_IMPACT, LEVELS, DepthPoint, find_level, ladder_from, measure_depth
+from swapcli.quoting.depth import LAST_IMPACT, LEVELS, find_level, ladder_from, measure_depth
 from swapcli.quoting.impact_measures import impact_of
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -193,14 +193,15 @@ def _watch(
     picture: PictureOptions,
     output: OutputOptions,
 ) -> int:
-    from swapcli.faces.cli.commands.route.watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
+    from swapcli.faces.cli.commands.route.watch import WatchDisplay, WatchedOrder, parse_watch_seconds
     from swapcli.faces.cli.commands.route.watch_view import WatchLines, WatchScreen
     from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)
-    interval_s = watch_interval_s(context, seconds)
     order, printed = context.build_order(words), context.session.output
+    watched = WatchedOrder(context, order, seconds)
+    interval_s = watched.interval_s
     is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
     pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
     display: WatchDisplay
@@ -209,11 +210,11 @@ def _watch(
     else:
         display = WatchScreen(printed, picture.shape, pace)
     if not alert.is_set:
-        return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
+        return watched.show(display)
     from swapcli.faces.cli.commands.route.alert_receivers import alerting
 
     with alerting(*alert.parse(), display, context.session) as alerting_display:
-        return watch_quotes(context, order, alerting_display, interval_s, every_block=seconds is None)
+        return watched.show(alerting_display)
 
 
 def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, picture: PictureOptions) -> int:
