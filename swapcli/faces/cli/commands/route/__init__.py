@@ -24,7 +24,6 @@ from swapcli.faces.cli.picture_options import PictureOptions
 from swapcli.faces.cli.quote_context import OrderWords, QuoteContext, open_quote_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 from swapcli.quoting.price_policy import PriceUse
-from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.commands.route.alert import Condition, Receiver
@@ -228,9 +227,9 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
     if picture.svg is not None and not picture.draws_to_stdout:
-        write_text_file(picture.svg, _draw_svg(quote.answer, picture.width))
+        write_text_file(picture.svg, quote.svg(picture.width))
     if output.format is OutputFormat.JSON:
-        output.print_document(quote.to_dict())
+        output.print_document(quote)
     elif output.format is OutputFormat.CSV:
         from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, csv_row
 
@@ -238,7 +237,7 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         output.print_rows([{name: csv_row(quote.to_dict()).get(name) for name in CSV_COLUMNS if name != "id"}])
     elif picture.draws_to_stdout or picture.mermaid:
         output.warn(quote.warnings, is_labelled=True)
-        print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")
+        print(quote.mermaid() if picture.mermaid else quote.svg(picture.width), end="")
     else:
         from swapcli.faces.cli.render.route_view import build_route_view
 
@@ -246,17 +245,3 @@ def _route_one(context: QuoteContext, words: OrderWords, sender: str | None, pic
         view = build_route_view(quote.answer, quote.terms, quote.figures, is_brief=is_brief)
         output.print_route(view, picture.shape)
     return exit_codes.OK
-
-
-def _draw_svg(answer: QuoteResult, width: int) -> str:
-    from swapcli.quoting.pictures.route_flow import build_route_flow
-    from swapcli.quoting.pictures.svg import render_svg
-
-    return render_svg(build_route_flow(answer), width)
-
-
-def _draw_mermaid(answer: QuoteResult) -> str:
-    from swapcli.quoting.pictures.mermaid import render_mermaid
-    from swapcli.quoting.pictures.route_flow import build_route_flow
-
-    return render_mermaid(build_route_flow(answer))
