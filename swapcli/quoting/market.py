@@ -8,7 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
-from swapcli.core.errors import InvalidAmount, InvalidInput, InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.core.errors import MarketUnavailable
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from swapcli.core.model.block_tag import BlockTag
     from swapcli.core.model.depth import Depth
-    from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.pool import Pool
@@ -28,23 +27,22 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
-    from swapcli.payload.checks.presign_checks import CheckOptions
-    from swapcli.payload.verdict.verdict import Verdict
-    from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
-    from swapcli.quoting.config import Secret, Settings
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.health import Health
-    from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
-    from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.quoting.many_quotes import ManyQuote
+    from swapcli.quoting.market_opener import MarketOpener
+    from swapcli.quoting.market_quotes import MarketQuotes
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
-    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.review.presign_checker import PayloadChecker
     from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.swap_builder import SwapBuilder
     from swapcli.quoting.token_prices import PriceList
 
     Warn: TypeAlias = Callable[[str], object] | None
@@ -76,7 +74,6 @@ class Market:
         source: QuoteSource,
         nodes: NodeOpener,
         routers: RouterMemory,
-        *,
         price_request: PriceRequest = PriceRequest.NONE,
     ) -> None:
         """Quote on `source`. `price_request` adds to the request for unreal prices in the settings of `nodes`."""
@@ -106,8 +103,7 @@ class Market:
         `ModelledState`, unless nodes are excluded. With a `block`, by its number or hash, the state is that of this
         past block, as in `live`. Raises `UnknownNetwork`, `ConfigError`, `InvalidOption`, `MarketError`.
         """
-        sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches, block=block)
-        return cls._opened(sources.open(network), sources)
+        return cls(*_opener(settings, warn, reuse_searches, block).open(network, offline=offline))
 
     @classmethod
     def embedded(
@@ -122,8 +118,7 @@ class Market:
 
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
-        sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
-        return cls._opened(sources.pools.open_embedded(network), sources, price_request=PriceRequest.OFFLINE)
+        return cls(*_opener(settings, warn, reuse_searches).embedded(network))
 
     @classmethod
     def from_file(
@@ -139,12 +134,7 @@ class Market:
 
         Raises `MarketError`, which names the file, the pool and the field.
         """
-        import os
-
-        sources = _open_sources(
-            {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
-        )
-        return cls._opened(sources.pools.open_file(skip_bad_pools=skip_bad_pools), sources)
+        return cls(*_opener(settings, warn, reuse_searches).from_file(path, skip_bad_pools=skip_bad_pools))
 
     @classmethod
     def store(
@@ -160,12 +150,7 @@ class Market:
 
         Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
         """
-        import os
-
-        overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
-        sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
-        request = PriceRequest.OFFLINE if sources.nodes.rules.excludes_nodes else PriceRequest.MARKET
-        return cls._opened(sources.pools.open_stored(network), sources, price_request=request)
+        return cls(*_opener(settings, warn, reuse_searches).store(network, folder))
 
     @classmethod
     def live(
@@ -187,14 +172,7 @@ class Market:
         from the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it.
         Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
         """
-        if block is not None and state != "latest":
-            raise InvalidOption(f"a market has one state: give block or state, not both (state is {state})")
-        overrides = {"live": "require", **(settings or {}), "state": str(state)}
-        from swapcli.quoting.config import node_url
-
-        url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches, block=block)
-        return cls._opened(sources.open_live(network), sources)
+        return cls(*_opener(settings, warn, reuse_searches, block).live(network, rpc_url, state))
 
     @classmethod
     def service(
@@ -204,14 +182,7 @@ class Market:
 
         Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
         """
-        sources = _open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
-        return cls._opened(sources.open_service(network), sources)
-
-    @classmethod
-    def _opened(
-        cls, source: QuoteSource, sources: SourceChooser, *, price_request: PriceRequest = PriceRequest.NONE
-    ) -> Self:
-        return cls(source, sources.nodes, sources.networks.routers, price_request=price_request)
+        return cls(*_opener(settings, warn).service(network, api_url))
 
     @property
     def source(self) -> QuoteSource:
@@ -239,12 +210,14 @@ class Market:
     @property
     def pools(self) -> Mapping[str, Pool]:
         """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
-        return self._known_market().pools
+        with self._turn() as quotes:
+            return quotes.known_market().pools
 
     @property
     def tokens(self) -> Mapping[str, Token]:
         """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
-        return self._known_market().tokens
+        with self._turn() as quotes:
+            return quotes.known_market().tokens
 
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
@@ -259,13 +232,8 @@ class Market:
 
         Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
         """
-        from swapcli.quoting.token_prices import price_tokens
-        from swapcli.quoting.warnings import state_warnings
-
-        with self._lock:
-            wanted = [self._find(token) for token in tokens]
-            found = price_tokens(self.source, wanted, None if unit is None else self._find(unit))
-            return found._replace(warnings=state_warnings(self.state, found.state, self.settings.route_ttl_s))
+        with self._turn() as quotes:
+            return quotes.prices(tokens, unit)
 
     def quote(
         self,
@@ -282,15 +250,8 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
-
-        requested = amount_out if amount is None else amount
-        if requested is None or (amount is not None and amount_out is not None):
-            raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
-        with self._lock:
-            resolved = self._resolve(amount_out is not None, **options)
-            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
-            units = self.resolve_amount(requested, order, resolved).amount
-            return self.quote_order(order._replace(amount=units), resolved)
+        with self._turn() as quotes:
+            return quotes.quote(token_in, token_out, amount, amount_out, options)
 
     def depth(
         self,
@@ -303,14 +264,8 @@ class Market:
 
         Without amounts, a ladder of them starts at about $10. Raises as `quote`.
         """
-        from swapcli.quoting.depth import measure_depth, start_amount
-
-        with self._lock:
-            resolved = self._resolve(False, **options)
-            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
-            units = [self.resolve_amount(amount, order, resolved).amount for amount in amounts]
-            start = 1 if units else start_amount(order, lambda text: self.resolve_amount(text, order, resolved))
-            return measure_depth(self.source, resolved.build_request(order), resolved.terms, units, start)
+        with self._turn() as quotes:
+            return quotes.depth(token_in, token_out, amounts, options)
 
     def compare(
         self,
@@ -332,32 +287,8 @@ class Market:
         Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
         cannot be asked, or for any aggregator if the market is offline or on a past block.
         """
-        from swapcli.quoting.comparison import compare_alternatives
-        from swapcli.state.clock import SYSTEM_CLOCK
-
-        with self._lock:
-            resolved = self._resolve(False, **options)
-            asked = self._choose_aggregators([aggregators] if isinstance(aggregators, str) else aggregators, sender)
-            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
-            order = order._replace(amount=self.resolve_amount(amount, order, resolved).amount)
-            request = resolved.build_request(order)
-            return compare_alternatives(self.source, (), request, resolved.terms, SYSTEM_CLOCK, asked)
-
-    def _choose_aggregators(self, names: Sequence[str], sender: str | None) -> AggregatorOptions | None:
-        if not names:
-            if sender is not None:
-                raise InvalidOption("sender is for offers of aggregators", hint="name some in aggregators")
-            return None
-        from swapcli.quoting.aggregator_options import choose_aggregator_options
-        from swapcli.quoting.quote_options import parse_address_option
-
-        setup = self._nodes.setup
-        if setup.is_offline:
-            raise InvalidOption("aggregators are asked over the network, but this market was opened offline")
-        if setup.block is not None:
-            raise InvalidOption("aggregators quote on their own state, but this market is on a past block")
-        address = None if sender is None else parse_address_option(sender, self.network, "sender")
-        return choose_aggregator_options(names, address, self.network, self._nodes, self._routers)
+        with self._turn() as quotes:
+            return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
     def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.
@@ -365,15 +296,8 @@ class Market:
         `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are. Raises `InvalidOption` for a service
         and for more tokens, `UpstreamError`.
         """
-        from swapcli.quoting.pool_listing import list_pools, pool_document, select_pools
-
-        if len(tokens) > 2:
-            raise InvalidOption("a pool is listed by at most two tokens that it trades")
-        with self._lock:
-            addresses = tuple(self.network.to_wrapped_token(self._find(token)).address for token in tokens)
-            selection = select_pools(self.source, addresses, limit)
-            known, state = selection.searchable.market.tokens, selection.searchable.state_source
-            return [pool_document(pool, known, self.network, state) for pool in list_pools(selection, addresses)]
+        with self._turn() as quotes:
+            return quotes.pool_rows(tokens, limit)
 
     def quote_many(
         self,
@@ -404,50 +328,9 @@ class Market:
 
         Without it, raises `InputOutputError` because workers end before their first order.
         """
-        from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
-        from swapcli.quoting.sources.in_memory import InMemorySource
+        from swapcli.quoting.market_quotes import quote_many
 
-        source = self.source
-        prepared = self._prepare_orders(orders, answered, options)
-        if executor is not None:
-            if not isinstance(source, InMemorySource):
-                raise InvalidOption(
-                    "an executor needs a market in memory: an embedded one, or a market file",
-                    hint="leave out executor",
-                )
-            return quote_in_executor(source, self, prepared, executor)
-
-        def answer(order: PreparedOrder) -> ManyQuote:
-            if order.request is None:
-                return ManyQuote(order.id, None, order.error)
-            try:
-                with self._lock:
-                    return ManyQuote(order.id, self.bind(self.source.quote(order.request), order.terms), None)
-            except SwapcliError as error:
-                return ManyQuote(order.id, None, error)
-
-        return map(answer, prepared)
-
-    def _prepare_orders(
-        self, orders: Iterable[Any], answered: Container[object], options: QuoteKeywords
-    ) -> Iterator[PreparedOrder]:
-        """Yield the orders whose ids are not among those answered."""
-        from swapcli.quoting.many_quotes import PreparedOrder, is_answered, read_order
-
-        with self._lock:
-            resolved = self._resolve(False, **options)
-        for number, each in enumerate(orders):
-            order_id = each.get("id", number) if isinstance(each, Mapping) else number
-            try:
-                if is_answered(order_id, answered):
-                    continue
-                token_in, token_out, amount = read_order(each)
-                with self._lock:
-                    order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
-                    order = order._replace(amount=self.resolve_amount(amount, order, resolved).amount)
-                yield PreparedOrder(order_id, resolved.build_request(order), resolved.terms)
-            except SwapcliError as error:
-                yield PreparedOrder(order_id, None, resolved.terms, error)
+        return quote_many(self.source, self, self._turn, orders, executor, answered, options)
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -458,24 +341,21 @@ class Market:
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `quote` does."""
-        with self._lock:
-            return self.bind(self.source.quote(options.build_request(order)), options.terms)
+        with self._turn() as quotes:
+            return quotes.quote_order(order, options)
 
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
         """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
-        from swapcli.quoting.sources.quote_source import quote_and_build
-
-        with self._lock:
-            answer, payload = quote_and_build(self.source, options.build_request(order), terms)
-            return self.bind(answer, options.terms._replace(deadline_s=terms.deadline_s)), payload
+        with self._turn() as quotes:
+            return quotes.quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
         """Return an answer of this market with its figures for a swap on these terms."""
-        from swapcli.quoting.quote_figures import compute_figures
+        from swapcli.quoting.swap_quote import bind_quote
 
-        return SwapQuote(answer, terms, compute_figures(answer, terms), self)
+        return bind_quote(answer, terms, self)
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of a quote of this market in the order to send them: approvals first, the swap last.
@@ -490,15 +370,16 @@ class Market:
         `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
         `UnusualFees` and `UpstreamError`.
         """
-        return self._prepare(quote, **terms).transactions
+        return self.prepare(quote, **terms).transactions
 
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
-        return self._prepare(quote, **terms).transactions[-1]
+        return self.prepare(quote, **terms).transactions[-1]
 
     def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
         """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
-        return self._prepare(quote, **terms)
+        with self._lock:
+            return self._builder().prepare(quote, terms)
 
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router, as `eth_signTypedData_v4` takes it.
@@ -515,163 +396,17 @@ class Market:
         Raises `InvalidOption` if the router or the token takes no permit, if none is needed, or without a node,
         `InvalidDeadline`, `InvalidAddress`, `ConfigError` if the router is unknown, and `UpstreamError`.
         """
-        from swapcli.payload.signing.deadlines import parse_deadline_s
-        from swapcli.quoting.permits import PermittedSwap, permit_message
-        from swapcli.quoting.quote_options import parse_address_option
-        from swapcli.state.clock import SYSTEM_CLOCK
-
-        address = parse_address_option(owner, quote.network, "owner")
-        now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
-        deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
         with self._lock:
-            terms = quote.terms._replace(recipient=address, deadline_s=deadline_s)
-            router = self.source.build(quote.answer, terms).to
-            swap = PermittedSwap(quote.route, quote.network, router, address, deadline_s)
-            return permit_message(self._nodes, swap).document()
-
-    def _prepare(
-        self,
-        quote: SwapQuote,
-        *,
-        destination: str,
-        slippage: Percentage | None = None,
-        deadline: int | str | None = None,
-        max_impact: Percentage | None = None,
-        max_slippage: Percentage | None = None,
-        allow_recipient: str | None = None,
-        sender: str | None = None,
-        simulate: bool = False,
-        allow_fees: bool = False,
-        signature: str | None = None,
-    ) -> PreparedSwap:
-        from swapcli.interface.slippage import SLIPPAGE_RANGE
-        from swapcli.payload.checks.recipients import check_recipient
-        from swapcli.payload.signing.deadlines import parse_deadline_s, parse_duration_s
-        from swapcli.payload.transactions_to_send import render_transactions
-        from swapcli.quoting.config import override_settings
-        from swapcli.quoting.live_choice import own_node_hint
-        from swapcli.quoting.price_policy import PriceUse, check_use
-        from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
-        from swapcli.quoting.sources.quote_source import known_contract
-        from swapcli.quoting.swap_warnings import swap_warnings
-        from swapcli.quoting.warnings import (
-            check_impact,
-            check_slippage,
-            check_unread,
-            deadline_warnings,
-            exact_output_warnings,
-        )
-        from swapcli.state.clock import SYSTEM_CLOCK
-
-        network = quote.network
-        overrides = {"slippage": slippage, "max_impact": max_impact, "max_slippage": max_slippage}
-        settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
-        slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
-        SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
-        check_slippage(slippage_ppm, settings.max_slippage_ppm)
-        terms = require_swap_terms(parse_account(destination, network, "destination"), slippage_ppm, network)
-        recipient, option = terms.required_recipient, "allow_recipient"
-        allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
-        with self._lock:
-            check_recipient(recipient, known_contract(self.source, recipient), network, allowed, option)
-        if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
-            quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
-        if deadline is not None:
-            now_s = quote.state.network_time_s(SYSTEM_CLOCK.now_s())
-            deadline_s = parse_deadline_s(str(deadline), now_s, "deadline")
-            terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
-        if not simulate:  # a simulation shows the real output
-            check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
-        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
-        if sender is not None:
-            terms = terms._replace(sender=parse_account(sender, network, "sender"))
-        with self._lock:
-            if signature is not None:
-                terms = self._with_signature(quote, terms, signature)
-            payload = self.source.build(quote.answer, terms)
-            needs_node = sender is not None or simulate
-            checker = None
-            if needs_node:
-                from swapcli.payload.checks.presign_checks import CheckOptions
-
-                options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees)
-                checker = self._new_checker(network, sender, options)
-            swap = self.check_swap(quote, payload, terms, checker)
-            verdict = self._judge(swap, checker)
-        payload, checked = swap.payload, swap.checked
-        on_deadline = deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s())
-        on_quote = (*swap.quote.warnings, *exact_output_warnings(quote.answer.order, payload), *on_deadline)
-        return PreparedSwap(
-            swap.quote,
-            [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
-            swap_warnings(on_quote, payload, network, settings, checked, swap.variants, with_approval=True),
-            checked.simulation if checked else None,
-            payload,
-            verdict,
-        )
-
-    def _with_signature(self, quote: SwapQuote, terms: SwapTerms, signature: str) -> SwapTerms:
-        """Return the terms with a signed permit of the input, whose owner is the sender, else the recipient."""
-        from swapcli.quoting.permits import PermittedSwap, check_permit
-
-        network, owner = quote.network, terms.sender or terms.required_recipient
-        if terms.deadline_s is None:
-            raise InvalidOption("signature needs deadline: the end of the permit", hint="give the deadline of permit")
-        if network.router is None:
-            return terms  # the payload is refused for the same reason
-        swap = PermittedSwap(quote.route, network, network.router, owner, terms.deadline_s)
-        return terms._replace(permit=check_permit(self._nodes, swap, signature), deadline_in_s=None)
-
-    def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
-        """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
-        from swapcli.quoting.quote_results import LocalQuote
-        from swapcli.quoting.review.presign_checker import BuiltSwap, judge_built, traded_tokens
-
-        answer, network = swap.quote.answer, swap.quote.network
-        pools = answer.pools if isinstance(answer, LocalQuote) else None
-        ends = traded_tokens(answer.result, swap.payload, network)
-        built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
-        verdict = judge_built(self._nodes, built, checker.requested.sender if checker else None)
-        if verdict is not None:
-            from swapcli.payload.verdict.verdict_outcomes import check_verdict
-
-            check_verdict(verdict)
-        return verdict
+            return self._builder().permit(quote, owner, deadline)
 
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
     ) -> CheckedSwap:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
-        from swapcli.quoting.quote_results import LocalQuote
-        from swapcli.quoting.review.presign_checker import in_variant, mark_revocations, route_payloads
+        from swapcli.quoting.review.presign_checker import check_swap
 
-        answer, find = quote.answer, self._routers.findings
-        pools = answer.pools if isinstance(answer, LocalQuote) else None
-        variants = route_payloads(find, answer.network, answer.result, pools, terms, payload)
         with self._lock:
-            checked = checker.check_quoted(answer, payload, variants) if checker else None
-        answer, payload = in_variant(answer, variants, checked, payload)
-        payload = mark_revocations(payload, answer.state_source, self._nodes, answer.network, checked)
-        return CheckedSwap(
-            quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, variants
-        )
-
-    def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:
-        from swapcli.quoting.live_choice import missing_node_hint
-        from swapcli.quoting.quote_options import parse_address_option
-        from swapcli.quoting.review.presign_checker import new_checker
-
-        if not network.kind.traits.has_eth_nodes:
-            raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
-        address = None if sender is None else parse_address_option(sender, network, "sender")
-        node = self._nodes.node(network)
-        if node is None:
-            raise InvalidOption(
-                f"sender and simulate need a node of {network.name}, but {self._nodes.rules.why_no_node()}",
-                hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
-            )
-        return new_checker(self._nodes, self._routers, network, node, options._replace(sender=address))
+            return check_swap(quote, payload, terms, checker, self._nodes, self._routers, self)
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one, on prices that are real or that you requested.
@@ -727,93 +462,27 @@ class Market:
         shown = self._source.state_source.description if self._finalizer.alive else "closed"
         return f"<Market {self.network.name}: {shown}>"
 
-    def _find(self, token: str | Token) -> Token:
-        if isinstance(token, str):
-            return self.source.token(token)
-        from swapcli.core.model.token import Token
+    @contextmanager
+    def _turn(self) -> Iterator[MarketQuotes]:
+        """Wait until no other thread uses the market, and quote on it. Raises `MarketUnavailable` after `close`."""
+        from swapcli.quoting.market_quotes import MarketQuotes
 
-        if not isinstance(token, Token):
-            from swapcli.core.validation.values import describe
-
-            raise InvalidInput(f"a token is a symbol, an address or a Token, not {describe(token)}")
-        return token
-
-    def _known_market(self) -> MarketState:
-        from swapcli.quoting.sources.quote_source import known_market
-
-        known = known_market(self.source)
-        if known is None:
-            raise InvalidOption(f"the service of {self.network.name} does not list its pools")
         with self._lock:
-            return known.whole()
+            yield MarketQuotes(self.source, self._nodes, self._routers, self)
 
-    def _resolve(
-        self,
-        exact_output: bool,
-        *,
-        direct: bool = False,
-        certify: bool = False,
-        max_pools: int | None = None,
-        simple: bool = False,
-        **overrides: Any,
-    ) -> QuoteOptions:
-        from swapcli.quoting.quote_options import resolve_options
+    def _builder(self) -> SwapBuilder:
+        from swapcli.quoting.swap_builder import SwapBuilder
 
-        return resolve_options(
-            self._with_overrides(**overrides),
-            self.network,
-            self._nodes.setup.api_key,
-            reverse=exact_output,
-            direct=direct,
-            certify=certify,
-            max_pools=max_pools,
-            simple=simple,
-        )
-
-    def _with_overrides(
-        self,
-        *,
-        slippage: Percentage | None = None,
-        max_hops: object = None,
-        exclude_protocols: object = None,
-        extended_protocols: object = None,
-        shares: object = None,
-        gas_price: object = None,
-        solve_time_s: object = None,
-        api_version: object = None,
-    ) -> Settings:
-        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
-        from swapcli.quoting.config import override_settings
-
-        values = {
-            "slippage": None if slippage is None else str(slippage),
-            "max_hops": max_hops,
-            "exclude_protocols": exclude_protocols,
-            "extended_protocols": extended_protocols,
-            "shares": shares,
-            "gas_price": gas_price,
-            "solve_time_s": solve_time_s,
-            "api_version": api_version,
-        }
-        return override_settings(self.settings, values)
+        return SwapBuilder(self.source, self._nodes, self._routers, self._price_request, self)
 
 
-def _open_sources(
-    settings: Mapping[str, object],
-    *,
-    rpc_url: Secret | None = None,
-    offline: bool = False,
-    warn: Warn = None,
-    reuse_searches: bool = False,
-    block: int | str | None = None,
-) -> SourceChooser:
+def _opener(
+    settings: Mapping[str, object] | None, warn: Warn, reuse_searches: bool = False, block: int | str | None = None
+) -> MarketOpener:
     # Importing the settings takes longer than `swapcli` may take.
-    from swapcli.quoting.openers.choose_source import open_source_chooser
-    from swapcli.quoting.openers.program_setup import program_setup
+    from swapcli.quoting.market_opener import MarketOpener
 
-    return open_source_chooser(
-        program_setup(settings, rpc_url=rpc_url, offline=offline, reuse_searches=reuse_searches, block=block, warn=warn)
-    )
+    return MarketOpener(settings, warn, reuse_searches=reuse_searches, block=block)
 
 
 def closed_market() -> MarketUnavailable:

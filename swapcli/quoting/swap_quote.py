@@ -246,6 +246,13 @@ class SwapQuote:
         return f"<SwapQuote {amounts} on {self.network.name}>"
 
 
+def bind_quote(answer: QuoteResult, terms: SwapTerms, market: PreparesSwaps) -> SwapQuote:
+    """Return an answer of `market` with its figures for a swap on these terms."""
+    from swapcli.quoting.quote_figures import compute_figures
+
+    return SwapQuote(answer, terms, compute_figures(answer, terms), market)
+
+
 class CheckedSwap(NamedTuple):
     """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
 

@@ -15,6 +15,7 @@ from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.payload.dialects import has_variants, router_dialect
 from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.quoting.swap_quote import CheckedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -348,6 +349,27 @@ def in_variant(
         quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
         result=answer.result._replace(output_amount=done.amount_out),
     ), read.payload
+
+
+def check_swap(
+    quote: SwapQuote,
+    payload: UnsignedTransaction,
+    terms: SwapTerms,
+    checker: PayloadChecker | None,
+    nodes: NodeOpener,
+    routers: RouterMemory,
+    market: PreparesSwaps,
+) -> CheckedSwap:
+    """Return a quote of `market` and its payload after the checks of `checker`. Raises as `check_quoted`."""
+    answer = quote.answer
+    pools = answer.pools if isinstance(answer, LocalQuote) else None
+    variants = route_payloads(routers.findings, answer.network, answer.result, pools, terms, payload)
+    checked = checker.check_quoted(answer, payload, variants) if checker else None
+    answer, payload = in_variant(answer, variants, checked, payload)
+    payload = mark_revocations(payload, answer.state_source, nodes, answer.network, checked)
+    return CheckedSwap(
+        quote if answer is quote.answer else bind_quote(answer, quote.terms, market), payload, checked, variants
+    )
 
 
 class BuiltSwap(NamedTuple):

@@ -1,0 +1,286 @@
+"""Quotes, prices and comparisons on one market."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from swapcli.core.errors import InvalidAmount, InvalidInput, InvalidOption, SwapcliError
+from swapcli.core.model.token import Token
+from swapcli.core.validation.values import describe
+from swapcli.quoting.amounts import resolve_amount
+from swapcli.quoting.quote_options import QuoteOptions, resolve_options
+from swapcli.quoting.swap_quote import PreparesSwaps, SwapQuote, bind_quote
+
+if TYPE_CHECKING:
+    from swapcli.core.model.depth import Depth
+    from swapcli.core.model.market import MarketState
+    from swapcli.core.model.network import Network
+    from swapcli.core.model.order import Order
+    from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.interface.document_types import PoolDocumentJson
+    from swapcli.quoting.aggregator_options import AggregatorOptions
+    from swapcli.quoting.alternatives import Comparison
+    from swapcli.quoting.amounts import Amount
+    from swapcli.quoting.config import Settings
+    from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
+    from swapcli.quoting.openers.nodes import NodeOpener
+    from swapcli.quoting.openers.router_memory import RouterMemory
+    from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords
+    from swapcli.quoting.sources.quote_source import QuoteSource
+    from swapcli.quoting.token_prices import PriceList
+
+
+class MarketQuotes:
+    """Quote on an open source; `market` makes the transactions of the quotes."""
+
+    def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, market: PreparesSwaps) -> None:
+        self._source, self._nodes, self._routers, self._market = source, nodes, routers, market
+
+    @property
+    def _network(self) -> Network:
+        return self._source.network
+
+    def prices(self, tokens: Sequence[str | Token], unit: str | Token | None) -> PriceList:
+        """Return the prices of tokens. Raises as `Market.prices`."""
+        from swapcli.quoting.token_prices import price_tokens
+        from swapcli.quoting.warnings import state_warnings
+
+        wanted = [self.find(token) for token in tokens]
+        found = price_tokens(self._source, wanted, None if unit is None else self.find(unit))
+        ttl_s = self._nodes.setup.settings.route_ttl_s
+        return found._replace(warnings=state_warnings(self._source.state_source, found.state, ttl_s))
+
+    def quote(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None,
+        amount_out: Amount | None,
+        options: QuoteKeywords,
+    ) -> SwapQuote:
+        """Return the best route. Raises as `Market.quote`."""
+        requested = amount_out if amount is None else amount
+        if requested is None or (amount is not None and amount_out is not None):
+            raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
+        resolved = self.resolve(amount_out is not None, options)
+        return self.quote_order(self._build_order(token_in, token_out, requested, resolved), resolved)
+
+    def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
+        """Return the quote for an order. Raises as `Market.quote`."""
+        return self.quote_request(options.build_request(order), options.terms)
+
+    def quote_and_build(
+        self, order: Order, options: QuoteOptions, terms: SwapTerms
+    ) -> tuple[SwapQuote, UnsignedTransaction]:
+        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
+        from swapcli.quoting.sources.quote_source import quote_and_build
+
+        answer, payload = quote_and_build(self._source, options.build_request(order), terms)
+        return bind_quote(answer, options.terms._replace(deadline_s=terms.deadline_s), self._market), payload
+
+    def depth(
+        self, token_in: str | Token, token_out: str | Token, amounts: Sequence[Amount], options: QuoteKeywords
+    ) -> Depth:
+        """Return the loss of amounts by their size. Raises as `Market.depth`."""
+        from swapcli.quoting.depth import measure_depth, start_amount
+
+        resolved = self.resolve(False, options)
+        order = resolved.build_order(self.find(token_in), self.find(token_out), 0)
+        units = [resolve_amount(amount, order, resolved, self._source).amount for amount in amounts]
+        start = 1 if units else start_amount(order, lambda text: resolve_amount(text, order, resolved, self._source))
+        return measure_depth(self._source, resolved.build_request(order), resolved.terms, units, start)
+
+    def compare(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount,
+        aggregators: AggregatorOptions | None,
+        options: QuoteKeywords,
+    ) -> Comparison:
+        """Return the ways to sell an amount. Raises as `Market.compare`."""
+        from swapcli.quoting.comparison import compare_alternatives
+        from swapcli.state.clock import SYSTEM_CLOCK
+
+        resolved = self.resolve(False, options)
+        request = resolved.build_request(self._build_order(token_in, token_out, amount, resolved))
+        return compare_alternatives(self._source, (), request, resolved.terms, SYSTEM_CLOCK, aggregators)
+
+    def choose_aggregators(self, aggregators: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
+        """Return which aggregators a comparison asks, if any. Raises `InvalidOption`, `InvalidAddress`."""
+        names = [aggregators] if isinstance(aggregators, str) else aggregators
+        if not names:
+            if sender is not None:
+                raise InvalidOption("sender is for offers of aggregators", hint="name some in aggregators")
+            return None
+        from swapcli.quoting.aggregator_options import choose_aggregator_options
+        from swapcli.quoting.quote_options import parse_address_option
+
+        setup = self._nodes.setup
+        if setup.is_offline:
+            raise InvalidOption("aggregators are asked over the network, but this market was opened offline")
+        if setup.block is not None:
+            raise InvalidOption("aggregators quote on their own state, but this market is on a past block")
+        address = None if sender is None else parse_address_option(sender, self._network, "sender")
+        return choose_aggregator_options(names, address, self._network, self._nodes, self._routers)
+
+    def pool_rows(self, tokens: Sequence[str | Token], limit: int | None) -> list[PoolDocumentJson]:
+        """Return the pools that trade tokens. Raises as `Market.pool_rows`."""
+        from swapcli.quoting.pool_listing import list_pools, pool_document, select_pools
+
+        if len(tokens) > 2:
+            raise InvalidOption("a pool is listed by at most two tokens that it trades")
+        network = self._network
+        addresses = tuple(network.to_wrapped_token(self.find(token)).address for token in tokens)
+        selection = select_pools(self._source, addresses, limit)
+        known, state = selection.searchable.market.tokens, selection.searchable.state_source
+        return [pool_document(pool, known, network, state) for pool in list_pools(selection, addresses)]
+
+    def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
+        """Return the quote for a request, for a swap on `terms`. Raises as `QuoteSource.quote`."""
+        return bind_quote(self._source.quote(request), terms, self._market)
+
+    def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:
+        """Return an order of many in base units. Raises `InvalidInput`, and as `quote` for its tokens and amount."""
+        from swapcli.quoting.many_quotes import PreparedOrder, read_order
+
+        built = self._build_order(*read_order(order), options)
+        return PreparedOrder(order_id, options.build_request(built), options.terms)
+
+    def known_market(self) -> MarketState:
+        """Return all known pools and tokens. Raises `InvalidOption` for a service."""
+        from swapcli.quoting.sources.quote_source import known_market
+
+        known = known_market(self._source)
+        if known is None:
+            raise InvalidOption(f"the service of {self._network.name} does not list its pools")
+        return known.whole()
+
+    def find(self, token: str | Token) -> Token:
+        """Return a token by its symbol or address. Raises as `Market.token`, and `InvalidInput` for other types."""
+        if isinstance(token, str):
+            return self._source.token(token)
+        if not isinstance(token, Token):
+            raise InvalidInput(f"a token is a symbol, an address or a Token, not {describe(token)}")
+        return token
+
+    def _build_order(
+        self, token_in: str | Token, token_out: str | Token, amount: Amount, options: QuoteOptions
+    ) -> Order:
+        order = options.build_order(self.find(token_in), self.find(token_out), 0)
+        return order._replace(amount=resolve_amount(amount, order, options, self._source).amount)
+
+    def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
+        """Return the options of one quote over the settings. Raises `ConfigError`, `InvalidOption`."""
+        return self._resolve(exact_output, **options)
+
+    def _resolve(
+        self,
+        exact_output: bool,
+        *,
+        direct: bool = False,
+        certify: bool = False,
+        max_pools: int | None = None,
+        simple: bool = False,
+        **overrides: Any,
+    ) -> QuoteOptions:
+        return resolve_options(
+            self._with_overrides(**overrides),
+            self._network,
+            self._nodes.setup.api_key,
+            reverse=exact_output,
+            direct=direct,
+            certify=certify,
+            max_pools=max_pools,
+            simple=simple,
+        )
+
+    def _with_overrides(
+        self,
+        *,
+        slippage: Percentage | None = None,
+        max_hops: object = None,
+        exclude_protocols: object = None,
+        extended_protocols: object = None,
+        shares: object = None,
+        gas_price: object = None,
+        solve_time_s: object = None,
+        api_version: object = None,
+    ) -> Settings:
+        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
+        from swapcli.quoting.config import override_settings
+
+        values = {
+            "slippage": None if slippage is None else str(slippage),
+            "max_hops": max_hops,
+            "exclude_protocols": exclude_protocols,
+            "extended_protocols": extended_protocols,
+            "shares": shares,
+            "gas_price": gas_price,
+            "solve_time_s": solve_time_s,
+            "api_version": api_version,
+        }
+        return override_settings(self._nodes.setup.settings, values)
+
+
+Turn: TypeAlias = Callable[[], AbstractContextManager[MarketQuotes]]
+"""Wait until no other thread uses a market, and use it. Raises `MarketUnavailable` if it is closed."""
+
+
+def quote_many(
+    source: QuoteSource,
+    market: PreparesSwaps,
+    turn: Turn,
+    orders: Iterable[Any],
+    executor: Executors | None,
+    answered: Container[object],
+    options: QuoteKeywords,
+) -> Iterator[ManyQuote]:
+    """Yield the quotes of many orders, each in its own turn. Raises as `Market.quote_many`."""
+    from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
+    from swapcli.quoting.sources.in_memory import InMemorySource
+
+    prepared = _prepare_orders(turn, orders, answered, options)
+    if executor is not None:
+        if not isinstance(source, InMemorySource):
+            raise InvalidOption(
+                "an executor needs a market in memory: an embedded one, or a market file",
+                hint="leave out executor",
+            )
+        return quote_in_executor(source, market, prepared, executor)
+
+    def answer(order: PreparedOrder) -> ManyQuote:
+        if order.request is None:
+            return ManyQuote(order.id, None, order.error)
+        try:
+            with turn() as quotes:
+                return ManyQuote(order.id, quotes.quote_request(order.request, order.terms), None)
+        except SwapcliError as error:
+            return ManyQuote(order.id, None, error)
+
+    return map(answer, prepared)
+
+
+def _prepare_orders(
+    turn: Turn, orders: Iterable[Any], answered: Container[object], options: QuoteKeywords
+) -> Iterator[PreparedOrder]:
+    """Yield the orders whose ids are not among those answered."""
+    from swapcli.quoting.many_quotes import PreparedOrder, is_answered
+
+    with turn() as quotes:
+        resolved = quotes.resolve(False, options)
+    for number, each in enumerate(orders):
+        order_id = each.get("id", number) if isinstance(each, Mapping) else number
+        try:
+            if is_answered(order_id, answered):
+                continue
+            with turn() as quotes:
+                prepared = quotes.prepare_order(order_id, each, resolved)
+        except SwapcliError as error:
+            prepared = PreparedOrder(order_id, None, resolved.terms, error)
+        yield prepared
