@@ -90,6 +90,8 @@ if TYPE_CHECKING:
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
+    from swapcli.quoting.review.decode import decode
+    from swapcli.quoting.review.decoded_payload import DecodedPayload
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList, TokenPrice
 
@@ -98,6 +100,7 @@ _MODULES = {
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "LocalQuote": "swapcli.quoting.quote_results",
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
@@ -118,6 +121,7 @@ _MODULES = {
     "TokenPrice": "swapcli.quoting.token_prices",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
+    "decode": "swapcli.quoting.review.decode",
     "quote": "swapcli.quoting.market",
 }
 """Where each name is, but for the errors."""
@@ -132,6 +136,7 @@ __all__ = [
     "Certificate",
     "ChainReorganized",
     "ConfigError",
+    "DecodedPayload",
     "FeeOnTransfer",
     "InputOutputError",
     "InsufficientBalance",
@@ -204,6 +209,7 @@ __all__ = [
     "VerdictBlocks",
     "__version__",
     "aquote",
+    "decode",
     "quote",
 ]
 
