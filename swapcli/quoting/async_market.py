@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.prepared_swap import PreparedRoute, PreparedSwap
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
-    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
+    from swapcli.quoting.swap_quote import SwapQuote
     from swapcli.quoting.token_prices import PriceList
 
 P = ParamSpec("P")
@@ -138,6 +139,10 @@ class AsyncMarket:
     async def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
         """As `Market.prepare`."""
         return await self._call(lambda market: market.prepare(quote, **terms))
+
+    async def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
+        """Return the transactions of a route that was found earlier, on the present state. See `Market.execute`."""
+        return await self._call(lambda market: market.execute(route, **terms))
 
     async def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """As `Market.permit`."""

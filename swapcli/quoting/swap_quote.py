@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck
-    from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
-    from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.prepared_swap import PreparedSwap
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
+    from swapcli.quoting.slippage_measures import SlippageAdvice
 
 
 class PreparesSwaps(Protocol):
@@ -42,6 +42,9 @@ class PreparesSwaps(Protocol):
 
     def permit(self, quote: SwapQuote, *, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router."""
+
+    def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests, None where it is unknown."""
 
 
 class SwapQuote:
@@ -198,6 +201,12 @@ class SwapQuote:
         """Return the message whose signature replaces the approval of the router. See `Market.permit`."""
         return self.market.permit(self, owner=owner, deadline=deadline)
 
+    def advised_slippage(self) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests; None for a copy, and on unreal state."""
+        if self._market is None or not self.answer.state_source.is_live:
+            return None
+        return self._market.advise(self)
+
     def __eq__(self, other: object) -> bool:
         return self._facts() == other._facts() if isinstance(other, SwapQuote) else NotImplemented
 
@@ -263,23 +272,6 @@ class CheckedSwap(NamedTuple):
     payload: UnsignedTransaction
     checked: PayloadCheck | None
     variants: RoutePayloads | None
-
-
-class PreparedSwap(NamedTuple):
-    """What to send to execute a quote, and what to know before signing it.
-
-    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
-    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
-    checks. `simulation` is None unless it was requested,
-    `verdict` unless a node has rehearsed the swap.
-    """
-
-    quote: SwapQuote
-    transactions: list[dict[str, Any]]
-    warnings: tuple[QuoteWarning, ...]
-    simulation: Simulation | None
-    payload: UnsignedTransaction
-    verdict: Verdict | None = None
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:

@@ -16,14 +16,15 @@ from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
 if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.prepared_swap import BuiltPayload
     from swapcli.quoting.slippage_measures import SlippageAdvice
 
 View = TypeVar("View", RouteView, PayloadView)
 
 
-def with_simulation(view: View, checked: PayloadCheck | None, verdict: Verdict | None = None) -> View:
+def with_simulation(view: View, built: BuiltPayload) -> View:
     """Return the view with the result of the simulation and the verdict after its facts."""
-    return replace(view, facts=(*view.facts, *_facts(checked), *_verdict_facts(verdict)))
+    return replace(view, facts=(*view.facts, *_facts(built.checked), *_verdict_facts(built.verdict)))
 
 
 def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
