@@ -89,11 +89,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.async_market import AsyncMarket, aquote
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
-    from swapcli.quoting.prepared_swap import PreparedRoute, PreparedSwap
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
     from swapcli.quoting.review.decoded_payload import DecodedPayload
-    from swapcli.quoting.swap_quote import SwapQuote
+    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList, TokenPrice
 
 _MODULES = {
@@ -107,8 +107,8 @@ _MODULES = {
     "Market": "swapcli.quoting.market",
     "Network": "swapcli.core.model.network",
     "Order": "swapcli.core.model.order",
-    "PreparedRoute": "swapcli.quoting.prepared_swap",
-    "PreparedSwap": "swapcli.quoting.prepared_swap",
+    "PreparedRoute": "swapcli.quoting.prepared_payload",
+    "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
     "QuoteFigures": "swapcli.core.model.quote_figures",

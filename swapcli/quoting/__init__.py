@@ -11,7 +11,7 @@ PUBLIC = (
     "account_holdings", "aggregator_options", "alternatives", "amounts", "async_market", "backtest", "comparison",
     "config", "depth", "followers", "health", "impact_measures", "live_choice", "many_quotes", "market",
     "open_market", "openers", "order_amounts", "ordered_answers", "permits", "pictures", "pool_listing",
-    "prepared_swap", "price_policy", "protocol_support", "quote_change", "quote_figures", "quote_options",
+    "prepared_payload", "price_policy", "protocol_support", "quote_change", "quote_figures", "quote_options",
     "quote_results", "remote.url_document",
     "resolve", "review", "slippage_advice", "slippage_measures", "sources.freshness",
     "sources.in_memory", "sources.local_quotes", "sources.public", "sources.quote_source", "sources.remote",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.ordered_answers import Executors
-    from swapcli.quoting.prepared_swap import PreparedRoute, PreparedSwap
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
-    from swapcli.quoting.swap_quote import SwapQuote
+    from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList
 
 P = ParamSpec("P")

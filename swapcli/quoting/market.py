@@ -10,7 +10,7 @@ from weakref import finalize
 
 from swapcli.core.errors import MarketUnavailable
 from swapcli.quoting.price_policy import PriceRequest
-from swapcli.quoting.swap_quote import SwapQuote
+from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
-    from swapcli.quoting.prepared_swap import PreparedRoute, PreparedSwap
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult

@@ -11,7 +11,7 @@ from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.checks.recipients import check_recipient
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
-from swapcli.quoting.prepared_swap import BuiltPayload, PreparedRoute, PreparedSwap
+from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
 from swapcli.quoting.price_policy import PriceUse, check_use
 from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
 from swapcli.quoting.quote_results import LocalQuote
@@ -25,7 +25,7 @@ from swapcli.quoting.review.presign_checker import (
     traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import known_contract, payload_impact, route_pools
-from swapcli.quoting.swap_quote import PreparesSwaps, SwapQuote, bind_quote
+from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:

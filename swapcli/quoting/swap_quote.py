@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from swapcli.core.errors import MarketUnavailable
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck
+    from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
-    from swapcli.quoting.prepared_swap import PreparedSwap
+    from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.prepared_payload import BuiltPayload, CalldataJson
     from swapcli.quoting.quote_keywords import TransactionKeywords
     from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
@@ -272,6 +276,48 @@ class CheckedSwap(NamedTuple):
     payload: UnsignedTransaction
     checked: PayloadCheck | None
     variants: RoutePayloads | None
+
+
+class PreparedSwap(NamedTuple):
+    """What to send to execute a quote, and what to know before signing it.
+
+    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
+    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
+    checks. `simulation` is None unless it was requested,
+    `verdict` unless a node has rehearsed the swap. `built` is all of it as the outputs use it, and `account_names` are
+    the names, by field of the JSON, of accounts that were given by name.
+    """
+
+    quote: SwapQuote
+    transactions: list[dict[str, Any]]
+    warnings: tuple[QuoteWarning, ...]
+    simulation: Simulation | None
+    payload: UnsignedTransaction
+    verdict: Verdict | None
+    built: BuiltPayload
+    account_names: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def network(self) -> Network:
+        """The network of the swap."""
+        return self.quote.network
+
+    @property
+    def route(self) -> RouteResult:
+        """The route of the swap."""
+        return self.quote.route
+
+    @property
+    def figures(self) -> QuoteFigures:
+        """The figures of the quote, with the warnings on its transactions."""
+        return self.quote.figures._replace(warnings=self.warnings)
+
+    def document(self) -> CalldataJson:
+        """Return the JSON of `swapcli calldata`."""
+        from swapcli.quoting.prepared_payload import calldata_document
+
+        advice = self.quote.advised_slippage()
+        return calldata_document(self.quote.answer, self.figures, self.built, advice, self.account_names)
 
 
 def _in_whole_tokens(amount: int, token: Token) -> Decimal:

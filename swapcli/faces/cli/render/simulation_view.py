@@ -11,12 +11,10 @@ from swapcli.faces.cli.render.payload_view import PayloadView, format_amount
 from swapcli.faces.cli.render.quote_facts import Fact
 from swapcli.faces.cli.render.route_view import RouteView
 from swapcli.interface.slippage import format_percent
-from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
-    from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.verdict.verdict import Verdict
-    from swapcli.quoting.prepared_swap import BuiltPayload
+    from swapcli.quoting.prepared_payload import BuiltPayload
     from swapcli.quoting.slippage_measures import SlippageAdvice
 
 View = TypeVar("View", RouteView, PayloadView)
@@ -24,7 +22,7 @@ View = TypeVar("View", RouteView, PayloadView)
 
 def with_simulation(view: View, built: BuiltPayload) -> View:
     """Return the view with the result of the simulation and the verdict after its facts."""
-    return replace(view, facts=(*view.facts, *_facts(built.checked), *_verdict_facts(built.verdict)))
+    return replace(view, facts=(*view.facts, *_facts(built), *_verdict_facts(built.verdict)))
 
 
 def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
@@ -47,7 +45,8 @@ def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
     yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
 
 
-def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
+def _facts(built: BuiltPayload) -> Iterator[Fact]:
+    checked = built.checked
     if checked is None or checked.simulation is None:
         return
     simulation = checked.simulation
@@ -59,12 +58,5 @@ def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
     ]
     received = format_amount(simulation.received, checked.tokens.token_out)
     yield Fact("Simulated", received, ", ".join(filter(None, notes)))
-    if simulation.variant:
-        rates, forms = simulation.variant
-        rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
-        form_note = " or ".join(FORM_WORDS[form] for form in forms)
-        yield Fact(
-            "Router reads",
-            "rates in any variant" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
-            "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_note}",
-        )
+    if reading := built.router_reading():
+        yield Fact("Router reads", *reading)

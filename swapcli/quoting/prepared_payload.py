@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.quote_results import QuoteResult
     from swapcli.quoting.slippage_measures import SlippageAdvice
-    from swapcli.quoting.swap_quote import SwapQuote
 
     CalldataJson: TypeAlias = CalldataDocumentV1Json | CalldataDocumentV2Json | EncodedCalldataDocumentJson
     ExecuteJson: TypeAlias = ExecuteDocumentV1Json | ExecuteDocumentV2Json | EncodedExecuteDocumentJson
@@ -55,6 +55,21 @@ class BuiltPayload(NamedTuple):
         """Whether the swap needs an allowance that was not checked on a node."""
         is_native = self.payload.call.route.swap_type is SwapType.NATIVE_TO_TOKEN
         return not is_native and (self.checked is None or self.checked.holdings is None)
+
+    def router_reading(self) -> tuple[str, str] | None:
+        """Return how a simulation has shown the router to read rates and extra data, in words; None if it has not."""
+        simulation = self.checked.simulation if self.checked else None
+        if simulation is None or simulation.variant is None:
+            return None
+        from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
+
+        rates, forms = simulation.variant
+        rate_words = " or ".join(RATE_WORDS[rate] for rate in rates)
+        form_words = " or ".join(FORM_WORDS[form] for form in forms)
+        return (
+            "rates in any variant" if len(rates) == len(RATE_WORDS) else f"rates as {rate_words}",
+            "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_words}",
+        )
 
     def transactions(self) -> list[RenderedTransaction]:
         """Return the approvals that are needed, and then the swap."""
@@ -82,65 +97,6 @@ class BuiltPayload(NamedTuple):
 
             found["verdict"] = render_verdict(self.verdict)
         return found
-
-
-class PreparedSwap(NamedTuple):
-    """What to send to execute a quote, and what to know before signing it.
-
-    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
-    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
-    checks. `simulation` is None unless it was requested,
-    `verdict` unless a node has rehearsed the swap. `built` is all of it as the outputs use it, and `account_names` are
-    the names, by field of the JSON, of accounts that were given by name.
-    """
-
-    quote: SwapQuote
-    transactions: list[dict[str, Any]]
-    warnings: tuple[QuoteWarning, ...]
-    simulation: Simulation | None
-    payload: UnsignedTransaction
-    verdict: Verdict | None
-    built: BuiltPayload
-    account_names: Mapping[str, str] = MappingProxyType({})
-
-    @property
-    def network(self) -> Network:
-        """The network of the swap."""
-        return self.quote.network
-
-    @property
-    def route(self) -> RouteResult:
-        """The route of the swap."""
-        return self.quote.route
-
-    @property
-    def figures(self) -> QuoteFigures:
-        """The figures of the quote, with the warnings on its transactions."""
-        return self.quote.figures._replace(warnings=self.warnings)
-
-    def document(self) -> CalldataJson:
-        """Return the JSON of `swapcli calldata`. `route` has the route and the parameters of the call.
-
-        For a router that the interface does not describe, `quote` has the route and `swap` the amounts instead.
-        """
-        transactions, advice = self.built.transactions(), self.quote.advised_slippage()
-        document = self._route_fields() | _swap_fields(self.payload, transactions[-1], self.figures, self.network)
-        if advice is not None:
-            document["advisedSlippage"] = _advised_slippage_field(advice)
-        return cast("CalldataJson", document | {**self.account_names} | self.built.fields(transactions))
-
-    def _route_fields(self) -> dict[str, Any]:
-        result, network, payload = self.route, self.network, self.payload
-        found: dict[str, Any] = render(result, network, unknown_price=None)
-        if isinstance(payload.call, EncodedCall):
-            return {"quote": found, **_encoded_call_fields(payload.call, network)}
-        if result.api_version is ApiVersion.V2:
-            document = {**render_calldata_v2(payload, network, self.quote.answer.timestamp_ms)}
-        else:
-            document = {**render_calldata_v1(result, payload, network)}
-            found = {name: found[name] for name in render_short(result, network)}
-        document["route"] = found | {**render_call_route(payload.call.route, network)}
-        return document | _deadline_field(payload)
 
 
 class PreparedRoute(NamedTuple):
@@ -192,6 +148,38 @@ class PreparedRoute(NamedTuple):
             document = {**render_execute(payload, network)} | _deadline_field(payload)
         document |= _swap_fields(payload, transactions[-1], self.figures, network)
         return cast("ExecuteJson", document | {**self.account_names} | self.built.fields(transactions))
+
+
+def calldata_document(
+    answer: QuoteResult,
+    figures: QuoteFigures,
+    built: BuiltPayload,
+    advice: SlippageAdvice | None,
+    account_names: Mapping[str, str],
+) -> CalldataJson:
+    """Return the JSON of a quote and its transactions. `route` has the route and the parameters of the call.
+
+    For a router that the interface does not describe, `quote` has the route and `swap` the amounts instead.
+    """
+    payload, network, transactions = built.payload, answer.network, built.transactions()
+    document = _route_fields(answer, payload) | _swap_fields(payload, transactions[-1], figures, network)
+    if advice is not None:
+        document["advisedSlippage"] = _advised_slippage_field(advice)
+    return cast("CalldataJson", document | {**account_names} | built.fields(transactions))
+
+
+def _route_fields(answer: QuoteResult, payload: UnsignedTransaction) -> dict[str, Any]:
+    result, network = answer.result, answer.network
+    found: dict[str, Any] = render(result, network, unknown_price=None)
+    if isinstance(payload.call, EncodedCall):
+        return {"quote": found, **_encoded_call_fields(payload.call, network)}
+    if result.api_version is ApiVersion.V2:
+        document = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
+    else:
+        document = {**render_calldata_v1(result, payload, network)}
+        found = {name: found[name] for name in render_short(result, network)}
+    document["route"] = found | {**render_call_route(payload.call.route, network)}
+    return document | _deadline_field(payload)
 
 
 def _encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
