@@ -20,7 +20,7 @@ from swapcli.core.errors import NoRoute
 from swapcli.core.model.order import Order
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.routing.router import Router
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.quoting.open_market import open_market
 
 

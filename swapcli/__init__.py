@@ -74,8 +74,11 @@ if TYPE_CHECKING:
     )
     from swapcli.core.model.api_version import ApiVersion
     from swapcli.core.model.block_tag import BlockTag
+    from swapcli.core.model.finding import Finding
+    from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
+    from swapcli.core.model.pool import Pool
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.quote import Certificate
     from swapcli.core.model.quote_figures import QuoteFigures
@@ -84,52 +87,131 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
-    from swapcli.core.model.warning import QuoteWarning
+    from swapcli.core.routing.router import Router
     from swapcli.core.version import __version__
+    from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
+    from swapcli.faces.service.keys import KeyStore
+    from swapcli.families import family
+    from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
+    from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.config.display import SettingList, SettingRow
+    from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
+    from swapcli.quoting.network_health import HealthReport, health
+    from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
+    from swapcli.quoting.pool_listing import ListedPool, PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
+    from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
     from swapcli.quoting.review.decode import decode
     from swapcli.quoting.review.decoded_payload import DecodedPayload
+    from swapcli.quoting.router_deployment import DeploymentPayload, router_deployment
+    from swapcli.quoting.stores import (
+        ExportedMarket,
+        RemovedStore,
+        StoreInfo,
+        StoreList,
+        export_market,
+        import_market,
+        remove_store,
+        store_info,
+        stores,
+    )
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
+    from swapcli.quoting.syncing.open_sync import sync
+    from swapcli.quoting.syncing.results import ChainStep, SyncResult
+    from swapcli.quoting.token_list import ListedToken, TokenList, tokens
     from swapcli.quoting.token_prices import PriceList, TokenPrice
+    from swapcli.quoting.user_settings import setting, settings
+    from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
+    "Allowance": "swapcli.quoting.account_holdings",
+    "ApiKey": "swapcli.faces.service.key_file",
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
+    "ChainStep": "swapcli.quoting.syncing.results",
+    "CreatedKey": "swapcli.faces.service.key_file",
     "DecodedPayload": "swapcli.quoting.review.decoded_payload",
+    "DeploymentPayload": "swapcli.quoting.router_deployment",
+    "DocumentList": "swapcli.interface.json_schemas",
+    "ExportedMarket": "swapcli.quoting.stores",
+    "Finding": "swapcli.core.model.finding",
+    "Health": "swapcli.quoting.health",
+    "HealthReport": "swapcli.quoting.network_health",
+    "Holdings": "swapcli.quoting.account_holdings",
+    "JsonSchema": "swapcli.interface.json_schemas",
+    "KeyList": "swapcli.faces.service.key_file",
+    "KeyStore": "swapcli.faces.service.keys",
+    "ListedNetwork": "swapcli.quoting.network_list",
+    "ListedPool": "swapcli.quoting.pool_listing",
+    "ListedProtocol": "swapcli.quoting.protocol_list",
+    "ListedToken": "swapcli.quoting.token_list",
     "LocalQuote": "swapcli.quoting.quote_results",
     "ManyQuote": "swapcli.quoting.many_quotes",
     "Market": "swapcli.quoting.market",
+    "MarketState": "swapcli.core.model.market",
     "Network": "swapcli.core.model.network",
+    "NetworkList": "swapcli.quoting.network_list",
+    "NodeReport": "swapcli.state.rpc.node_checks",
+    "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
+    "Pool": "swapcli.core.model.pool",
+    "PoolList": "swapcli.quoting.pool_listing",
     "PreparedRoute": "swapcli.quoting.prepared_payload",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
+    "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
-    "QuoteWarning": "swapcli.core.model.warning",
     "RemoteQuote": "swapcli.quoting.quote_results",
+    "RemovedStore": "swapcli.quoting.stores",
     "RouteResult": "swapcli.core.model.route_result",
+    "Router": "swapcli.core.routing.router",
+    "SettingList": "swapcli.quoting.config.display",
+    "SettingRow": "swapcli.quoting.config.display",
     "StateSource": "swapcli.core.model.state_source",
+    "StoreInfo": "swapcli.quoting.stores",
+    "StoreList": "swapcli.quoting.stores",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
+    "SyncResult": "swapcli.quoting.syncing.results",
     "Token": "swapcli.core.model.token",
+    "TokenBalance": "swapcli.quoting.account_holdings",
+    "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "decode": "swapcli.quoting.review.decode",
+    "export_market": "swapcli.quoting.stores",
+    "family": "swapcli.families",
+    "health": "swapcli.quoting.network_health",
+    "import_market": "swapcli.quoting.stores",
+    "networks": "swapcli.quoting.network_list",
+    "probe_nodes": "swapcli.quoting.network_list",
+    "protocols": "swapcli.quoting.protocol_list",
     "quote": "swapcli.quoting.market",
+    "remove_store": "swapcli.quoting.stores",
+    "router_deployment": "swapcli.quoting.router_deployment",
+    "schema": "swapcli.interface.json_schemas",
+    "setting": "swapcli.quoting.user_settings",
+    "settings": "swapcli.quoting.user_settings",
+    "store_info": "swapcli.quoting.stores",
+    "stores": "swapcli.quoting.stores",
+    "sync": "swapcli.quoting.syncing.open_sync",
+    "tokens": "swapcli.quoting.token_list",
 }
 """Where each name is, but for the errors."""
 
 __all__ = [
+    "Allowance",
     "AmbiguousToken",
+    "ApiKey",
     "ApiVersion",
     "AsyncMarket",
     "BlockMismatch",
@@ -137,9 +219,18 @@ __all__ = [
     "Cancelled",
     "Certificate",
     "ChainReorganized",
+    "ChainStep",
     "ConfigError",
+    "CreatedKey",
     "DecodedPayload",
+    "DeploymentPayload",
+    "DocumentList",
+    "ExportedMarket",
     "FeeOnTransfer",
+    "Finding",
+    "Health",
+    "HealthReport",
+    "Holdings",
     "InputOutputError",
     "InsufficientBalance",
     "InsufficientLiquidity",
@@ -154,47 +245,69 @@ __all__ = [
     "InvalidRoute",
     "InvalidSlippage",
     "InvalidUpstreamResponse",
+    "JsonSchema",
+    "KeyList",
+    "KeyStore",
+    "ListedNetwork",
+    "ListedPool",
+    "ListedProtocol",
+    "ListedToken",
     "LiveUnavailable",
     "LocalQuote",
     "ManyQuote",
     "Market",
     "MarketError",
+    "MarketState",
     "MarketUnavailable",
     "ModelledState",
     "Network",
+    "NetworkList",
     "NoRoute",
+    "NodeReport",
+    "NodeReports",
     "NodesDisagree",
     "NotMined",
     "Order",
     "Overloaded",
+    "Pool",
     "PoolError",
+    "PoolList",
     "PreparedRoute",
     "PreparedSwap",
     "PriceImpact",
     "PriceImpactTooHigh",
     "PriceList",
+    "ProtocolList",
     "QuoteFigures",
     "QuoteRequest",
-    "QuoteWarning",
     "RateLimited",
     "RemoteQuote",
+    "RemovedStore",
     "RequestBudgetSpent",
     "RouteExpired",
     "RouteResult",
+    "Router",
     "SameToken",
+    "SettingList",
+    "SettingRow",
     "SimulationError",
     "SlippageExceeded",
     "SlippageTooHigh",
     "StaleError",
     "StaleNode",
     "StateSource",
+    "StoreInfo",
+    "StoreList",
     "SwapDiffers",
     "SwapQuote",
     "SwapReverts",
     "SwapTerms",
     "SwapcliError",
+    "SyncResult",
     "Token",
+    "TokenBalance",
     "TokenBlocked",
+    "TokenList",
     "TokenPrice",
     "Unauthorized",
     "UnhealthyError",
@@ -213,7 +326,23 @@ __all__ = [
     "__version__",
     "aquote",
     "decode",
+    "export_market",
+    "family",
+    "health",
+    "import_market",
+    "networks",
+    "probe_nodes",
+    "protocols",
     "quote",
+    "remove_store",
+    "router_deployment",
+    "schema",
+    "setting",
+    "settings",
+    "store_info",
+    "stores",
+    "sync",
+    "tokens",
 ]
 
 

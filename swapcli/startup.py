@@ -6,7 +6,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * Completion (`swapcli _complete`) and `swapcli --help` import no Typer.
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
   collecting them would take a fifth of the time. Commands that run for long switch it on
-  (`swapcli.faces.cli.garbage_collection`).
+  (`swapcli.faces.garbage_collection`).
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
   `swapcli.faces.cli.app.run` has flushed the streams by then, and every command closes what it opened.
 * A command line without mistakes and without --help is parsed without Typer (`swapcli.faces.cli.command_app`).

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.core.errors import UnknownNetwork
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.state.markets.format import FILE_PROVENANCES, parse_market
 
 Document = dict[str, Any]

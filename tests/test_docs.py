@@ -18,7 +18,7 @@ from typing import IO
 import pytest
 
 from swapcli.core.encoding.text import shorten_id
-from swapcli.core.model.warning import WarningCode
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.cli.completion.shell_scripts import SHELLS
@@ -26,7 +26,6 @@ from swapcli.faces.cli.exit_codes import MEANING
 from swapcli.faces.cli.help_topics import ORDER, TOPICS, topic_text
 from swapcli.faces.cli.tools.skill import skill
 from swapcli.faces.cli.typer_root import Root
-from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.quoting.config.display import example_config
 from swapcli.quoting.open_market import open_market
 from tests.chain.anvil import running_anvil
@@ -316,14 +315,29 @@ def test_the_exit_codes_topic_lists_every_status() -> None:
     assert rows == [(str(status), meaning) for status, meaning in MEANING.items()]
 
 
-def test_the_warnings_topic_lists_every_code() -> None:
-    rows = re.findall(r"^  ([A-Z_]+) {2,}\S", topic_text("warnings"), re.MULTILINE)
-    assert rows == [code.value for code in WarningCode]
+def test_the_topics_list_every_code() -> None:
+    warnings, verdicts = (_codes_in(topic_text(topic)) for topic in ("warnings", "transactions"))
+    assert sorted([*warnings, *verdicts]) == sorted(code.value for code in FindingCode)
 
 
 def test_the_warnings_topic_lists_the_dangerous_codes_together() -> None:
     dangerous = topic_text("warnings").split("dangerous to sign:")[1].split("Know these before you sign")[0]
-    assert set(re.findall(r"^  ([A-Z_]+) {2,}\S", dangerous, re.MULTILINE)) == {code.value for code in DANGEROUS_CODES}
+    verdicts = set(_codes_in(topic_text("transactions")))
+    assert (
+        set(_codes_in(dangerous)) | verdicts
+        == {code.value for code in FindingCode if code.level is Level.BLOCK} | verdicts
+    )
+
+
+def test_the_transactions_topic_has_the_level_of_each_verdict_code() -> None:
+    rows = re.findall(r"^  ([A-Z_]+) {2,}(block|warn): ", topic_text("transactions"), re.MULTILINE)
+    assert dict(rows) == {code: FindingCode(code).level.value for code in _codes_in(topic_text("transactions"))} | {
+        "PRICE_BELOW_REFERENCES": "warn"
+    }
+
+
+def _codes_in(text: str) -> list[str]:
+    return re.findall(r"^  ([A-Z][A-Z_]+) {2,}\S", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", [README, *map(topic_text, ORDER)], ids=["readme", *ORDER])

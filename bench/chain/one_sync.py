@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from swapcli.quoting.config import load_settings, networks_from
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from swapcli.state.store import create_store
 from swapcli.state.sync import SyncFilter, sync
 
@@ -39,7 +39,7 @@ def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) 
     networks, url = networks_from(settings), settings.networks[name].rpc_url
     assert url is not None
     network = networks(name)
-    with closing(RpcNode(url.reveal(), redacted_url="the node", chain_id=network.chain_id)) as node:
+    with closing(RpcNode([RpcEndpoint(url.reveal(), "the node")], network.chain_id)) as node:
         started_s = perf_counter()
         with create_store(store_file, network, networks) as store:
             steps = sum(1 for _ in sync(store, node, SyncFilter(frozenset(protocols)), SYSTEM_CLOCK))

@@ -15,10 +15,12 @@ from types import FunctionType, MappingProxyType
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds where nothing else needs it
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from types import CodeType
-    from typing import Any, Self
+    from typing import Any, Self, TypeVar
     from typing import NamedTuple as NamedTuple
+
+    RecordClass = TypeVar("RecordClass", bound=type[Any])
 
 
 class _Record(tuple):  # type: ignore[type-arg]
@@ -105,3 +107,16 @@ def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
 
 if not TYPE_CHECKING:
     NamedTuple = _NamedTuple
+
+
+def extend_record(record: RecordClass, fields: Mapping[str, tuple[Any, Any]]) -> RecordClass:
+    """Return the class of a record with `fields` as its fields: annotations and defaults by name."""
+    namespace = {
+        "__module__": record.__module__,
+        "__qualname__": record.__qualname__,
+        "__doc__": record.__doc__,
+        "__annotations__": {name: annotation for name, (annotation, _) in fields.items()},
+    }
+    defaults = {name: default for name, (_, default) in fields.items()}
+    extended: RecordClass = _NamedTupleMeta(record.__name__, (_NamedTuple,), namespace | defaults)
+    return extended

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import DIALECTS, Kind
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.model.transaction import Purpose
+from swapcli.core.records import NamedTuple
 from swapcli.interface import document_types, json_types
-from swapcli.interface.request_parameters import MAX_DEADLINE_S
+from swapcli.interface.quote_parameters import SENT
+from swapcli.interface.requests import MAX_DEADLINE_S
 from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 
 Schema = dict[str, Any]
@@ -205,6 +209,34 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
     return {name: _describe(name, *published[name]) for name in sorted(published)}
 
 
+class JsonSchema(NamedTuple):
+    """The JSON schema of a document."""
+
+    content: Schema
+
+    def document(self) -> Schema:
+        """Return the JSON of `swapcli schema DOCUMENT`."""
+        return self.content
+
+
+class DocumentList(NamedTuple):
+    """The documents that have a schema, with what prints each."""
+
+    rows: tuple[tuple[str, str], ...]
+
+    def document(self) -> list[document_types.DocumentJson]:
+        """Return the JSON of `swapcli schema`."""
+        return [{"document": name, "printed_by": text} for name, text in self.rows]
+
+
+def schema(name: str) -> JsonSchema:
+    """Return the JSON schema of a command's document, such as "route" or "market-info". Raises `InvalidOption`."""
+    if name not in document_types.DOCUMENTS:
+        known = ", ".join(document_types.DOCUMENTS)
+        raise InvalidOption(f'no document "{printable(truncate(name, 40))}"', hint=f"documents: {known}")
+    return JsonSchema(build_document_schema(name))
+
+
 def build_document_schema(name: str) -> Schema:
     """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
     return build_stand_alone_schema(f"swapcli {name}", document_types.DOCUMENTS[name])
@@ -266,7 +298,11 @@ def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
-    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
+    if type_name == json_types.CalldataRequestJson.__name__:
+        more = [each for each in SENT if each.query not in properties]
+        properties |= {each.query: dict(each.value_type.schema) for each in more}
+        optional |= {each.query for each in more}
+    properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in properties if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from math import ceil
 from typing import TYPE_CHECKING
 
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote import NO_PROOF_BPS, Certificate
 from swapcli.core.model.quote_figures import PoolLimitCost, QuoteFigures, SinglePath
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def render_state_source(state: StateSource) -> StateJson:
     return rendered
 
 
-def render_warning_list(warnings: Iterable[QuoteWarning]) -> list[WarningJson]:
+def render_warning_list(warnings: Iterable[Finding]) -> list[WarningJson]:
     """Render warnings, each with its code and sentence."""
     return [{"code": str(each.code), "message": each.message} for each in warnings]
 

@@ -1,40 +1,60 @@
-"""Requests of the interface: parsed from a query or a body, and rendered for another service.
+"""Requests of the interface, parsed from a query or a body.
 
-What arrives is read in four steps, each in one place: `faces/service/request_io.py` has the bytes of HTTP,
-`EndpointRequest` decodes them to pairs or JSON, `RequestParameters` reads one parameter by its name, and the functions
-here know which parameters a request has. Each body is read once. What a request may ask for on a network, with which
-key, is decided by the endpoint.
+What arrives is read in three steps, each in one place: `faces/service/request_io.py` has the bytes of HTTP,
+`EndpointRequest` decodes them to pairs or JSON, and this module knows which parameters a request has and reads each by
+its name. Each body is read once. What a request may ask for on a network, with which key, is decided by the endpoint.
 
 Queries are decoded pairs. Unknown parameters are ignored. Errors are `InvalidInput` with the interface's name of the
-parameter in `details["field"]`; fee and surplus together are an `IntegratorError`.
+parameter in `details["field"]`, and its published message where it has any; fee and surplus together are an
+`IntegratorError`.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
-from swapcli.core.errors import InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
+from swapcli.core.encoding.strict_json import WrittenFloat
+from swapcli.core.errors import (
+    InvalidAddress,
+    InvalidAmount,
+    InvalidDeadline,
+    InvalidInput,
+    InvalidOption,
+    InvalidRoute,
+    InvalidSlippage,
+    NoRoute,
+    SameToken,
+)
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.network import DIALECTS, Network
-from swapcli.core.model.quote_request import SharePrecision
+from swapcli.core.model.network import DIALECTS, Kind, Network
+from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_SLIPPAGE_PPM, SwapTerms
-from swapcli.core.networks.address import display_address
+from swapcli.core.networks.address import is_native, parse_address
 from swapcli.core.records import NamedTuple
-from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, check_integrator_shares
-from swapcli.interface.interface_by_network import network_variant
-from swapcli.interface.request_parameters import RequestParameters, parse_address_parameter
-from swapcli.interface.route import parse_posted_result, render_result
-from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
-
-if TYPE_CHECKING:
-    from swapcli.interface.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
-
+from swapcli.interface.fields import MAX_AMOUNT, Fields, require_token_holder
+from swapcli.interface.integrators import ADDRESS as INTEGRATOR_ADDRESS
+from swapcli.interface.integrators import FEE, SURPLUS, check_integrator_shares
+from swapcli.interface.interface_by_network import kind_variant, network_variant
+from swapcli.interface.quote_parameters import SENT, QuoteParameter
+from swapcli.interface.route import parse_posted_result
+from swapcli.interface.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, parse_slippage_ppm
+from swapcli.interface.timestamps import find_unit
+from swapcli.interface.value_types import ADDRESS, FLAG, TEXTS
 
 LISTED, EXTENDED = PROTOCOL_LISTS = "listed", "extended"
 """Which protocols a route may use: those of the interface's list, or also others."""
-_SHARES = tuple(each.value for each in SharePrecision)
+MAX_ENTRIES = 256
+MAX_ENTRY_CHARACTERS = 80
+MAX_DEADLINE_S = 2**63 - 1
+
+_DIGITS = re.compile(r"[0-9]{1,78}")
+_BPS = re.compile(r"[0-9]{1,9}")
+_ARRAY_MARK = re.compile(r"\[[0-9]{0,3}\]")
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 Query = Sequence[tuple[str, str]]
 
@@ -44,26 +64,26 @@ class OrderRequest(NamedTuple):
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
-    may each be absent; the API key decides whether they are allowed. Extensions of the interface are `shares`, which
-    has whole percents only; `details`, which adds the figures of the quote to its route; `extended`, which adds
-    protocols that the interface does not list; and in V2 `dialect`, the router dialect that the client expects.
+    may each be absent; the API key decides whether they are allowed. Extensions of the interface are `details`, which
+    adds the figures of the quote to its route; `extended`, which adds protocols that the interface does not list; and
+    in V2 `dialect`, the router dialect that the client expects. `values` are those of quote parameters, by the field of
+    the order or of the request for a quote that they set, unless they are those of an order without them.
     """
 
     amount: int
     token_in: str
     token_out: str
     reverse: bool = False
-    direct: bool = False
     excluded: tuple[str, ...] = ()
     slippage_ppm: int = DEFAULT_SLIPPAGE_PPM
     recipient: str | None = None
     integrator_address: str | None = None
     fee_bps: int = 0
     surplus_bps: int = 0
-    shares: SharePrecision = SharePrecision.WHOLE
     dialect: str | None = None
     details: bool = False
     extended: bool = False
+    values: tuple[tuple[str, Any], ...] = ()
 
     @property
     def has_integrator(self) -> bool:
@@ -116,6 +136,139 @@ CALLDATA_V1 = BodyParameters(V1_SLIPPAGE)
 CALLDATA_V2 = BodyParameters(V2_SLIPPAGE, has_dialect=True)
 
 
+class RequestParameters(NamedTuple):
+    """The parameters of a query (strings, or lists for repeated names) or of a body (any JSON values)."""
+
+    values: Mapping[str, object]
+    kind: Kind
+    is_body: bool = False
+
+    @classmethod
+    def from_query(cls, query: Sequence[tuple[str, str]], kind: Kind) -> RequestParameters:
+        """Collect the parameters of a decoded query. `name[]` and `name[0]` are entries of a list called `name`."""
+        values: dict[str, object] = {}
+        for raw_name, value in query:
+            name = _ARRAY_MARK.sub("", raw_name)
+            previous = values.get(name)
+            if previous is None and name == raw_name:
+                values[name] = value
+            elif isinstance(previous, list):
+                previous.append(value)
+            else:
+                values[name] = [value] if previous is None else [previous, value]
+        return cls(values, kind)
+
+    @classmethod
+    def from_body(cls, document: object, kind: Kind) -> RequestParameters:
+        """Return the fields of a JSON object. Raises `InvalidInput` for anything else."""
+        return cls(Fields(document).values, kind, is_body=True)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a value other than null."""
+        return self.values.get(name) is not None
+
+    def amount(self, name: str) -> int:
+        """Return an amount in base units. Raises `InvalidAmount`."""
+        if not self.has(name):
+            raise InvalidAmount(f"{name} should not be null or undefined", details={"field": name})
+        return parse_amount(name, self.values[name])
+
+    def address(self, name: str) -> str:
+        """Return a canonical address. Raises `InvalidAddress`."""
+        return parse_address_parameter(name, self.values.get(name), self.kind)
+
+    def token(self, name: str) -> str:
+        """Return the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
+        return parse_token_parameter(name, self.values.get(name), self.kind)
+
+    def recipient(self, name: str) -> str:
+        """Return the canonical address of a recipient, not the native token's. Raises `InvalidAddress`."""
+        return require_token_holder(name, self.address(name), self.kind)
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean (a word in a query, JSON in a body), False if it is missing. Raises `InvalidOption`."""
+        value = self.values.get(name)
+        flag = value if self.is_body else _FLAGS.get(value.lower()) if isinstance(value, str) else None
+        if value is None:
+            return False
+        if not isinstance(flag, bool):
+            raise InvalidOption(f"{name} must be true or false", details={"field": name})
+        return flag
+
+    def text(self, name: str) -> str | None:
+        """Return a string as it is, None if it is missing. Raises `InvalidInput` for anything else."""
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, str):
+            raise InvalidInput(f"{name} must be given once", details={"field": name})
+        return value
+
+    def choice(self, name: str, values: Sequence[str], default: str) -> str:
+        """Return one of `values`, the default if it is missing. Raises `InvalidOption`."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value not in values:
+            raise InvalidOption(f"{name} must be one of {', '.join(values)}", details={"field": name})
+        return value
+
+    def quote_value(self, parameter: QuoteParameter) -> Any:
+        """Return the value of a quote parameter, None if it is missing. Raises `InvalidOption`."""
+        name, value = parameter.query, self.values.get(parameter.query)
+        if value is None or parameter.value_type is FLAG:
+            return None if value is None else self.flag(name)
+        if parameter.value_type is TEXTS:
+            return self.string_list(name)
+        if parameter.value_type is ADDRESS:
+            return self.address(name)
+        try:
+            return parameter.value_type.parse(value.text if isinstance(value, WrittenFloat) else value)
+        except ValueError:
+            problem = f"{name} must be {parameter.value_type.expected}"
+            raise InvalidOption(problem, details={"field": name}) from None
+
+    def slippage_ppm(self, name: str, accepted: SlippageRange, *, required: bool) -> int:
+        """Return a slippage within the range, the default if it is optional and missing. Raises `InvalidSlippage`."""
+        if not required and not self.has(name):
+            return DEFAULT_SLIPPAGE_PPM
+        try:
+            return accepted.check(_percentage(name, self.values.get(name)))
+        except InvalidSlippage as error:
+            error.details["field"] = name
+            raise
+
+    def deadline_s(self, name: str, now_s: int, default_s: int) -> int:
+        """Return a time in Unix seconds after `now_s`. Raises `InvalidDeadline`."""
+        value = self.values.get(name)
+        if value is None:
+            return now_s + default_s
+        if isinstance(value, int) and (found := find_unit(value, now_s)):
+            unit, seconds = found
+            raise InvalidDeadline(
+                f"{name} looks like {unit}: it must be a future time in whole Unix seconds",
+                hint=f"{value} in seconds is {seconds}",
+                details={"field": name, "now": now_s},
+            )
+        if not isinstance(value, int) or isinstance(value, bool) or not now_s < value <= MAX_DEADLINE_S:
+            raise InvalidDeadline(
+                f"{name} must be a future time in whole Unix seconds", details={"field": name, "now": now_s}
+            )
+        return value
+
+    def bps(self, name: str) -> int:
+        """Return basis points, 0 if missing or empty. Raises `InvalidOption`."""
+        value = self.values.get(name) or "0"
+        if not isinstance(value, str) or not _BPS.fullmatch(value):
+            raise InvalidOption(f"{name} must be a whole number of basis points", details={"field": name})
+        return int(value)
+
+    def string_list(self, name: str, *, may_repeat: bool = True) -> tuple[str, ...]:
+        """Return the entries of a list: comma-separated, as a JSON array, or by repeated names if `may_repeat`."""
+        value = self.values.get(name)
+        if isinstance(value, list) and not (may_repeat or self.is_body):
+            raise InvalidInput(f"{name} must be given once", details={"field": name})
+        return _entries(name, value)
+
+
 def parse_order(query: Query, network: Network, parameters: OrderParameters) -> OrderRequest:
     """Parse the order of a query."""
     return _read_order(RequestParameters.from_query(query, network.kind), network, parameters)
@@ -135,30 +288,6 @@ def _read_protocol_list(parameters: RequestParameters) -> str:
     return parameters.choice("protocols", PROTOCOL_LISTS, default=LISTED)
 
 
-def render_order(order: OrderRequest, network: Network, parameters: OrderParameters) -> list[tuple[str, str]]:
-    """Render an order as a query; the inverse of `parse_order`."""
-    query = [
-        ("amount", str(order.amount)),
-        ("tokenInAddress", display_address(order.token_in, network.kind)),
-        ("tokenOutAddress", display_address(order.token_out, network.kind)),
-    ]
-    query += [(name, "true") for name in ("reverse", "direct") if getattr(order, name)]
-    if order.excluded:
-        query.append(("excludeProtocols", ",".join(order.excluded)))
-    if order.shares is not SharePrecision.WHOLE:
-        query.append(("shares", order.shares.value))
-    if order.details:
-        query.append(("details", "true"))
-    if order.extended:
-        query.append(("protocols", EXTENDED))
-    if parameters.slippage:
-        query += _render_terms(order, network)
-    if parameters.api_version is ApiVersion.V2:
-        query += _render_integrator(order, network)
-        query += [("dialect", order.dialect)] if order.dialect else []
-    return query
-
-
 def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | PostedRoute:
     """Parse the body of V1 calldata: an order, or a route if it has the field `route`."""
     parameters = RequestParameters.from_body(document, network.kind)
@@ -167,47 +296,9 @@ def parse_calldata_body(document: object, network: Network, now_s: int) -> Order
     return _read_order(parameters, network, PAYLOAD_V1)
 
 
-def render_calldata_body(order: OrderRequest, network: Network) -> CalldataRequestJson:
-    """Render an order as the body of V1 calldata. Raises `InvalidAddress` if the order has no recipient."""
-    recipient = parse_address_parameter("destination", order.recipient, network.kind)
-    body: CalldataRequestJson = {
-        "amount": str(order.amount),
-        "tokenInAddress": display_address(order.token_in, network.kind),
-        "tokenOutAddress": display_address(order.token_out, network.kind),
-        "slippage": float(format_percent(order.slippage_ppm)),
-        "destination": display_address(recipient, network.kind),
-    }
-    if order.excluded:
-        body["excludeProtocols"] = list(order.excluded)
-    if order.direct:
-        body["direct"] = True
-    if order.shares is not SharePrecision.WHOLE:
-        body["shares"] = order.shares.value
-    if order.details:
-        body["details"] = True
-    if order.extended:
-        body["protocols"] = EXTENDED
-    return body
-
-
 def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> PostedRoute:
     """Parse the body of V1 execute or V2 calldata. The default deadline is in 20 minutes."""
     return _read_execute(RequestParameters.from_body(document, network.kind), network, accepted, now_s)
-
-
-def render_execute_body(
-    result: RouteResult, terms: SwapTerms, network: Network, document: Mapping[str, object] | None = None
-) -> ExecuteRequestJson:
-    """Render the body of V1 execute or V2 calldata. `document` is the route as received, if the caller has it."""
-    route = render_result(result, network) if document is None else document
-    request: ExecuteRequestJson = {
-        "route": cast("PostedRouteJson", route),
-        "slippage": float(format_percent(terms.slippage_ppm)),
-        "destination": display_address(terms.required_recipient, network.kind),
-    }
-    if terms.deadline_s is not None:
-        request["deadline"] = terms.deadline_s
-    return request
 
 
 def parse_signer_body(document: object, network: Network) -> PostedRoute:
@@ -240,15 +331,19 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         token_in="",
         token_out="",
         reverse=_read_reverse(parameters, network, accepted),
-        direct=parameters.flag("direct"),
+        values=_read_values(parameters),
         excluded=parameters.string_list("excludeProtocols", may_repeat=not is_v2),
         slippage_ppm=_read_slippage(parameters, accepted),
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
-        shares=SharePrecision(parameters.choice("shares", _SHARES, default=SharePrecision.WHOLE)),
         details=parameters.flag("details"),
         extended=_read_protocol_list(parameters) == EXTENDED,
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options
+
+
+def _read_values(parameters: RequestParameters) -> tuple[tuple[str, Any], ...]:
+    given = ((each, parameters.quote_value(each)) for each in SENT)
+    return tuple((each.field, value) for each, value in given if value not in (None, each.served))
 
 
 def _read_dialect(parameters: RequestParameters) -> str | None:
@@ -278,7 +373,7 @@ def _read_reverse(parameters: RequestParameters, network: Network, accepted: Ord
 def _read_integrator(parameters: RequestParameters, order: OrderRequest) -> OrderRequest:
     fee_bps, surplus_bps = parameters.bps(FEE), parameters.bps(SURPLUS)
     check_integrator_shares(fee_bps, surplus_bps)
-    address = parameters.recipient(ADDRESS) if parameters.values.get(ADDRESS) else None
+    address = parameters.recipient(INTEGRATOR_ADDRESS) if parameters.values.get(INTEGRATOR_ADDRESS) else None
     return order._replace(integrator_address=address, fee_bps=fee_bps, surplus_bps=surplus_bps)
 
 
@@ -314,15 +409,80 @@ def check_distinct(token_in: str, token_out: str, name: str) -> None:
         raise error
 
 
-def _render_terms(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
-    terms = [("slippage", format_percent(order.slippage_ppm))]
-    if order.recipient:
-        terms.append(("destination", display_address(order.recipient, network.kind)))
-    return terms
+def parse_amount(name: str, value: object) -> int:
+    """Parse an amount from a decimal integer string. Raises `InvalidAmount` with the field."""
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value) or not 1 <= int(value) <= MAX_AMOUNT:
+        problem = f"{name} must be a decimal integer string from 1 to 2^256 - 1"
+        raise InvalidAmount(problem, hint="give it in the smallest unit of the token", details={"field": name})
+    return int(value)
 
 
-def _render_integrator(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
-    address = order.integrator_address
-    query = [(ADDRESS, display_address(address, network.kind))] if address else []
-    bps = ((FEE, order.fee_bps), (SURPLUS, order.surplus_bps))
-    return query + [(name, str(number)) for name, number in bps if number]
+def parse_address_parameter(name: str, value: object, kind: Kind) -> str:
+    """Parse an address into its canonical form. Raises `InvalidAddress` with the field."""
+    problem = f"{name} must be {kind_variant(kind).address_noun}"
+    if not isinstance(value, str):
+        raise InvalidAddress(problem, details={"field": name})
+    try:
+        return parse_address(value, kind)
+    except InvalidAddress as error:
+        wrong = ", but its checksum is wrong" if error.has_wrong_checksum else ""
+        hint = f"{error.message}; {error.hint}" if error.hint else error.message
+        raise InvalidAddress(problem + wrong, hint=hint, details={**error.details, "field": name}) from None
+
+
+def parse_token_parameter(name: str, value: object, kind: Kind) -> str:
+    """Parse the canonical address of a token; the zero address is the native one. Raises `InvalidAddress`."""
+    native = isinstance(value, str) and is_native(value, kind)
+    return ZERO_ADDRESS if native else parse_address_parameter(name, value, kind)
+
+
+def _percentage(name: str, value: object) -> int:
+    text = _number_as_written(value)
+    try:
+        return parse_slippage_ppm("" if text is None else text)
+    except InvalidSlippage as error:
+        raise InvalidSlippage(
+            f"{name} must be a number conforming to the specified constraints",
+            hint=None if text is None else f"{error.message}; {error.hint}",
+        ) from None
+
+
+def _number_as_written(value: object) -> str | None:
+    if isinstance(value, WrittenFloat):
+        return value.text
+    if isinstance(value, str):
+        return value
+    return repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _entries(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        array = _json_array(value)
+        value = value.split(",") if array is None else array
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise InvalidInput(f"{name} must be an array", details={"field": name})
+    entries = tuple(_entry(name, entry) for entry in value)
+    flat = tuple(part.strip() for entry in entries for part in entry.split(","))
+    parts = tuple(filter(None, flat))
+    if len(parts) > MAX_ENTRIES or any(len(part) > MAX_ENTRY_CHARACTERS for part in parts):
+        raise InvalidInput(f"{name} has too many or too long entries", details={"field": name})
+    return parts
+
+
+def _json_array(text: str) -> list[object] | None:
+    """Parse a JSON array of plain values; return None for any other text."""
+    if not text.startswith("["):
+        return None
+    try:
+        array = json.loads(text) if text.count("[") == 1 and "{" not in text else None
+    except ValueError:
+        return None
+    return array if isinstance(array, list) else None
+
+
+def _entry(name: str, entry: object) -> str:
+    if not isinstance(entry, str | int) or isinstance(entry, bool):
+        raise InvalidInput(f"each entry of {name} must be a string", details={"field": name})
+    return str(entry)

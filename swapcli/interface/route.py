@@ -7,6 +7,7 @@ token stands for the native one, and `routeSwapType` gives the direction. In V1 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, NoRoute
@@ -17,10 +18,10 @@ from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS
-from swapcli.core.networks.address import display_address, prepare_display
+from swapcli.core.networks.address import display_of
 from swapcli.interface.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.interface.integrators import ADDRESS, FEE, SURPLUS, build_integrator
-from swapcli.interface.interface_by_network import kind_variant
+from swapcli.interface.interface_by_network import KindVariant, kind_variant
 from swapcli.interface.segments import addresses_in, parse_segments, render_segments
 from swapcli.interface.timestamps import format_iso_utc, parse_rfc3339
 
@@ -43,17 +44,17 @@ MAX_QUOTES = 1_000
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
     """Render a result in its version, with the fields in the order of the specification; unknown prices are 0."""
-    tokens = (result.input_token.address, result.output_token.address)
-    prepare_display([*tokens, *addresses_in(result.segments)], network.kind)
     return render_v2(result, network) if result.api_version is ApiVersion.V2 else render_v1(result, network)
 
 
 def render(result: RouteResult, network: Network, *, unknown_price: int | None = 0) -> dict[str, object]:
     """Render a result as a dictionary to extend, with `unknown_price` (0 or None) for tokens without a price."""
-    document: dict[str, object] = {**render_result(result, network)}
-    for key, token in (("inputToken", result.input_token), ("outputToken", result.output_token)):
-        if token.price_usd is None and unknown_price is None:
-            document[key] = {**_render_token(token, network), "price": None}
+    rendered = render_result(result, network)
+    document: dict[str, object] = {**rendered}
+    if unknown_price is None and result.input_token.price_usd is None:
+        document["inputToken"] = {**rendered["inputToken"], "price": None}
+    if unknown_price is None and result.output_token.price_usd is None:
+        document["outputToken"] = {**rendered["outputToken"], "price": None}
     return document
 
 
@@ -64,17 +65,18 @@ def render_no_route(message: str) -> RouteNotFoundJson:
 
 def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
     """Render a V1 result."""
+    display, variant = _display_for(result, network), kind_variant(network.kind)
     return {
         "success": True,
         "routeSwapType": 0,
-        "inputToken": _render_token(result.input_token, network),
+        "inputToken": _render_token(result.input_token, display, variant),
         "inputAmount": str(result.input_amount),
-        "outputToken": _render_token(result.output_token, network),
+        "outputToken": _render_token(result.output_token, display, variant),
         "outputAmount": str(result.output_amount),
         "time": result.time_s,
         "estimatedGasUsed": str(result.gas_units or 0),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
-        "route": render_segments(result.segments, network),
+        "route": render_segments(result.segments, display),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
         "initial": result.initial,
     }
@@ -82,34 +84,36 @@ def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
 
 def render_v2(result: RouteResult, network: Network) -> RouteV2Json:
     """Render a V2 result."""
+    display, variant = _display_for(result, network), kind_variant(network.kind)
     return {
         "success": True,
         "routeSwapType": int(result.swap_type),
-        "inputToken": _render_token(result.input_token, network),
+        "inputToken": _render_token(result.input_token, display, variant),
         "inputAmount": str(result.input_amount),
-        "outputToken": _render_token(result.output_token, network),
+        "outputToken": _render_token(result.output_token, display, variant),
         "outputAmount": str(result.output_amount),
         **_render_after_fee(result),
         "time": result.time_s,
         "estimatedGasUsed": str(result.gas_cost_wei or 0),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
-        "route": render_segments(result.segments, network),
+        "route": render_segments(result.segments, display),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
         "initial": result.initial,
         "meta": render_meta(result.timestamp_ms),
-        **_render_integrator(result.integrator, network),
+        **_render_integrator(result.integrator, display),
     }
 
 
 def render_short(result: RouteResult, network: Network) -> ShortRouteJson:
     """Render the short route of V1 calldata."""
+    display, variant = _display_for(result, network), kind_variant(network.kind)
     return {
-        "inputToken": _render_token(result.input_token, network),
-        "outputToken": _render_token(result.output_token, network),
+        "inputToken": _render_token(result.input_token, display, variant),
+        "outputToken": _render_token(result.output_token, display, variant),
         "inputAmount": str(result.input_amount),
         "outputAmount": str(result.output_amount),
         "time": result.time_s,
-        "route": render_segments(result.segments, network),
+        "route": render_segments(result.segments, display),
     }
 
 
@@ -123,13 +127,18 @@ def _render_after_fee(result: RouteResult) -> AfterFeeJson:
     return {} if after_fee is None else {"outputAmountAfterFee": str(after_fee)}
 
 
-def _render_token(token: Token, network: Network) -> TokenShape:
+def _display_for(result: RouteResult, network: Network) -> Callable[[str], str]:
+    tokens = (result.input_token.address, result.output_token.address)
+    return display_of(network.kind, [*tokens, *addresses_in(result.segments)])
+
+
+def _render_token(token: Token, display: Callable[[str], str], variant: KindVariant) -> TokenShape:
     price = token.price_usd or 0
     return {
         "name": token.name,
-        "address": display_address(token.address, network.kind),
+        "address": display(token.address),
         "decimals": token.decimals,
-        "price": format_decimal(price) if kind_variant(network.kind).prices_are_text else price,
+        "price": format_decimal(price) if variant.prices_are_text else price,
         "symbol": token.symbol,
     }
 
@@ -144,10 +153,10 @@ def format_decimal(number: float) -> str:
     return format(Decimal(text), "f")
 
 
-def _render_integrator(integrator: Integrator | None, network: Network) -> IntegratorFieldsJson:
+def _render_integrator(integrator: Integrator | None, display: Callable[[str], str]) -> IntegratorFieldsJson:
     if integrator is None:
         return {}
-    fields: IntegratorFieldsJson = {"integratorAddress": display_address(integrator.address, network.kind)}
+    fields: IntegratorFieldsJson = {"integratorAddress": display(integrator.address)}
     if integrator.fee_bps:
         fields["integratorFeePercentageBps"] = integrator.fee_bps
     if integrator.surplus_bps:

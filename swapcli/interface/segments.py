@@ -6,14 +6,13 @@ The numbers of segments, hops and pools are bounded, since documents are untrust
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.core.model.route_result import ResultSegment, ResultSwap
-from swapcli.core.networks.address import display_address, prepare_display
 from swapcli.interface.fields import MAX_AMOUNT, Fields, invalid_field, require_entries, require_text
 
 if TYPE_CHECKING:
@@ -38,24 +37,23 @@ def addresses_in(segments: Sequence[ResultSegment]) -> list[str]:
     return [address for swap in swaps for address in (swap.pool_address, swap.token_in, swap.token_out)]
 
 
-def render_segments(segments: Sequence[ResultSegment], network: Network) -> list[RouteSegmentJson]:
-    """Render the segments of a route."""
-    prepare_display(addresses_in(segments), network.kind)
-    return [_render_segment(segment, network) for segment in segments]
+def render_segments(segments: Sequence[ResultSegment], display: Callable[[str], str]) -> list[RouteSegmentJson]:
+    """Render the segments of a route; `display` shows an address."""
+    return [_render_segment(segment, display) for segment in segments]
 
 
-def _render_segment(segment: ResultSegment, network: Network) -> RouteSegmentJson:
-    hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
+def _render_segment(segment: ResultSegment, display: Callable[[str], str]) -> RouteSegmentJson:
+    hops = [[_render_swap(swap, display) for swap in hop] for hop in segment.hops]
     return {"percent": format_segment_share(segment.share), "swaps": hops}
 
 
-def _render_swap(swap: ResultSwap, network: Network) -> SwapJson:
+def _render_swap(swap: ResultSwap, display: Callable[[str], str]) -> SwapJson:
     return {
         "protocol": swap.protocol_id,
         "poolName": swap.pool_name,
-        "poolAddress": display_address(swap.pool_address, network.kind),
-        "fromTokenAddress": display_address(swap.token_in, network.kind),
-        "toTokenAddress": display_address(swap.token_out, network.kind),
+        "poolAddress": display(swap.pool_address),
+        "fromTokenAddress": display(swap.token_in),
+        "toTokenAddress": display(swap.token_out),
         "percent": f"{swap.share // 100}.{swap.share % 100:02d}%",
         "extraData": dict(swap.extra) or None,
     }

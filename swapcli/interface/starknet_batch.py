@@ -10,8 +10,16 @@ from swapcli.core.model.network import Network
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.interface.fields import render_felts
-from swapcli.interface.request_parameters import RequestParameters, parse_amount, parse_token_parameter
-from swapcli.interface.requests import OrderParameters, OrderRequest, Query, check_distinct, read_order_options
+from swapcli.interface.requests import (
+    OrderParameters,
+    OrderRequest,
+    Query,
+    RequestParameters,
+    check_distinct,
+    parse_amount,
+    parse_token_parameter,
+    read_order_options,
+)
 from swapcli.interface.route import render_v1
 
 if TYPE_CHECKING:

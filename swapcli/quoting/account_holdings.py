@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Final, cast
 
-from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.errors import InvalidOption, InvalidUpstreamResponse
+from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.token import Token
-from swapcli.core.networks.permit2 import PERMIT2, PERMIT2_ALLOWANCE
+from swapcli.core.model.router_dialect import PermitKind
+from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.networks.address import display_address
+from swapcli.core.networks.permit2 import AMOUNT_BITS, PERMIT2, PERMIT2_ALLOWANCE
 from swapcli.core.records import NamedTuple
+from swapcli.quoting.quote_options import parse_account
 
 if TYPE_CHECKING:
+    from swapcli.core.model.market import MarketState
     from swapcli.families.reading.calls import ReturnData
+    from swapcli.interface.document_types import AllowanceJson, BalanceJson, HoldingsJson
+    from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.state.rpc.node import BlockHeader
     from swapcli.state.rpc.rpc_node import RpcNode
+
+UNLIMITED: Final = 2**255
+"""From half of all numbers on, as wallets write allowances without a limit."""
 
 
 class TokenBalance(NamedTuple):
@@ -23,12 +34,37 @@ class TokenBalance(NamedTuple):
     token: Token
     amount: int | None
 
+    @property
+    def balance(self) -> str | None:
+        """The amount in whole tokens, with commas between thousands; None if it is unknown."""
+        return None if self.amount is None else whole_tokens(self.amount, self.token.decimals)
+
 
 class Holdings(NamedTuple):
     """The balances of an account after a block."""
 
+    network: Network
+    owner: str
     block: BlockHeader
     balances: tuple[TokenBalance, ...]
+
+    def document(self) -> HoldingsJson:
+        """Return the JSON of `swapcli balance`."""
+        return {
+            "network": self.network.name,
+            "address": display_address(self.owner, self.network.kind),
+            "block": self.block.number,
+            "timestamp": self.block.timestamp,
+            "balances": [self._row(each) for each in self.balances],
+        }
+
+    def _row(self, held: TokenBalance) -> BalanceJson:
+        return {
+            "symbol": held.token.symbol,
+            "address": display_address(held.token.address, self.network.kind),
+            "amount": None if held.amount is None else str(held.amount),
+            "balance": None if held.balance is None else held.balance.replace(",", ""),
+        }
 
 
 class Permit2Allowance(NamedTuple):
@@ -45,13 +81,70 @@ class Allowance(NamedTuple):
     `permit2` is what it may take through Permit2; None if that was not read.
     """
 
-    block: BlockHeader
+    network: Network
+    owner: str
     token: Token
+    spender: str
+    block: BlockHeader
     amount: int
     permit2: Permit2Allowance | None = None
 
+    @staticmethod
+    def is_unlimited(amount: int) -> bool:
+        """Return whether an allowance has no limit: half of all numbers or more, or all 160 bits of Permit2's."""
+        return amount >= UNLIMITED or amount == 2**AMOUNT_BITS - 1
 
-def read_holdings(node: RpcNode, owner: str, tokens: Sequence[Token]) -> Holdings:
+    def document(self) -> AllowanceJson:
+        """Return the JSON of `swapcli allowance`."""
+        kind, token, permit2 = self.network.kind, self.token, self.permit2
+        document: dict[str, object] = {
+            "network": self.network.name,
+            "address": display_address(self.owner, kind),
+            "token": {"symbol": token.symbol, "address": display_address(token.address, kind)},
+            "spender": display_address(self.spender, kind),
+            "allowance": str(self.amount),
+            "permit2": permit2
+            and {
+                "allowance": str(permit2.permit2_amount),
+                "spenderAllowance": str(permit2.amount),
+                "expiration": permit2.expiration_s,
+            },
+            "block": self.block.number,
+            "timestamp": self.block.timestamp,
+        }
+        return cast("AllowanceJson", document)
+
+
+def find_holdings(
+    nodes: NodeOpener, network: Network, owner: str, named: Sequence[Token], known_market: Callable[[], MarketState]
+) -> Holdings:
+    """Read the balances of `named` tokens, or those that are not 0 of all known tokens. Raises as `Market.balance`."""
+    address = parse_account(owner, network, "owner")
+    tokens = [*named]
+    if not tokens:
+        known = known_market().tokens.values()
+        tokens = [network.native, *(token for token in known if token.address != ZERO_ADDRESS)]
+    with closing(nodes.require_node(network)) as node:
+        found = read_holdings(node, network, address, tokens)
+    return found._replace(balances=tuple(each for each in found.balances if named or each.amount))
+
+
+def find_allowance(nodes: NodeOpener, network: Network, owner: str, token: Token, spender: str | None) -> Allowance:
+    """Read an allowance of `spender`, by default of the network's router. Raises as `Market.allowance`."""
+    from swapcli.payload.dialects import router_dialect
+
+    address = parse_account(owner, network, "owner")
+    taker = network.router if spender is None else parse_account(spender, network, "spender")
+    if taker is None:
+        raise InvalidOption(f"{network.name} has no router in the catalogue", hint="name the spender after the token")
+    if token.address == ZERO_ADDRESS:
+        raise InvalidOption(f"{token.symbol} needs no allowance: a transaction sends it along")
+    through_permit2 = taker == network.router and router_dialect(network).permit_kind is PermitKind.PERMIT2
+    with closing(nodes.require_node(network)) as node:
+        return read_allowance(node, network, address, token, taker, through_permit2=through_permit2)
+
+
+def read_holdings(node: RpcNode, network: Network, owner: str, tokens: Sequence[Token]) -> Holdings:
     """Read the balances of an account on the newest block, in a few round trips. Raises `UpstreamError`."""
     from swapcli.families.reading.call_encoding import encode_call
     from swapcli.families.reading.calls import ContractCall
@@ -63,11 +156,11 @@ def read_holdings(node: RpcNode, owner: str, tokens: Sequence[Token]) -> Holding
     answers = node.call_many([ContractCall(token.address, encode_call(BALANCE, owner)) for token in contracts], block)
     found = {token.address: _word(answer, BALANCE) for token, answer in zip(contracts, answers, strict=True)}
     found[ZERO_ADDRESS] = native_wei
-    return Holdings(block, tuple(TokenBalance(token, found[token.address]) for token in tokens))
+    return Holdings(network, owner, block, tuple(TokenBalance(token, found[token.address]) for token in tokens))
 
 
 def read_allowance(
-    node: RpcNode, owner: str, token: Token, spender: str, *, through_permit2: bool = False
+    node: RpcNode, network: Network, owner: str, token: Token, spender: str, *, through_permit2: bool = False
 ) -> Allowance:
     """Read an allowance on the newest block, and that in Permit2 if the spender may take tokens through it.
 
@@ -87,7 +180,7 @@ def read_allowance(
     if through_permit2:
         amount, expiration_s, _nonce = read_words(answers[2], 3, PERMIT2_ALLOWANCE)
         permit2 = Permit2Allowance(amount, expiration_s, read_word(answers[1], ALLOWANCE))
-    return Allowance(block, token, read_word(answers[0], ALLOWANCE), permit2)
+    return Allowance(network, owner, token, spender, block, read_word(answers[0], ALLOWANCE), permit2)
 
 
 def _word(answer: ReturnData, function: str) -> int | None:

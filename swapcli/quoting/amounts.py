@@ -66,14 +66,14 @@ def resolve_amount(
         raise InvalidOption(f"{amount.text}: a part of a balance cannot be used here", hint="write an amount")
     if amount.unit is AmountUnit.SMALLEST:
         return ResolvedAmount(int(amount.number))
-    if amount.unit is AmountUnit.USD:
-        from swapcli.quoting.order_amounts import from_dollars
+    if amount.unit is AmountUnit.TOKENS:
+        units = parse_amount(amount.number, token.decimals, token.symbol)
+        return ResolvedAmount(units, "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}")
+    from swapcli.quoting.order_amounts import from_dollars
 
-        found = from_dollars(amount, options.build_request(order), source)
-        price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
-        return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
-    units = parse_amount(amount.number, token.decimals, token.symbol)
-    return ResolvedAmount(units, "" if amount.is_plain else f"{amount.shown} is {in_tokens(units, token)}")
+    found = from_dollars(amount, options.build_request(order), source)
+    price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
+    return ResolvedAmount(found.amount, f"{amount.shown} is {in_tokens(found.amount, token)}{price}")
 
 
 def is_plain_amount(text: str) -> bool:

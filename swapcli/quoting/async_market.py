@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.token import Token
     from swapcli.interface.document_types import PoolDocumentJson
+    from swapcli.quoting.account_holdings import Allowance, Holdings
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
@@ -124,9 +126,21 @@ class AsyncMarket:
             )
         )
 
+    async def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
+        """As `Market.pool_list`."""
+        return await self._call(lambda market: market.pool_list(*tokens, limit=limit))
+
     async def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
         """As `Market.pool_rows`."""
         return await self._call(lambda market: market.pool_rows(*tokens, limit=limit))
+
+    async def balance(self, owner: str, *tokens: str | Token) -> Holdings:
+        """As `Market.balance`."""
+        return await self._call(lambda market: market.balance(owner, *tokens))
+
+    async def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
+        """As `Market.allowance`."""
+        return await self._call(lambda market: market.allowance(owner, token, spender))
 
     async def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """As `Market.transactions`."""

@@ -10,11 +10,11 @@ from typing import Final
 
 from swapcli.core.errors import InvalidAmount, NoRoute, PoolError, SwapcliError
 from swapcli.core.model.depth import Depth, DepthLevel, DepthPoint
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.model.warning import WarningCode
 from swapcli.quoting.amounts import ResolvedAmount
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.quote_source import QuoteSource
@@ -164,5 +164,5 @@ class _Prober:
     def _add_figures(self, figures: QuoteFigures) -> None:
         """Keep the first figures, with the pools that other amounts have left out."""
         first = self.first_figures or figures
-        left_out = [each for each in figures.warnings if each.code is WarningCode.POOL_LEFT_OUT]
+        left_out = [each for each in figures.warnings if each.code is FindingCode.POOL_LEFT_OUT]
         self.first_figures = first._replace(warnings=tuple(dict.fromkeys((*first.warnings, *left_out))))

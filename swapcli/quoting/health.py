@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import MarketUnavailable, SwapcliError
 from swapcli.core.model.api_version import ApiVersion
@@ -19,6 +19,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.state.clock import Clock
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import HealthDocumentJson, SampleJson
 
 HEALTHY, UNHEALTHY = 200, 503
 
@@ -39,6 +42,15 @@ class Sample(NamedTuple):
     token_out: Token
     amount_in: int
     amount_out: int
+
+    def document(self) -> SampleJson:
+        """Return the order as JSON."""
+        return {
+            "tokenIn": self.token_in.symbol,
+            "tokenOut": self.token_out.symbol,
+            "amountIn": str(self.amount_in),
+            "amountOut": str(self.amount_out),
+        }
 
 
 class Health(NamedTuple):
@@ -66,6 +78,23 @@ class Health(NamedTuple):
         """The kind of the prices: live, stored, recorded, modelled or synthetic; None if that is unknown."""
         provenance = self.state_source.provenance if self.state_source else None
         return _PRICES[provenance] if provenance is not None else None
+
+    def document(self) -> HealthDocumentJson:
+        """Return the JSON of a network in `swapcli health`."""
+        from swapcli.interface.quote_fields import render_state_source
+
+        return {
+            "network": self.network,
+            "healthy": self.is_healthy,
+            "status": self.status,
+            "message": self.message,
+            "time": self.time_s,
+            "prices": self.prices,
+            "state": render_state_source(self.state_source) if self.state_source else None,
+            "pools": self.pools,
+            "tokens": self.tokens,
+            "sample": self.sample.document() if self.sample else None,
+        }
 
 
 class MarketSize(NamedTuple):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.transaction import UnsignedTransaction
     from swapcli.core.model.written_amount import WrittenAmount
     from swapcli.interface.document_types import PoolDocumentJson
+    from swapcli.quoting.account_holdings import Allowance, Holdings
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount, ResolvedAmount
     from swapcli.quoting.config import Settings
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
@@ -214,14 +216,14 @@ class Market:
     @property
     def pools(self) -> Mapping[str, Pool]:
         """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
-        with self._turn() as quotes:
-            return quotes.known_market().pools
+        with self._lock:
+            return self._quotes().known_market().pools
 
     @property
     def tokens(self) -> Mapping[str, Token]:
         """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
-        with self._turn() as quotes:
-            return quotes.known_market().tokens
+        with self._lock:
+            return self._quotes().known_market().tokens
 
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
@@ -236,8 +238,8 @@ class Market:
 
         Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.prices(tokens, unit)
+        with self._lock:
+            return self._quotes().prices(tokens, unit)
 
     def quote(
         self,
@@ -254,8 +256,8 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.quote(token_in, token_out, amount, amount_out, options)
+        with self._lock:
+            return self._quotes().best_quote(token_in, token_out, amount, amount_out, options)
 
     def depth(
         self,
@@ -268,8 +270,8 @@ class Market:
 
         Without amounts, a ladder of them starts at about $10. Raises as `quote`.
         """
-        with self._turn() as quotes:
-            return quotes.depth(token_in, token_out, amounts, options)
+        with self._lock:
+            return self._quotes().depth(token_in, token_out, amounts, options)
 
     def compare(
         self,
@@ -291,17 +293,47 @@ class Market:
         Errors of one way are its `error`; otherwise raises as `quote`, and `InvalidOption` for an aggregator that
         cannot be asked, or for any aggregator if the market is offline or on a past block.
         """
-        with self._turn() as quotes:
+        with self._lock:
+            quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
 
-    def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
-        """Return the pools that trade `tokens`, at most two, the deepest first: the rows of `swapcli pools --json`.
+    def pool_list(self, *tokens: str | Token, limit: int | None = None) -> PoolList:
+        """Return the pools that trade `tokens`, at most two, the deepest first, and then those that a sync left out.
 
-        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are. Raises `InvalidOption` for a service
-        and for more tokens, `UpstreamError`.
+        Raises `SameToken`, `InvalidOption` for a service and for more tokens, `UpstreamError`.
         """
-        with self._turn() as quotes:
-            return quotes.pool_rows(tokens, limit)
+        with self._lock:
+            return self._quotes().pool_list(tokens, limit)
+
+    def pool_rows(self, *tokens: str | Token, limit: int | None = None) -> list[PoolDocumentJson]:
+        """Return the rows of `pool_list`, as `swapcli pools --json` has them. Raises as `pool_list`.
+
+        `pandas.DataFrame(market.pool_rows("ETH", "USDC"))` takes them as they are.
+        """
+        return self.pool_list(*tokens, limit=limit).document()["pools"]
+
+    def balance(self, owner: str, *tokens: str | Token) -> Holdings:
+        """Return what an account holds of `tokens`, by default of all known tokens that it has any of.
+
+        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node,
+        `UpstreamError`.
+        """
+        from swapcli.quoting.account_holdings import find_holdings
+
+        with self._lock:
+            quotes = self._quotes()
+            return find_holdings(self._nodes, self.network, owner, list(map(quotes.find, tokens)), quotes.known_market)
+
+    def allowance(self, owner: str, token: str | Token, spender: str | None = None) -> Allowance:
+        """Return what `spender`, by default the network's router, may take of an account's token.
+
+        Read on the newest block of a node. Raises `InvalidAddress`, `UnknownToken`, `InvalidOption` without a node or a
+        router and for the native token, `UpstreamError`.
+        """
+        from swapcli.quoting.account_holdings import find_allowance
+
+        with self._lock:
+            return find_allowance(self._nodes, self.network, owner, self._quotes().find(token), spender)
 
     def quote_many(
         self,
@@ -334,7 +366,7 @@ class Market:
         """
         from swapcli.quoting.market_quotes import quote_many
 
-        return quote_many(self.source, self, self._turn, orders, executor, answered, options)
+        return quote_many(self._lock, self._quotes, orders, executor, answered, options)
 
     def resolve_amount(self, amount: Amount | WrittenAmount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -345,15 +377,15 @@ class Market:
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `quote` does."""
-        with self._turn() as quotes:
-            return quotes.quote_order(order, options)
+        with self._lock:
+            return self._quotes().quote_order(order, options)
 
     def quote_and_build(
         self, order: Order, options: QuoteOptions, terms: SwapTerms
     ) -> tuple[SwapQuote, UnsignedTransaction]:
         """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote`."""
-        with self._turn() as quotes:
-            return quotes.quote_and_build(order, options, terms)
+        with self._lock:
+            return self._quotes().quote_and_build(order, options, terms)
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
         """Return an answer of this market with its figures for a swap on these terms."""
@@ -488,13 +520,11 @@ class Market:
         shown = self._source.state_source.description if self._finalizer.alive else "closed"
         return f"<Market {self.network.name}: {shown}>"
 
-    @contextmanager
-    def _turn(self) -> Iterator[MarketQuotes]:
-        """Wait until no other thread uses the market, and quote on it. Raises `MarketUnavailable` after `close`."""
+    def _quotes(self) -> MarketQuotes:
+        """Return what quotes on the open market. Raises `MarketUnavailable` after `close`."""
         from swapcli.quoting.market_quotes import MarketQuotes
 
-        with self._lock:
-            yield MarketQuotes(self.source, self._nodes, self._routers, self)
+        return MarketQuotes(self.source, self._nodes, self._routers, self)
 
     def _builder(self) -> SwapBuilder:
         from swapcli.quoting.swap_builder import SwapBuilder

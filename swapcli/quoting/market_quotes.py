@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidAmount, InvalidInput, InvalidOption, SwapcliError
 from swapcli.core.model.token import Token
@@ -15,13 +15,14 @@ from swapcli.quoting.swap_quote import PreparesSwaps, SwapQuote, bind_quote
 
 if TYPE_CHECKING:
     from swapcli.core.model.depth import Depth
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.market import MarketState
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.quote_request import QuoteRequest
+    from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.interface.document_types import PoolDocumentJson
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
+    from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords
+    from swapcli.quoting.sources.in_memory import InMemorySource
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.token_prices import PriceList
 
@@ -39,7 +42,7 @@ class MarketQuotes:
     """Quote on an open source; `market` makes the transactions of the quotes."""
 
     def __init__(self, source: QuoteSource, nodes: NodeOpener, routers: RouterMemory, market: PreparesSwaps) -> None:
-        self._source, self._nodes, self._routers, self._market = source, nodes, routers, market
+        self._source, self._nodes, self._routers, self.market = source, nodes, routers, market
 
     @property
     def _network(self) -> Network:
@@ -48,14 +51,12 @@ class MarketQuotes:
     def prices(self, tokens: Sequence[str | Token], unit: str | Token | None) -> PriceList:
         """Return the prices of tokens. Raises as `Market.prices`."""
         from swapcli.quoting.token_prices import price_tokens
-        from swapcli.quoting.warnings import state_warnings
 
         wanted = [self.find(token) for token in tokens]
         found = price_tokens(self._source, wanted, None if unit is None else self.find(unit))
-        ttl_s = self._nodes.setup.settings.route_ttl_s
-        return found._replace(warnings=state_warnings(self._source.state_source, found.state, ttl_s))
+        return found._replace(warnings=self._state_warnings(found.state))
 
-    def quote(
+    def best_quote(
         self,
         token_in: str | Token,
         token_out: str | Token,
@@ -68,7 +69,8 @@ class MarketQuotes:
         if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         resolved = self.resolve(amount_out is not None, options)
-        return self.quote_order(self._build_order(token_in, token_out, requested, resolved), resolved)
+        order = self._build_order(token_in, token_out, requested, resolved)
+        return self.quote_order(order, resolved)
 
     def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
         """Return the quote for an order. Raises as `Market.quote`."""
@@ -81,7 +83,7 @@ class MarketQuotes:
         from swapcli.quoting.sources.quote_source import quote_and_build
 
         answer, payload = quote_and_build(self._source, options.build_request(order), terms)
-        return bind_quote(answer, options.terms._replace(deadline_s=terms.deadline_s), self._market), payload
+        return bind_quote(answer, options.terms._replace(deadline_s=terms.deadline_s), self.market), payload
 
     def depth(
         self, token_in: str | Token, token_out: str | Token, amounts: Sequence[Amount], options: QuoteKeywords
@@ -129,21 +131,21 @@ class MarketQuotes:
         address = None if sender is None else parse_address_option(sender, self._network, "sender")
         return choose_aggregator_options(names, address, self._network, self._nodes, self._routers)
 
-    def pool_rows(self, tokens: Sequence[str | Token], limit: int | None) -> list[PoolDocumentJson]:
-        """Return the pools that trade tokens. Raises as `Market.pool_rows`."""
-        from swapcli.quoting.pool_listing import list_pools, pool_document, select_pools
+    def pool_list(self, tokens: Sequence[str | Token], limit: int | None) -> PoolList:
+        """Return the pools that trade tokens. Raises as `Market.pool_list`."""
+        from swapcli.quoting.pool_listing import find_pools
 
-        if len(tokens) > 2:
-            raise InvalidOption("a pool is listed by at most two tokens that it trades")
-        network = self._network
-        addresses = tuple(network.to_wrapped_token(self.find(token)).address for token in tokens)
-        selection = select_pools(self._source, addresses, limit)
-        known, state = selection.searchable.market.tokens, selection.searchable.state_source
-        return [pool_document(pool, known, network, state) for pool in list_pools(selection, addresses)]
+        found = find_pools(self._source, list(map(self.find, tokens)), limit)
+        return found._replace(warnings=self._state_warnings(found.state))
+
+    def _state_warnings(self, state: StateSource) -> tuple[Finding, ...]:
+        from swapcli.quoting.warnings import state_warnings
+
+        return state_warnings(self._source.state_source, state, self._nodes.setup.settings.route_ttl_s)
 
     def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
         """Return the quote for a request, for a swap on `terms`. Raises as `QuoteSource.quote`."""
-        return bind_quote(self._source.quote(request), terms, self._market)
+        return bind_quote(self._source.quote(request), terms, self.market)
 
     def prepare_order(self, order_id: object, order: object, options: QuoteOptions) -> PreparedOrder:
         """Return an order of many in base units. Raises `InvalidInput`, and as `quote` for its tokens and amount."""
@@ -151,6 +153,17 @@ class MarketQuotes:
 
         built = self._build_order(*read_order(order), options)
         return PreparedOrder(order_id, options.build_request(built), options.terms)
+
+    def source_in_memory(self) -> InMemorySource:
+        """Return the source, which an executor can be sent. Raises `InvalidOption` for others."""
+        from swapcli.quoting.sources.in_memory import InMemorySource
+
+        if not isinstance(self._source, InMemorySource):
+            raise InvalidOption(
+                "an executor needs a market in memory: an embedded one, or a market file",
+                hint="leave out executor",
+            )
+        return self._source
 
     def known_market(self) -> MarketState:
         """Return all known pools and tokens. Raises `InvalidOption` for a service."""
@@ -228,38 +241,28 @@ class MarketQuotes:
         return override_settings(self._nodes.setup.settings, values)
 
 
-Turn: TypeAlias = Callable[[], AbstractContextManager[MarketQuotes]]
-"""Wait until no other thread uses a market, and use it. Raises `MarketUnavailable` if it is closed."""
-
-
 def quote_many(
-    source: QuoteSource,
-    market: PreparesSwaps,
-    turn: Turn,
+    lock: AbstractContextManager[object],
+    open_quotes: Callable[[], MarketQuotes],
     orders: Iterable[Any],
     executor: Executors | None,
     answered: Container[object],
     options: QuoteKeywords,
 ) -> Iterator[ManyQuote]:
-    """Yield the quotes of many orders, each in its own turn. Raises as `Market.quote_many`."""
+    """Yield the quotes of many orders, holding the `lock` of their market for each. Raises as `Market.quote_many`."""
     from swapcli.quoting.many_quotes import ManyQuote, quote_in_executor
-    from swapcli.quoting.sources.in_memory import InMemorySource
 
-    prepared = _prepare_orders(turn, orders, answered, options)
+    quotes = open_quotes()
+    prepared = _prepare_orders(lock, open_quotes, orders, answered, options)
     if executor is not None:
-        if not isinstance(source, InMemorySource):
-            raise InvalidOption(
-                "an executor needs a market in memory: an embedded one, or a market file",
-                hint="leave out executor",
-            )
-        return quote_in_executor(source, market, prepared, executor)
+        return quote_in_executor(quotes.source_in_memory(), quotes.market, prepared, executor)
 
     def answer(order: PreparedOrder) -> ManyQuote:
         if order.request is None:
             return ManyQuote(order.id, None, order.error)
         try:
-            with turn() as quotes:
-                return ManyQuote(order.id, quotes.quote_request(order.request, order.terms), None)
+            with lock:
+                return ManyQuote(order.id, open_quotes().quote_request(order.request, order.terms), None)
         except SwapcliError as error:
             return ManyQuote(order.id, None, error)
 
@@ -267,20 +270,24 @@ def quote_many(
 
 
 def _prepare_orders(
-    turn: Turn, orders: Iterable[Any], answered: Container[object], options: QuoteKeywords
+    lock: AbstractContextManager[object],
+    open_quotes: Callable[[], MarketQuotes],
+    orders: Iterable[Any],
+    answered: Container[object],
+    options: QuoteKeywords,
 ) -> Iterator[PreparedOrder]:
     """Yield the orders whose ids are not among those answered."""
     from swapcli.quoting.many_quotes import PreparedOrder, is_answered
 
-    with turn() as quotes:
-        resolved = quotes.resolve(False, options)
+    with lock:
+        resolved = open_quotes().resolve(False, options)
     for number, each in enumerate(orders):
         order_id = each.get("id", number) if isinstance(each, Mapping) else number
         try:
             if is_answered(order_id, answered):
                 continue
-            with turn() as quotes:
-                prepared = quotes.prepare_order(order_id, each, resolved)
+            with lock:
+                prepared = open_quotes().prepare_order(order_id, each, resolved)
         except SwapcliError as error:
             prepared = PreparedOrder(order_id, None, resolved.terms, error)
         yield prepared

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from swapcli.core.model.order import Order
 from swapcli.core.networks.address import is_native
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult, gas_in_output
+from swapcli.quoting.quote_figures import gas_in_output
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 
 if TYPE_CHECKING:
     from swapcli.quoting.aggregators.ask_aggregator import AggregatorOffer

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from swapcli.core.errors import InvalidOption, SameToken
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import FIBROUS, Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import display_address
+from swapcli.core.networks.explorer import contract_page
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.graph.order_market import SLICE_FRACTION, pays_for_slice
+from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.payload.dialects import router_dialect
 from swapcli.quoting.pool_liquidity import PairFigures, UnitPrices, liquidity_usd, pair_figures, without_own_token
 from swapcli.quoting.sources.market_prices import unit_prices
@@ -22,10 +26,11 @@ from swapcli.quoting.sources.searchable_market import SearchableMarket
 from swapcli.quoting.transfer_rules import unroutable_reason
 
 if TYPE_CHECKING:
-    from swapcli.interface.document_types import PoolDocumentJson
-    from swapcli.quoting.sources.quote_source import QuoteSource
-    from swapcli.state.store import Store
+    from swapcli.interface.document_types import PoolDocumentJson, PoolsJson
+    from swapcli.quoting.sources.quote_source import KnownMarket, QuoteSource
 
+MAX_TOKENS = 2
+"""The tokens by which pools are listed: those that each pool trades."""
 DUST_ORDER_USD = 1_000.0
 """The order by which a pool is called dust: the filter of the search depends on the size of each order."""
 
@@ -67,6 +72,88 @@ class ListedPool(NamedTuple):
     left_out: str
 
 
+class PoolList(NamedTuple):
+    """Some of the `total` pools that trade certain tokens, the deepest first, and where their state comes from.
+
+    `known` are tokens by address.
+    """
+
+    pools: tuple[ListedPool, ...]
+    total: int
+    known: Mapping[str, Token]
+    network: Network
+    state: StateSource
+    warnings: tuple[Finding, ...] = ()
+
+    def address(self, pool: ListedPool) -> str:
+        """Return the key of a pool as its network writes it."""
+        return display_address(pool.key, self.network.kind)
+
+    def page(self, pool: ListedPool) -> str | None:
+        """Return the page of a pool in the network's explorer, if it has one."""
+        return contract_page(self.network, self.address(pool))
+
+    def pair(self, pool: ListedPool) -> list[Token | str]:
+        """Return the pair of a pool: its tokens, or the addresses of unknown ones as the network writes them."""
+        return [self.known.get(each) or display_address(each, self.network.kind) for each in pool.pair]
+
+    def protocol(self, pool: ListedPool) -> str:
+        """Return the name of a pool's protocol for people."""
+        protocol = self.network.protocol(pool.protocol)
+        return protocol.display_name if protocol else pool.protocol
+
+    def document(self) -> PoolsJson:
+        """Return the JSON of `swapcli pools`."""
+        return {
+            "network": self.network.name,
+            "state": render_state_source(self.state),
+            "warnings": render_warning_list(self.warnings),
+            "count": self.total,
+            "pools": [self._row(pool) for pool in self.pools],
+        }
+
+    def _row(self, pool: ListedPool) -> PoolDocumentJson:
+        known, kind, protocol = self.known, self.network.kind, self.network.protocol(pool.protocol)
+        return {
+            "pool": self.address(pool),
+            "protocol": protocol.id if protocol else None,
+            "amm_name": pool.protocol,
+            "fee_ppm": pool.fee_ppm,
+            "tokens": [display_address(address, kind) for address in pool.tokens],
+            "pair": [known[address].symbol if address in known else None for address in pool.pair],
+            "price": pool.price,
+            "liquidityUsd": pool.liquidity_usd,
+            "block": self.state.block,
+            "ageS": self.state.age_s,
+            "leftOut": pool.left_out or None,
+        }
+
+
+def find_pools(source: QuoteSource, named: Sequence[Token], limit: int | None) -> PoolList:
+    """Return the deepest pools that trade the `named` tokens, at most `limit`; then those that a sync left out.
+
+    Raises `SameToken`, `InvalidOption` for more than two tokens and for a service, `UpstreamError`.
+    """
+    network = source.network
+    if len(named) > MAX_TOKENS:
+        raise InvalidOption("a pool is listed by at most two tokens that it trades")
+    tokens = tuple(network.to_wrapped_token(token).address for token in named)
+    if len(set(tokens)) < len(tokens):
+        raise SameToken
+    selection = select_pools(source, tokens, limit)
+    listed, total = list_pools(selection, tokens), selection.total
+    known = dict(selection.searchable.market.tokens)
+    if limit is None or len(listed) < limit:
+        market = require_pools(source).known()
+        skipped = [*_list_skipped(market, tokens, network)]
+        for address in {each for pool in skipped for each in pool.tokens} - known.keys():
+            if token := market.token_at(address):
+                known[address] = token
+        total += len(skipped)
+        listed += skipped[: None if limit is None else limit - len(listed)]
+    return PoolList(tuple(listed), total, known, network, selection.searchable.state_source)
+
+
 def select_pools(source: QuoteSource, tokens: Collection[str], limit: int | None) -> PoolSelection:
     """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
 
@@ -106,43 +193,12 @@ def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[Listed
     return sorted(listed, key=lambda pool: -(pool.liquidity_usd or 0.0))
 
 
-def list_skipped(store: Store, tokens: tuple[str, ...]) -> list[ListedPool]:
-    """Return the pools that a sync found and did not store, with the reason."""
-    from swapcli.state.sync.skipped import parse_pool_refs
-
-    listed = []
-    for entry in store.inventory.all_skipped():
-        for ref in parse_pool_refs([entry]):
-            if set(tokens).issubset(ref.tokens):
-                pair = _orient(ref.tokens[:2], tokens, store.network)
-                listed.append(
-                    ListedPool(entry.key, ref.protocol, ref.fee_ppm, ref.tokens, pair, None, None, entry.reason)
-                )
-    return listed
-
-
-def pool_document(
-    pool: ListedPool, known: Mapping[str, Token], network: Network, state: StateSource
-) -> PoolDocumentJson:
-    """Return a listed pool as a row of JSON; its state is of `state`."""
-
-    def symbol(address: str) -> str | None:
-        return known[address].symbol if address in known else None
-
-    protocol = network.protocol(pool.protocol)
-    return {
-        "pool": display_address(pool.key, network.kind),
-        "protocol": protocol.id if protocol else None,
-        "amm_name": pool.protocol,
-        "fee_ppm": pool.fee_ppm,
-        "tokens": [display_address(address, network.kind) for address in pool.tokens],
-        "pair": [symbol(address) for address in pool.pair],
-        "price": pool.price,
-        "liquidityUsd": pool.liquidity_usd,
-        "block": state.block,
-        "ageS": state.age_s,
-        "leftOut": pool.left_out or None,
-    }
+def _list_skipped(known: KnownMarket, tokens: tuple[str, ...], network: Network) -> Iterator[ListedPool]:
+    """Yield the pools with these tokens that a sync found and did not store, with the reason."""
+    for entry, ref in known.skipped_pools():
+        if set(tokens).issubset(ref.tokens):
+            pair = _orient(ref.tokens[:2], tokens, network)
+            yield ListedPool(entry.key, ref.protocol, ref.fee_ppm, ref.tokens, pair, None, None, entry.reason)
 
 
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import EncodedCall, UnsignedTransaction
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_quote_fields
@@ -61,7 +61,7 @@ class BuiltPayload(NamedTuple):
         simulation = self.checked.simulation if self.checked else None
         if simulation is None or simulation.variant is None:
             return None
-        from swapcli.quoting.swap_warnings import FORM_WORDS, RATE_WORDS
+        from swapcli.payload.checks.payload_findings import FORM_WORDS, RATE_WORDS
 
         rates, forms = simulation.variant
         rate_words = " or ".join(RATE_WORDS[rate] for rate in rates)
@@ -74,14 +74,6 @@ class BuiltPayload(NamedTuple):
     def transactions(self) -> list[RenderedTransaction]:
         """Return the approvals that are needed, and then the swap."""
         return render_transactions(self.payload, self.network, self.checked)
-
-    def reasons(self) -> tuple[QuoteWarning, ...]:
-        """Return the reasons of the verdict as warnings."""
-        if self.verdict is None:
-            return ()
-        from swapcli.payload.verdict.verdict_outcomes import verdict_warnings
-
-        return verdict_warnings(self.verdict)
 
     def fields(self, transactions: list[RenderedTransaction]) -> dict[str, Any]:
         """Return the fields of the transactions, of the simulation and of the verdict."""
@@ -122,7 +114,7 @@ class PreparedRoute(NamedTuple):
         return self.built.payload
 
     @property
-    def warnings(self) -> tuple[QuoteWarning, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """What to know before signing: stable codes and sentences."""
         return self.figures.warnings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.price_impact import PriceImpact
@@ -12,7 +13,7 @@ from swapcli.core.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.core.model.units import BPS
 from swapcli.families.wrap import terms_of_payload
 from swapcli.quoting.impact_measures import impact_of
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult, gas_in_output, gas_wei_of, terms_of_answer
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult
 from swapcli.quoting.transfer_rules import share_warning
 from swapcli.quoting.warnings import answer_warnings, is_exact, quote_warnings
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
     """Return the figures of a quote on the terms of its swap, with the warnings about it."""
-    terms = terms_of_answer(answer, terms)
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
+    if quote and answer.network.wraps(answer.order):  # it is built here, and pays one for one
+        terms = terms._replace(slippage_ppm=0)
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
     gas_wei = gas_wei_of(answer)
+    gas_cost = gas_in_output(answer, gas_wei, result.gas_usd)
     impact = impact_of(answer)
     return QuoteFigures(
         amount_in=result.input_amount,
@@ -41,20 +44,20 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         gas_wei=gas_wei,
         l1_fee_wei=quote.l1_fee_wei if quote else None,
         gas_usd=result.gas_usd,
-        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei, result.gas_usd),
-        single_path=_single_path(answer, fee_bps),
+        output_net_of_gas=None if gas_cost is None else amount_out_after_fee - gas_cost,
         quoted_at_s=answer.timestamp_ms // 1000,
         expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
         state=answer.state_source,
-        warnings=answer_warnings(answer, impact, terms),
         certificate=quote.certificate if quote else None,
         pool_limit=_pool_limit(quote) if quote else None,
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
         changing_pools=_changing_pools(answer),
-        is_exact=is_exact(answer),
         sampled_pools=_sampled_addresses(answer),
         unread_gain_bps=answer.unread_gain_bps if isinstance(answer, LocalQuote) else None,
+        single_path=_single_path(answer, fee_bps),
+        warnings=answer_warnings(answer, impact, terms, gas_cost),
+        is_exact=is_exact(answer),
     )
 
 
@@ -94,10 +97,25 @@ def compute_payload_figures(
     )
 
 
-def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
-    """Return an output less the gas cost; None if that is unknown in the output token."""
-    cost = gas_in_output(answer, gas_wei, gas_usd)
-    return None if cost is None else amount_out - cost
+def gas_wei_of(answer: QuoteResult) -> int | None:
+    """Return the whole gas cost of a quote; None if it is unknown."""
+    return answer.quote.gas_wei if isinstance(answer, LocalQuote) else answer.result.gas_cost_wei or None
+
+
+def gas_in_output(answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
+    """Return a gas cost in the output token of a quote, rounded up; None if the cost or a price is unknown.
+
+    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
+    """
+    network, result, token = answer.network, answer.result, answer.order.token_out
+    native = network.to_wrapped_token(network.native)
+    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
+        return gas_wei
+    price_usd = result.output_token.price_usd
+    if gas_usd is None or not price_usd:
+        return None
+    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
+    return cost
 
 
 def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
@@ -115,9 +133,8 @@ def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
         return SinglePath(best, gain_bps)
     gas_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei
     gas_usd = None if quote.wei_usd is None else gas_wei * quote.wei_usd
-    return SinglePath(
-        best, gain_bps, gas_units, gas_usd, _subtract_gas(after_fee(best, fee_bps), answer, gas_wei, gas_usd)
-    )
+    cost = gas_in_output(answer, gas_wei, gas_usd)
+    return SinglePath(best, gain_bps, gas_units, gas_usd, None if cost is None else after_fee(best, fee_bps) - cost)
 
 
 def _pool_limit(quote: Quote) -> PoolLimitCost | None:

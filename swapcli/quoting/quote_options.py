@@ -2,64 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from swapcli.core.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import Order
-from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.core.model.token import Token
 from swapcli.core.networks.address import advise_address, check_account, is_native, parse_network_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
 from swapcli.interface.slippage import SLIPPAGE_RANGE
-from swapcli.quoting.config import Secret, Settings
+from swapcli.interface.value_types import PERCENTAGE
+from swapcli.quoting.config import Secret, Settings, override_settings
 from swapcli.quoting.resolve import excluded_protocols
 
 
 class QuoteOptions(NamedTuple):
-    """How to route orders and how to write their quotes. Without `gas_price_wei` the market's gas price holds."""
+    """How to route orders and how to write their quotes. `values` are the fields of orders and requests that the quote
+    parameters give, by name."""
 
     api_version: ApiVersion
     terms: SwapTerms
     excluded_protocols: frozenset[str]
-    max_hops: int
-    gas_price_wei: int | None
-    reverse: bool = False
-    direct: bool = False
-    certify: bool = False
-    shares: SharePrecision | None = None
-    solve_time_s: float | None = None
-    max_pools: int | None = None
-    single_path: bool = False
+    values: Mapping[str, Any]
+
+    @property
+    def reverse(self) -> bool:
+        """Whether the amounts of orders are those to buy."""
+        return bool(self.values["reverse"])
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
         """Return an order within these limits; `amount` is in base units."""
-        return Order(
-            token_in=token_in,
-            token_out=token_out,
-            amount=amount,
-            reverse=self.reverse,
-            direct=self.direct,
-            excluded_protocols=self.excluded_protocols,
-            max_hops=self.max_hops,
-            max_pools=self.max_pools,
-            single_path=self.single_path,
-        )
+        limits = order_values(self.values)
+        return Order(token_in, token_out, amount, excluded_protocols=self.excluded_protocols, **limits)
 
     def build_request(self, order: Order) -> QuoteRequest:
         """Return the request for a quote on `order`."""
-        return QuoteRequest(
-            order,
-            self.api_version,
-            self.terms.integrator,
-            self.gas_price_wei,
-            self.certify,
-            self.solve_time_s,
-            self.shares,
-        )
+        return QuoteRequest(order, self.api_version, self.terms.integrator, **request_values(self.values))
+
+
+def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are fields of an order."""
+    return {name: value for name, value in values.items() if name in Order._fields}
+
+
+def request_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are fields of a request for a quote."""
+    return {name: value for name, value in values.items() if name in QuoteRequest._fields}
+
+
+def parameter_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of orders and requests that the quote parameters give: from the settings, and from the options
+    of one quote, which are no settings."""
+    return {
+        each.field: getattr(settings, each.field) if each.setting else options.get(each.name, each.default)
+        for each in QUOTE_PARAMETERS
+        if each.field
+    }
 
 
 def resolve_options(
@@ -68,23 +72,20 @@ def resolve_options(
     read_api_key: Callable[[], Secret | None],
     *,
     recipient: str | None = None,
-    reverse: bool = False,
-    direct: bool = False,
-    certify: bool = False,
-    max_pools: int | None = None,
-    simple: bool = False,
+    **options: Any,
 ) -> QuoteOptions:
-    """Resolve the settings on `network`, with the options of one quote, which are no settings.
+    """Resolve the settings on `network` with the options of one quote: `QuoteKeywords`, and `reverse`.
 
-    `recipient` is a canonical address, `max_pools` at least 1. The API key is read only if an integrator is named.
-    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken integrator rule.
+    `recipient` is a canonical address. The API key is read only if an integrator is named. Raises `InvalidInput`,
+    `TypeError` for other options, and `IntegratorError` for a missing key or a broken integrator rule.
     """
+    settings = override_settings(settings, dict(_overrides(options)))
     api_version = _resolve_generation(settings.api_version, network)
-    if max_pools is not None and max_pools < 1:
+    if (max_pools := options.get("max_pools")) is not None and max_pools < 1:
         raise InvalidOption("a route has at least one pool", hint="max_pools counts from 1")
     return QuoteOptions(
-        api_version=api_version,
-        terms=SwapTerms(
+        api_version,
+        SwapTerms(
             slippage_ppm=SLIPPAGE_RANGE[api_version].check(settings.slippage_ppm),
             recipient=recipient,
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
@@ -92,19 +93,19 @@ def resolve_options(
             impact_warning_ppm=settings.impact_warning_ppm,
             slippage_warning_ppm=settings.slippage_warning_ppm,
         ),
-        excluded_protocols=excluded_protocols(
-            settings.exclude_protocols, network, extended=settings.extended_protocols
-        ),
-        max_hops=settings.max_hops,
-        gas_price_wei=settings.gas_price_wei,
-        reverse=reverse,
-        direct=direct,
-        certify=certify,
-        shares=settings.shares,
-        solve_time_s=settings.solve_time_s,
-        max_pools=max_pools,
-        single_path=simple,
+        excluded_protocols(settings.exclude_protocols, network, extended=settings.extended_protocols),
+        parameter_values(settings, options),
     )
+
+
+def _overrides(options: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield the options of one quote that are settings, by key. Raises `TypeError` for what is no option of a quote."""
+    for name, value in options.items():
+        row = PARAMETERS.get(name)
+        if row is None or not row.is_keyword:
+            raise TypeError(f"a quote got an unexpected keyword argument '{name}'")
+        if row.setting:
+            yield name, str(value) if row.value_type is PERCENTAGE and value is not None else value
 
 
 def _resolve_generation(requested: ApiVersion | None, network: Network) -> ApiVersion:

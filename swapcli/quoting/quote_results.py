@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
 from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.core.model.network import Network
@@ -12,7 +11,6 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Quote
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import TransferBehaviour
 from swapcli.core.records import NamedTuple
@@ -88,30 +86,3 @@ def with_route_pools(answer: QuoteResult) -> QuoteResult:
     keys = {step.pool for step in answer.quote.steps}
     pools = {key: pool for key, pool in answer.pools.items() if key in keys}
     return answer._replace(pools=pools)
-
-
-def terms_of_answer(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
-    """Return the terms of a quote: without slippage for a wrap or unwrap that is built here, which pays one for one."""
-    has_slippage = not isinstance(answer, LocalQuote) or not answer.network.wraps(answer.order)
-    return terms if has_slippage else terms._replace(slippage_ppm=0)
-
-
-def gas_wei_of(answer: QuoteResult) -> int | None:
-    """Return the whole gas cost of a quote; None if it is unknown."""
-    return answer.quote.gas_wei if isinstance(answer, LocalQuote) else answer.result.gas_cost_wei or None
-
-
-def gas_in_output(answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
-    """Return a gas cost in the output token of a quote, rounded up; None if the cost or a price is unknown.
-
-    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
-    """
-    network, result, token = answer.network, answer.result, answer.order.token_out
-    native = network.to_wrapped_token(network.native)
-    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
-        return gas_wei
-    price_usd = result.output_token.price_usd
-    if gas_usd is None or not price_usd:
-        return None
-    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
-    return cost

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
-from swapcli.payload.checks.recipients import check_recipient
+from swapcli.quoting.accounts import check_allowed_recipient
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
@@ -18,24 +18,25 @@ from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.review.presign_checker import (
     BuiltSwap,
     check_swap,
+    has_own_router,
     judge_built,
     mark_revocations,
     new_checker,
     route_payloads,
     traded_tokens,
 )
-from swapcli.quoting.sources.quote_source import known_contract, payload_impact, route_pools
+from swapcli.quoting.sources.quote_source import payload_impact, route_pools
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from swapcli.core.model.api_version import ApiVersion
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
     from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.payloads_by_variant import RoutePayloads
     from swapcli.payload.verdict.verdict import Verdict
     from swapcli.quoting.config import Settings
@@ -48,13 +49,12 @@ if TYPE_CHECKING:
 
 
 class RequestedChecks(NamedTuple):
-    """The checker of a payload, if any, and whether the approvals are shown. `label` is the setting `check` in errors,
-    `max_impact` that of the price impact."""
+    """The checker of a payload, if any, and whether the approvals are shown. `option_name` returns how errors call a
+    setting."""
 
     checker: PayloadChecker | None = None
     with_approval: bool = True
-    label: str = "check"
-    max_impact: str = "max_impact"
+    option_name: Callable[[str], str] = str
 
     @property
     def sender(self) -> str | None:
@@ -109,7 +109,7 @@ class SwapBuilder:
         return self.check_route(route, payload, terms, self._checks(network, settings, options), settings)
 
     def _prepare(self, quote: SwapQuote, options: TransactionKeywords) -> PreparedSwap:
-        from swapcli.quoting.warnings import check_impact, check_unread
+        from swapcli.quoting.warnings import settle_impact
 
         network, settings = quote.network, self._settings(options)
         slippage_ppm = settings.slippage_ppm if options.get("slippage") is not None else quote.terms.slippage_ppm
@@ -120,8 +120,7 @@ class SwapBuilder:
             quote = bind_quote(quote.answer, changed, self._market)
         if not options.get("simulate"):  # a simulation shows the real output
             check_use(quote.state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
-        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
-        check_unread(quote.figures.unread_gain_bps, settings.max_impact_ppm)
+        settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
         terms = self._with_sender(quote.route, terms, options)
         payload = self._source.build(quote.answer, terms)
         return self.check_swap(quote, payload, terms, self._checks(network, settings, options))
@@ -135,17 +134,15 @@ class SwapBuilder:
         self, options: TransactionKeywords, settings: Settings, limits: tuple[int, ApiVersion], now_s: float
     ) -> SwapTerms:
         """Return the terms of a swap with a slippage for an API version, without its sender."""
-        from swapcli.quoting.warnings import check_slippage
+        from swapcli.quoting.warnings import settle_slippage
 
         slippage_ppm, api_version = limits
-        network, option = self._source.network, "allow_recipient"
+        network = self._source.network
         SLIPPAGE_RANGE[api_version].check(slippage_ppm)
-        check_slippage(slippage_ppm, settings.max_slippage_ppm)
+        settle_slippage(slippage_ppm, settings)
         terms = require_swap_terms(parse_account(options["destination"], network, "destination"), slippage_ppm, network)
         allowed = options.get("allow_recipient")
-        addresses = () if allowed is None else (parse_address_option(allowed, network, option),)
-        recipient = terms.required_recipient
-        check_recipient(recipient, known_contract(self._source, recipient), network, addresses, option)
+        check_allowed_recipient(self._source, terms.required_recipient, allowed, "allow_recipient")
         deadline = options.get("deadline")
         if deadline is None:
             return terms
@@ -188,7 +185,7 @@ class SwapBuilder:
     ) -> PreparedRoute:
         """Return the payload that the source has just built of a route, after the checks. Raises as `check_swap`."""
         from swapcli.quoting.quote_figures import compute_payload_figures
-        from swapcli.quoting.warnings import check_impact
+        from swapcli.quoting.warnings import settle_impact
 
         settings, source, network = settings or self._nodes.setup.settings, self._source, self._source.network
         terms = terms._replace(
@@ -197,7 +194,7 @@ class SwapBuilder:
             slippage_warning_ppm=settings.slippage_warning_ppm,
         )
         state, impact = source.state_source, payload_impact(source, route, payload)
-        check_impact(impact, state, settings.max_impact_ppm, checks.max_impact)
+        settle_impact(impact, state, settings, checks.option_name)
         pools, checker = route_pools(source, route), checks.checker
         variants = route_payloads(self._routers.findings, network, route, pools, terms, payload)
         checked = checker.check_built(source, route, payload, variants) if checker else None
@@ -217,19 +214,25 @@ class SwapBuilder:
     def _warnings(
         self,
         built: BuiltPayload,
-        quoted: tuple[tuple[QuoteWarning, ...], SwapTerms, StateSource],
+        quoted: tuple[tuple[Finding, ...], SwapTerms, StateSource],
         variants: RoutePayloads | None,
         checks: RequestedChecks,
-    ) -> tuple[QuoteWarning, ...]:
+    ) -> tuple[Finding, ...]:
         """Return the warnings on the quote of a payload, its deadline, its router and its checks."""
-        from swapcli.quoting.swap_warnings import swap_warnings
+        from swapcli.payload.checks.payload_findings import payload_findings
         from swapcli.quoting.warnings import deadline_warnings
 
         (on_quote, terms, state), (payload, network, checked, _) = quoted, built
         on_deadline = deadline_warnings(network, terms, state, SYSTEM_CLOCK.now_s())
-        settings = self._nodes.setup.settings
-        warned = (*on_quote, *on_deadline)
-        return swap_warnings(warned, payload, network, settings, checked, variants, with_approval=checks.with_approval)
+        return payload_findings(
+            (*on_quote, *on_deadline),
+            payload,
+            network,
+            checked,
+            variants,
+            has_own_router=has_own_router(self._nodes.setup.settings, network),
+            with_approval=checks.with_approval,
+        )
 
     def _with_sender(self, route: RouteResult, terms: SwapTerms, options: TransactionKeywords) -> SwapTerms:
         """Return the terms with the sender, and with the permit that it has signed."""
@@ -254,9 +257,7 @@ class SwapBuilder:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
         verdict = judge_built(self._nodes, built, checks.sender)
         if verdict is not None:
-            from swapcli.payload.verdict.verdict_outcomes import check_verdict
-
-            check_verdict(verdict, checks.label)
+            verdict.settle(checks.option_name)
         return verdict
 
     def _new_checker(

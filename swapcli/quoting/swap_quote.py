@@ -12,6 +12,7 @@ from swapcli.core.records import NamedTuple
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from swapcli.core.model.finding import Finding
     from swapcli.core.model.network import Network
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.quote import Certificate
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.core.model.warning import QuoteWarning
     from swapcli.payload.checks.presign_checks import PayloadCheck
     from swapcli.payload.checks.simulated_variants import Simulation
     from swapcli.payload.payloads_by_variant import RoutePayloads
@@ -154,7 +154,7 @@ class SwapQuote:
         return self.figures.certificate
 
     @property
-    def warnings(self) -> tuple[QuoteWarning, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """What to know before signing: stable codes and sentences."""
         return self.figures.warnings
 
@@ -290,7 +290,7 @@ class PreparedSwap(NamedTuple):
 
     quote: SwapQuote
     transactions: list[dict[str, Any]]
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     simulation: Simulation | None
     payload: UnsignedTransaction
     verdict: Verdict | None

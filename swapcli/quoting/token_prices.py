@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.network import Network
 from swapcli.core.model.price_basis import PriceBasis
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
+from swapcli.core.networks.explorer import token_page
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
 from swapcli.quoting.sources.market_prices import price_basis
@@ -42,7 +43,15 @@ class PriceList(NamedTuple):
     unit: Token
     state: StateSource
     network: Network
-    warnings: tuple[QuoteWarning, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+    def address(self, found: TokenPrice) -> str:
+        """Return the address of a priced token as its network writes it."""
+        return display_address(found.token.address, self.network.kind)
+
+    def page(self, found: TokenPrice) -> str | None:
+        """Return the page of a priced token in the network's explorer, if it has one."""
+        return token_page(self.network, self.address(found))
 
     def document(self) -> PricesJson:
         """Return the JSON of `swapcli price`."""
@@ -57,7 +66,7 @@ class PriceList(NamedTuple):
         basis, kind = found.basis, self.network.kind
         return {
             "symbol": found.token.symbol,
-            "address": display_address(found.token.address, kind),
+            "address": self.address(found),
             "priceUsd": found.price_usd,
             "price": found.price,
             "in": self.unit.symbol,

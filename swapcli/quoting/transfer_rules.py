@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from swapcli.core.errors import FeeOnTransfer, InvalidRoute, TokenBlocked
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
@@ -18,7 +19,6 @@ from swapcli.core.model.quote import Step
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import MAX_ROUNDING, ShareRounding, TransferBehaviour, TransferKind
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.quoting.quote_results import LocalQuote
 
 
@@ -151,17 +151,16 @@ def rounding_of_steps(
     return ShareRounding(symbols, MAX_ROUNDING * count)
 
 
-def share_warning(rounding: ShareRounding) -> QuoteWarning:
+def share_warning(rounding: ShareRounding) -> Finding:
     """Return the warning about tokens that keep shares."""
     keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
-    return QuoteWarning(
-        WarningCode.SHARE_TOKEN,
+    return FindingCode.SHARE_TOKEN.finding(
         f"{_join_symbols(rounding.symbols)} {keeps} shares: each transfer can lose up to {MAX_ROUNDING} units, the"
         f" route up to {rounding.units}, so that what arrives can differ from the quote; allow some slippage",
     )
 
 
-def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+def transfer_warnings(answer: LocalQuote) -> Iterator[Finding]:
     """Return the warnings about the tokens of a route.
 
     Untested tokens cause a warning only if the pools were read from the network: otherwise no token has been tested.
@@ -172,14 +171,12 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
     if (rounding := rounding_of(answer)) is not None:
         yield share_warning(rounding)
     if refused := by_kind.get(TransferKind.REFUSED):
-        yield QuoteWarning(
-            WarningCode.REFUSED_TOKEN,
+        yield FindingCode.REFUSED_TOKEN.finding(
             f"{_join_symbols(refused)} refused a trial transfer: the swap may fail, or not be undone",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
     if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):
-        yield QuoteWarning(
-            WarningCode.UNTRIED_TOKEN,
+        yield FindingCode.UNTRIED_TOKEN.finding(
             f"no node has tried transfers of {_join_symbols(untried)}: a fee on transfers would not show in the quote",
         )
 

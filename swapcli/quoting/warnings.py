@@ -1,13 +1,13 @@
-"""Warnings to read before signing a quote, and the price impact above which no payload is given."""
+"""Findings on a quote to read before signing. Some block its payload above a maximum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import PriceImpactTooHigh, SlippageTooHigh, UnreadGainTooHigh
+from swapcli.core.model.finding import Finding, FindingCode, Level, worst_level
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.network import OWN, Network
 from swapcli.core.model.order import Order
@@ -17,23 +17,15 @@ from swapcli.core.model.state_source import StateSource, chain_time_s
 from swapcli.core.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
 from swapcli.core.model.token import in_tokens
 from swapcli.core.model.units import BPS, PPM
-from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning, WarningCode
-from swapcli.core.networks.address import display_address
 from swapcli.interface.slippage import format_percent
 from swapcli.payload.dialects import router_dialect
-from swapcli.quoting.quote_results import (
-    LocalQuote,
-    QuoteResult,
-    RemoteQuote,
-    gas_in_output,
-    gas_wei_of,
-    terms_of_answer,
-)
+from swapcli.quoting.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.quoting.transfer_rules import rounding_of, transfer_warnings
 
 if TYPE_CHECKING:
     from swapcli.core.model.skipped_pool import SkippedPool
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.quoting.config import Settings
 
 NOT_LIVE = "not live prices"
 PLACEHOLDER_MARK = "invented"
@@ -45,8 +37,8 @@ _MAX_GAS_SHARE_PPM = 100_000
 """Share of the output above which gas is what the order mostly pays for: 10%."""
 
 _STATE_CODES = {
-    Provenance.MODELLED: WarningCode.STATE_MODELLED,
-    Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
+    Provenance.MODELLED: FindingCode.STATE_MODELLED,
+    Provenance.SYNTHETIC: FindingCode.STATE_SYNTHETIC,
 }
 _UNREAD_WARNING_BPS = 5.0
 """The lowest fee of a common pool: below it, another route seldom pays more."""
@@ -54,16 +46,19 @@ _MAX_CLOCK_DIFFERENCE_S = 60
 """Several block times on every network, and far more than clocks differ that keep the time."""
 _MAX_NAMED = 10
 """Pools that a warning names of those with the same fault: a family has thousands."""
-_UNSAFE_STATES = frozenset({*UNREAL_STATE_CODES, WarningCode.STATE_OLD})
 
 
-def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once."""
-    terms = terms_of_answer(answer, terms)
+def answer_warnings(
+    answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms, gas_cost: int | None
+) -> tuple[Finding, ...]:
+    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once.
+
+    `gas_cost` is in base units of the output, None if it is unknown.
+    """
     of_quote = quote_warnings(impact, answer.state_source, terms, placeholder_note(answer))
     return (
         *of_quote,
-        *_gas_warnings(answer, terms),
+        *_gas_warnings(answer, terms, gas_cost),
         *_search_warnings(answer),
         *(_route_warnings(answer) if isinstance(answer, LocalQuote) else ()),
     )
@@ -71,48 +66,23 @@ def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: Swap
 
 def quote_warnings(
     impact: PriceImpact | None, origin: StateSource, terms: SwapTerms, placeholder_note: str = ""
-) -> tuple[QuoteWarning, ...]:
+) -> tuple[Finding, ...]:
     """Return the warnings of a quote on the terms of its swap, each code once. `placeholder_note` follows the warning
     about the state."""
     own = (
         *live_warnings(origin),
         *clock_warnings(origin),
-        *_impact_warnings(impact, origin, terms.impact_warning_ppm),
-        *_slippage_warnings(terms),
+        *impact_findings(impact, origin, terms.impact_warning_ppm),
+        *slippage_findings(terms.slippage_ppm, terms.slippage_warning_ppm),
         *_recipient_warnings(terms),
         *_state_warnings(origin, terms.ttl_s, placeholder_note),
     )
     codes = {each.code for each in own}
     others = [code for code in origin.reported.codes if code not in codes]
-    return (*own, *(QuoteWarning(code, f"{_service(origin)} warns of {code}") for code in others))
+    return (*own, *(Finding(code, Level.WARN, f"{_service(origin)} warns of {code}") for code in others))
 
 
-def payload_warnings(
-    of_quote: Iterable[QuoteWarning],
-    payload: UnsignedTransaction,
-    network: Network,
-    *,
-    is_router_own: bool,
-    is_simulated: bool,
-) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of a payload: those of its quote, and one about a router that is not your own.
-
-    A successful simulation on the real state makes warnings about the router and about unsafe state unnecessary.
-    """
-    warnings = [each if is_simulated or each.code not in _UNSAFE_STATES else _not_to_sign(each) for each in of_quote]
-    if not is_router_own and not is_simulated:
-        router = display_address(payload.to, network.kind)
-        warnings.append(
-            QuoteWarning(
-                WarningCode.ROUTER_UNVERIFIED,
-                f"the payload targets the public router {router}, which enforces no deadline, and whose code is not"
-                " published in full: simulate it before signing",
-            )
-        )
-    return tuple(warnings)
-
-
-def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[Finding]:
     """Yield a warning about a requested deadline that the router does not enforce, and one about clocks that differ.
 
     This project's router enforces a deadline from the version with `swapBefore` on. Every router enforces the deadline
@@ -124,8 +94,7 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
         yield from _deadline_clock_warnings(terms, state, now_s)
         return
     if network.router_dialect == OWN:
-        yield QuoteWarning(
-            WarningCode.DEADLINE_NOT_ENFORCED,
+        yield FindingCode.DEADLINE_NOT_ENFORCED.finding(
             "the contract at the router's address is not the present version of this project's router: its swap takes"
             " no deadline, so the transaction does not expire by itself",
         )
@@ -133,30 +102,28 @@ def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, no
     if terms.deadline_s is None:
         return
     deadline = datetime.fromtimestamp(terms.deadline_s, UTC).isoformat()
-    yield QuoteWarning(
-        WarningCode.DEADLINE_NOT_ENFORCED,
+    yield FindingCode.DEADLINE_NOT_ENFORCED.finding(
         f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
     )
 
 
-def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterator[QuoteWarning]:
+def exact_output_warnings(order: Order, payload: UnsignedTransaction) -> Iterator[Finding]:
     """Yield a warning if the amount to buy is not guaranteed: every router sells a fixed amount."""
     least = payload.call.route.min_received
     if order.reverse and least < order.amount:
         wanted, guaranteed = (in_tokens(amount, order.token_out) for amount in (order.amount, least))
-        yield QuoteWarning(
-            WarningCode.OUTPUT_NOT_GUARANTEED,
+        yield FindingCode.OUTPUT_NOT_GUARANTEED.finding(
             f"the payload sells a fixed amount: it may deliver less than the {printable(wanted)} to buy, but at least"
             f" {printable(guaranteed)}",
         )
 
 
-def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:
+def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[Finding, ...]:
     """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
     return (*live_warnings(market), *clock_warnings(market), *_state_warnings(origin, ttl_s, ""))
 
 
-def clock_warnings(state: StateSource) -> Iterator[QuoteWarning]:
+def clock_warnings(state: StateSource) -> Iterator[Finding]:
     """Yield a warning if the time of the network counts rather than this machine's clock."""
     if state.clock_offset_s:
         yield _clock_differs(
@@ -164,7 +131,7 @@ def clock_warnings(state: StateSource) -> Iterator[QuoteWarning]:
         )
 
 
-def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[Finding]:
     """Yield a warning if a deadline counts from the time of a block that is far from this machine's clock.
 
     A time on which nodes agree has its warning already.
@@ -177,45 +144,41 @@ def _deadline_clock_warnings(terms: SwapTerms, state: StateSource, now_s: float)
         yield _clock_differs("the newest block", difference_s, "the deadline counts from the block")
 
 
-def _clock_differs(what: str, behind_s: int, consequence: str) -> QuoteWarning:
+def _clock_differs(what: str, behind_s: int, consequence: str) -> Finding:
     side = "behind" if behind_s > 0 else "ahead of"
-    return QuoteWarning(
-        WarningCode.CLOCK_DIFFERS, f"{what} is {abs(behind_s):,} seconds {side} this machine's clock; {consequence}"
+    return FindingCode.CLOCK_DIFFERS.finding(
+        f"{what} is {abs(behind_s):,} seconds {side} this machine's clock; {consequence}"
     )
 
 
-def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:
+def live_warnings(origin: StateSource) -> Iterator[Finding]:
     """Yield a warning where live state was wanted, and no node gave it."""
     if origin.live_failure:
-        yield QuoteWarning(WarningCode.LIVE_UNAVAILABLE, origin.live_failure)
+        yield FindingCode.LIVE_UNAVAILABLE.finding(origin.live_failure)
 
 
-def _gas_warnings(answer: QuoteResult, terms: SwapTerms) -> Iterator[QuoteWarning]:
+def _gas_warnings(answer: QuoteResult, terms: SwapTerms, cost: int | None) -> Iterator[Finding]:
     """Yield a warning where gas costs more than a tenth of what the swap pays after an integrator's fee."""
     amount_out = after_fee(answer.result.output_amount, terms.integrator.fee_bps if terms.integrator else 0)
-    cost = gas_in_output(answer, gas_wei_of(answer), answer.result.gas_usd)
     if cost is None or cost * PPM <= amount_out * _MAX_GAS_SHARE_PPM:
         return
     token, share = answer.order.token_out, f"{cost / amount_out:.0%} of" if amount_out else "all of"
-    yield QuoteWarning(
-        WarningCode.GAS_EXCEEDS_SHARE,
+    yield FindingCode.GAS_EXCEEDS_SHARE.finding(
         f"gas costs {in_tokens(cost, token)}, {share} the {in_tokens(amount_out, token)} that the swap pays",
     )
 
 
-def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
+def _search_warnings(answer: QuoteResult) -> Iterator[Finding]:
     if not isinstance(answer, LocalQuote):
         return
     if not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
-        yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
-    if answer.unread_gain_bps is not None and answer.unread_gain_bps > _UNREAD_WARNING_BPS:
-        yield QuoteWarning(WarningCode.SEARCH_UNREAD, _unread_sentence(answer.unread_gain_bps))
+        yield FindingCode.SEARCH_TIME_UP.finding(message)
+    yield from unread_findings(answer.unread_gain_bps)
     for each in answer.contradictions:
         left_out = f"all pools of {each.protocol} were" if each.quoted else f"pool {each.pool} was"
         quoted = f"quotes {each.quoted}" if each.quoted else "quotes nothing"
-        yield QuoteWarning(
-            WarningCode.POOL_LEFT_OUT,
+        yield FindingCode.POOL_LEFT_OUT.finding(
             f"{left_out} left out: for {each.amount_in} base units in the pool {each.pool}, "
             f"its contract {quoted}, and not the {each.computed} that were computed",
         )
@@ -234,11 +197,11 @@ def _is_sampled_exactly(answer: LocalQuote) -> bool:
     return not quote.sampled_pools or (not quote.estimated_pools and answer.state_source.pinned is True)
 
 
-def _route_warnings(answer: LocalQuote) -> tuple[QuoteWarning, ...]:
+def _route_warnings(answer: LocalQuote) -> tuple[Finding, ...]:
     return (*_sampled_warnings(answer), *_hook_warnings(answer), *transfer_warnings(answer))
 
 
-def _sampled_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+def _sampled_warnings(answer: LocalQuote) -> Iterator[Finding]:
     """Yield a warning if an amount is an estimate from samples, or may be of another block."""
     if _is_sampled_exactly(answer):
         return
@@ -248,49 +211,112 @@ def _sampled_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
         message = f"the amount is sampled: the protocol of {pools} has quoted other amounts at this block, not this one"
     else:
         message = f"the amount is sampled: nothing proves at which block the protocol of {pools} has quoted it"
-    yield QuoteWarning(WarningCode.AMOUNT_SAMPLED, f"{message}; simulate before signing")
+    yield FindingCode.AMOUNT_SAMPLED.finding(f"{message}; simulate before signing")
 
 
-def _hook_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+def _hook_warnings(answer: LocalQuote) -> Iterator[Finding]:
     """Yield a warning about the pools, except the last one, whose hook may trade elsewhere in the same transaction."""
     *earlier, _ = dict.fromkeys(step.pool for step in answer.quote.steps)
     pools = [key for key in earlier if _has_hook_after_swap(answer.pools[key])]
     if pools:
         called = f"pool {pools[0]} calls its hook" if len(pools) == 1 else f"{len(pools)} pools call their hooks"
         message = f"{called} after the swap, which may move the prices of the next pools: simulate before signing"
-        yield QuoteWarning(WarningCode.HOOK_MAY_TRADE, message)
+        yield FindingCode.HOOK_MAY_TRADE.finding(message)
 
 
 def _has_hook_after_swap(pool: Pool) -> bool:
     return pool.is_single_use and "hooks" in pool.api_extra_data()
 
 
-def _not_to_sign(warning: QuoteWarning) -> QuoteWarning:
-    return warning._replace(message=f"{warning.message}; do not sign the payload")
-
-
-def _impact_warnings(impact: PriceImpact | None, origin: StateSource, warning_ppm: int) -> Iterator[QuoteWarning]:
+def impact_findings(
+    impact: PriceImpact | None, origin: StateSource, warning_ppm: int, max_ppm: int | None = None
+) -> Iterator[Finding]:
+    """Yield a finding on a price impact that is unknown or above `warning_ppm`; it blocks above `max_ppm`."""
     if impact is None:
         reason = (
             f"{_service(origin)} gives no prices of these tokens"
             if origin.service_url
             else "these tokens have no price"
         )
-        yield QuoteWarning(WarningCode.PRICE_IMPACT_UNKNOWN, f"the price impact is unknown: {reason}")
+        yield FindingCode.PRICE_IMPACT_UNKNOWN.finding(f"the price impact is unknown: {reason}")
+    elif max_ppm is not None and impact.fraction * PPM > max_ppm:
+        facts = {
+            "price_impact_percent": round(impact.fraction * 100, 4),
+            "max_impact_percent": max_ppm / PPM_PER_PERCENT,
+            "basis": impact.basis.value,
+            "sold_usd": impact.sold_usd,
+            "bought_usd": impact.bought_usd,
+        }
+        yield _above_maximum(
+            FindingCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin), "sell less", max_ppm, facts
+        )
     elif impact.fraction * PPM > warning_ppm:
-        yield QuoteWarning(WarningCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin))
+        yield FindingCode.PRICE_IMPACT_HIGH.finding(_impact_sentence(impact, origin))
 
 
-def _slippage_warnings(terms: SwapTerms) -> Iterator[QuoteWarning]:
-    if terms.slippage_ppm > terms.slippage_warning_ppm:
-        yield QuoteWarning(WarningCode.SLIPPAGE_HIGH, _slippage_sentence(terms.slippage_ppm))
+def unread_findings(gain_bps: float | None, max_ppm: int | None = None) -> Iterator[Finding]:
+    """Yield a finding if unread pools might add much to the output; it blocks if they might add over `max_ppm`."""
+    if gain_bps is None:
+        return
+    message = f"pools that were not read might add up to {gain_bps:,.1f} bps to the output"
+    if max_ppm is not None and gain_bps * PPM / BPS > max_ppm:
+        facts = {"unread_gain_bps": gain_bps, "max_impact_percent": max_ppm / PPM_PER_PERCENT}
+        hint = "set your own node, which reads more pools, sell less"
+        yield _above_maximum(FindingCode.SEARCH_UNREAD, message, hint, max_ppm, facts)
+    elif gain_bps > _UNREAD_WARNING_BPS:
+        yield FindingCode.SEARCH_UNREAD.finding(message)
 
 
-def _slippage_sentence(slippage_ppm: int) -> str:
-    return f"a slippage of {format_percent(slippage_ppm)}% lets the swap pay that much less than the quote"
+def slippage_findings(slippage_ppm: int, warning_ppm: int, max_ppm: int | None = None) -> Iterator[Finding]:
+    """Yield a finding on a slippage above `warning_ppm`; it blocks above `max_ppm`."""
+    percent = format_percent(slippage_ppm)
+    message = f"a slippage of {percent}% lets the swap pay that much less than the quote"
+    if max_ppm is not None and slippage_ppm > max_ppm:
+        facts = {
+            "slippage_percent": slippage_ppm / PPM_PER_PERCENT,
+            "max_slippage_percent": max_ppm / PPM_PER_PERCENT,
+        }
+        hint = f"{percent} is {percent} percent: write {percent}bps for basis points"
+        yield _above_maximum(FindingCode.SLIPPAGE_HIGH, message, hint, max_ppm, facts)
+    elif slippage_ppm > warning_ppm:
+        yield FindingCode.SLIPPAGE_HIGH.finding(message)
 
 
-def _recipient_warnings(terms: SwapTerms) -> Iterable[QuoteWarning]:
+def settle_impact(
+    impact: PriceImpact | None,
+    origin: StateSource,
+    settings: Settings,
+    name_setting: Callable[[str], str] = str,
+    *,
+    unread_gain_bps: float | None = None,
+) -> None:
+    """Raise `PriceImpactTooHigh` or `UnreadGainTooHigh` if more of the output may be lost than the settings allow.
+
+    `name_setting` is as in `settle`.
+    """
+    max_ppm = settings.max_impact_ppm
+    impact_found = impact_findings(impact, origin, settings.impact_warning_ppm, max_ppm)
+    _settle((*impact_found, *unread_findings(unread_gain_bps, max_ppm)), name_setting)
+
+
+def settle_slippage(slippage_ppm: int, settings: Settings, name_setting: Callable[[str], str] = str) -> None:
+    """Raise `SlippageTooHigh` if the slippage is above the settings' maximum. `name_setting` is as in `settle`."""
+    found = slippage_findings(slippage_ppm, settings.slippage_warning_ppm, settings.max_slippage_ppm)
+    _settle(tuple(found), name_setting)
+
+
+def _settle(findings: tuple[Finding, ...], name_setting: Callable[[str], str]) -> None:
+    if worst_level(findings) is Level.BLOCK:
+        from swapcli.payload.checks.settlement import settle
+
+        settle(findings, name_setting=name_setting)
+
+
+def _above_maximum(code: FindingCode, message: str, hint: str, max_ppm: int, facts: Mapping[str, object]) -> Finding:
+    return code.finding(f"{message}; {format_percent(max_ppm)}% is allowed", hint, Level.BLOCK, tuple(facts.items()))
+
+
+def _recipient_warnings(terms: SwapTerms) -> Iterable[Finding]:
     if terms.recipient is None:
         return ()
     from swapcli.payload.checks.recipients import recipient_warnings
@@ -298,7 +324,7 @@ def _recipient_warnings(terms: SwapTerms) -> Iterable[QuoteWarning]:
     return recipient_warnings(terms.recipient)
 
 
-def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[QuoteWarning]:
+def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[Finding]:
     """Yield a warning for each exception that has skipped pools, with the pools."""
     pools_by_reason: dict[str, list[str]] = {}
     for each in skipped:
@@ -309,10 +335,10 @@ def _skipped_pool_warnings(skipped: Iterable[SkippedPool]) -> Iterator[QuoteWarn
         else:
             others = f" and {len(pools) - _MAX_NAMED:,} more" if len(pools) > _MAX_NAMED else ""
             message = f"{len(pools):,} pools were skipped: {reason}: {', '.join(pools[:_MAX_NAMED])}{others}"
-        yield QuoteWarning(WarningCode.POOL_LEFT_OUT, message)
+        yield FindingCode.POOL_LEFT_OUT.finding(message)
 
 
-def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:
+def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[Finding]:
     """Yield a warning where the state of the pools is not live, unknown, or older than `ttl_s` unasked.
 
     Pools that are skipped because of a fault are named as well.
@@ -320,64 +346,13 @@ def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> I
     yield from _skipped_pool_warnings(origin.skipped_pools)
     if origin.provenance is None:
         message = f"{_service(origin)} does not say which state its quotes rest on"
-        yield QuoteWarning(WarningCode.STATE_UNKNOWN, message)
+        yield FindingCode.STATE_UNKNOWN.finding(message)
     elif not origin.is_live:
         message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
-        yield QuoteWarning(_STATE_CODES[origin.provenance], message)
+        yield _STATE_CODES[origin.provenance].finding(message)
     elif origin.age_s is not None and origin.age_s > ttl_s and not origin.is_past:
         message = f"the state of the pools is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
-        yield QuoteWarning(WarningCode.STATE_OLD, message)
-
-
-def check_impact(
-    impact: PriceImpact | None, origin: StateSource, max_impact_ppm: int, option: str = "max_impact"
-) -> None:
-    """Raise `PriceImpactTooHigh` where the price impact is known to be above `max_impact_ppm`."""
-    if impact is None or impact.fraction * PPM <= max_impact_ppm:
-        return
-    allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
-    raise PriceImpactTooHigh(
-        f"{_impact_sentence(impact, origin)}; {allowed}% is allowed",
-        hint=f"sell less, or allow it with {option}",
-        details={
-            "price_impact_percent": round(impact.fraction * 100, 4),
-            "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT,
-            "basis": impact.basis.value,
-            "sold_usd": impact.sold_usd,
-            "bought_usd": impact.bought_usd,
-        },
-    )
-
-
-def check_unread(unread_gain_bps: float | None, max_impact_ppm: int, option: str = "max_impact") -> None:
-    """Raise `UnreadGainTooHigh` if unread pools might add more than `max_impact_ppm`, since that would be lost."""
-    if unread_gain_bps is None or unread_gain_bps * PPM / BPS <= max_impact_ppm:
-        return
-    allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
-    raise UnreadGainTooHigh(
-        f"{_unread_sentence(unread_gain_bps)}; {allowed}% is allowed",
-        hint=f"set your own node, which reads more pools, sell less, or allow it with {option}",
-        details={"unread_gain_bps": unread_gain_bps, "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT},
-    )
-
-
-def _unread_sentence(gain_bps: float) -> str:
-    return f"pools that were not read might add up to {gain_bps:,.1f} bps to the output"
-
-
-def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_slippage") -> None:
-    """Raise `SlippageTooHigh` where the slippage is above `max_slippage_ppm`."""
-    if slippage_ppm <= max_slippage_ppm:
-        return
-    percent, allowed = format_percent(slippage_ppm), format_percent(max_slippage_ppm)
-    raise SlippageTooHigh(
-        f"{_slippage_sentence(slippage_ppm)}; {allowed}% is allowed",
-        hint=f"{percent} is {percent} percent: write {percent}bps for basis points, or allow it with {option}",
-        details={
-            "slippage_percent": slippage_ppm / PPM_PER_PERCENT,
-            "max_slippage_percent": max_slippage_ppm / PPM_PER_PERCENT,
-        },
-    )
+        yield FindingCode.STATE_OLD.finding(message)
 
 
 def format_age(seconds: int) -> str:

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 from stat import S_IMODE, S_ISREG
 
+from swapcli.core.encoding.disk_errors import write_error
+from swapcli.core.errors import InvalidInput
+
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Final
@@ -37,6 +40,16 @@ def write_file(name: str, content: bytes, *, mode: int = _NEW_FILE, durable: boo
         target, content, mode, existing, durable=durable
     ):
         _write_in_place(name, content, mode, durable=durable)
+
+
+def write_text_file(name: str, text: str, *, mode: int = _NEW_FILE) -> None:
+    """Write a text file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
+    if not name:
+        raise InvalidInput("cannot write a file without a name")
+    try:
+        write_file(name, text.encode(), mode=mode)
+    except (OSError, ValueError) as error:
+        raise write_error(name, error) from None
 
 
 def _is_replaceable(target: str, existing: os.stat_result) -> bool:

@@ -17,10 +17,10 @@ from swapcli.core.model.router_variant import DEFAULT_VARIANT
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.networks.l1_fee import L1FeeParams
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading import read_known_pool, read_pool
 from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
 from swapcli.families.reading.l1_fee_params import read_l1_fee_params
 from swapcli.families.reading.lockstep_reads import BatchRead, FaultyItem, SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import read_known_pool, read_pool
 from swapcli.families.sampled.sampled import Sampled, sampled_pools
 from swapcli.families.sampled.sampled_pools_reader import read_check, read_quotes, read_samples
 from swapcli.families.uniswap.uniswap_v4_reader import ref_with_rule

@@ -17,7 +17,7 @@ from swapcli.core.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.server import SECRET, SHOWN, Failure, Pauses, breaks_off, drips, hangs_up, says
@@ -97,7 +97,7 @@ FAST_MODES = tuple(mode for mode in MODES if mode.timeout_s == TIMEOUT_S)
 @contextmanager
 def connect_without_pauses(url: str, timeout_s: float = TIMEOUT_S) -> Iterator[RpcNode]:
     """Connect to the test chain's node at `url`; retries do not sleep."""
-    with closing(RpcNode(url, redacted_url=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())) as node:
+    with closing(RpcNode([RpcEndpoint(url, SHOWN)], CHAIN_ID, NodePolicy(timeout_s=timeout_s, pause=Pauses()))) as node:
         yield node
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.model.warning import WarningCode
 from swapcli.payload.dialects import executable_market
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
@@ -141,7 +141,7 @@ def test_the_reported_loss_of_a_worse_route_is_its_loss(client: Client) -> None:
         count -= 1
         loss = 1 - received(client.trader, worse) / received(client.trader, best)
         ran = decode(client, bare(client, worse.payload), "--from", USER)
-        (message,) = [each["message"] for each in ran.json["warnings"] if each["code"] == WarningCode.ROUTE_WORSE]
+        (message,) = [each["message"] for each in ran.json["warnings"] if each["code"] == FindingCode.ROUTE_WORSE]
         found = LOSS.match(message)
         assert found, message
         assert abs(float(found[1]) - loss * 100) <= 0.1
@@ -155,4 +155,4 @@ def test_a_payload_whose_pools_cannot_be_read_is_not_called_safe(client: Client)
         client.trader.chain.node.ask("anvil_setCode", pool, "0x")
         ran = decode(client, built, "--from", USER)
     assert ran.json["verdict"]["status"] != "no_danger_found"
-    assert {each["code"] for each in ran.json["warnings"]} & {WarningCode.ROUTE_UNCHECKED, WarningCode.ROUTE_WORSE}
+    assert {each["code"] for each in ran.json["warnings"]} & {FindingCode.ROUTE_UNCHECKED, FindingCode.ROUTE_WORSE}

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.token import Token
-from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
+from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import UNIT, open_pair
@@ -91,23 +92,23 @@ def sells(trader: Trader, token: Contract, pool: str) -> bool:
 def test_a_token_that_notices_simulations_is_blocked(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, token, pool = buy(trader, node, trick, is_trap=True)
     assert not sells(trader, token, pool)
-    assert [each.code for each in verdict.reasons] == [ReasonCode.CANNOT_BE_SOLD], verdict
+    assert [each.code for each in verdict.findings] == [FindingCode.CANNOT_BE_SOLD], verdict
 
 
 @pytest.mark.parametrize("trick", few(TRICKS, 12))
 def test_its_honest_twin_is_ok(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, token, pool = buy(trader, node, trick, is_trap=False)
     assert sells(trader, token, pool)
-    assert verdict.status is VerdictStatus.OK, verdict
+    assert verdict.level is Level.INFO, verdict
 
 
 @pytest.mark.parametrize("trick", few(TRICKS, 12))
 def test_a_node_without_blocks_is_not_deceived(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, _, _ = buy(trader, OldNode(node), trick, is_trap=True)
-    assert verdict.status is VerdictStatus.BLOCK, verdict
+    assert verdict.level is Level.BLOCK, verdict
 
 
 @pytest.mark.parametrize("trick", few(TRICKS, 12))
 def test_an_honest_twin_is_ok_on_a_node_without_blocks(trader: Trader, node: RpcNode, trick: str) -> None:
     verdict, _, _ = buy(trader, OldNode(node), trick, is_trap=False)
-    assert verdict.status is VerdictStatus.OK, verdict
+    assert verdict.level is Level.INFO, verdict

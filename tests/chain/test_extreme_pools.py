@@ -14,7 +14,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.quoting.depth import measure_depth
 from swapcli.quoting.pool_listing import list_pools, select_pools
 from swapcli.quoting.sources.in_memory import InMemorySource

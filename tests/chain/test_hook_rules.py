@@ -14,7 +14,7 @@ from swapcli.core.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, DELI, FEES, FLAUNCH, RULES
-from swapcli.families.uniswap.tick_math import Q96
+from swapcli.families.tick_math import Q96
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import Proxy, open_proxy

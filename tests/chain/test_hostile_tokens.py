@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.token import Token
 from swapcli.payload.evm.token_powers import BEACON_SLOT, IMPLEMENTATION_SLOTS, Power
-from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
+from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import Place
 from tests.chain.market_reader import read_market
@@ -113,32 +114,32 @@ def powers_of(verdict: Verdict) -> set[Power]:
 @pytest.mark.parametrize("name", few(TRAPS, 10))
 def test_no_trap_is_judged_ok(trader: Trader, node: RpcNode, name: str) -> None:
     verdict = bought(trader, node, TRAPS[name])
-    assert verdict.status is VerdictStatus.BLOCK, verdict
+    assert verdict.level is Level.BLOCK, verdict
 
 
 @pytest.mark.parametrize(
     ("name", "code", "power"),
     [
-        ("paused", ReasonCode.TRANSFERS_PAUSED, Power.PAUSE),
-        ("recipient blocked", ReasonCode.ACCOUNT_BLOCKED, Power.BLOCKLIST),
-        ("buyers are blocked", ReasonCode.SWAP_REVERTS, Power.BLOCKLIST),
+        ("paused", FindingCode.TRANSFERS_PAUSED, Power.PAUSE),
+        ("recipient blocked", FindingCode.ACCOUNT_BLOCKED, Power.BLOCKLIST),
+        ("buyers are blocked", FindingCode.SWAP_REVERTS, Power.BLOCKLIST),
     ],
 )
-def test_a_power_in_use_is_named(trader: Trader, node: RpcNode, name: str, code: ReasonCode, power: Power) -> None:
+def test_a_power_in_use_is_named(trader: Trader, node: RpcNode, name: str, code: FindingCode, power: Power) -> None:
     verdict = bought(trader, node, TRAPS[name])
-    assert code in [reason.code for reason in verdict.reasons]
+    assert code in [reason.code for reason in verdict.findings]
     assert power in powers_of(verdict)
 
 
 @pytest.mark.parametrize("name", ["PausableCoin", "BlocklistCoin"])
 def test_a_power_that_is_not_used_is_a_fact_only(trader: Trader, node: RpcNode, name: str) -> None:
     verdict = bought(trader, node, Kind(name))
-    assert verdict.status is VerdictStatus.OK, verdict
+    assert verdict.level is Level.INFO, verdict
     assert powers_of(verdict) == {Power.MINT, Power.PAUSE if name == "PausableCoin" else Power.BLOCKLIST}
 
 
 def test_a_token_that_returns_nothing_is_ok(trader: Trader, node: RpcNode) -> None:
-    assert bought(trader, node, Kind("SilentCoin")).status is VerdictStatus.OK
+    assert bought(trader, node, Kind("SilentCoin")).level is Level.INFO
 
 
 @pytest.mark.parametrize("decimals", [0, 36, 77, 255])
@@ -148,13 +149,13 @@ def test_decimals_change_no_verdict(trader: Trader, node: RpcNode, decimals: int
     assert token.call("decimals") == (decimals,)
     kind = Kind("FineCoin", before=knows_pool) if is_trap else Kind("FineCoin")
     verdict = judge_purchase(trader, node, token, kind, decimals)
-    assert verdict.status is (VerdictStatus.BLOCK if is_trap else VerdictStatus.OK), verdict
-    assert all(len(reason.message) < 1_000 for reason in verdict.reasons)
+    assert verdict.level is (Level.BLOCK if is_trap else Level.INFO), verdict
+    assert all(len(reason.message) < 1_000 for reason in verdict.findings)
 
 
 def test_a_token_that_calls_nobody_yet_is_ok(trader: Trader, node: RpcNode) -> None:
     """The very token whose hooks are traps."""
-    assert bought(trader, node, Kind("CallingCoin")).status is VerdictStatus.OK
+    assert bought(trader, node, Kind("CallingCoin")).level is Level.INFO
 
 
 def proxy_of(trader: Trader, kind: str, implementation: Contract) -> str:
@@ -176,7 +177,7 @@ def test_what_stands_behind_a_proxy_is_named(
     implementation = trader.chain.deploy(SOURCES()[behind], "ODD")
     token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES()[behind])
     verdict = judge_purchase(trader, node, token, Kind(behind))
-    assert verdict.status is VerdictStatus.OK, verdict
+    assert verdict.level is Level.INFO, verdict
     upgrade = set() if kind == "minimal proxy" else {Power.UPGRADE}
     assert powers_of(verdict) == upgrade | {Power.MINT, power}
 
@@ -186,7 +187,7 @@ def test_a_trap_behind_a_proxy_is_no_better(trader: Trader, node: RpcNode, kind:
     implementation = trader.chain.deploy(SOURCES()["TrapCoin"], "ODD")
     token = trader.chain.at(proxy_of(trader, kind, implementation), SOURCES()["TrapCoin"])
     verdict = judge_purchase(trader, node, token, TRAPS["no sale"])
-    assert verdict.status is VerdictStatus.BLOCK, verdict
+    assert verdict.level is Level.BLOCK, verdict
 
 
 def test_plain_tokens_are_ok(trader: Trader, node: RpcNode) -> None:
@@ -205,4 +206,4 @@ def test_plain_tokens_are_ok(trader: Trader, node: RpcNode) -> None:
             ends = world.tokens[other], world.tokens[symbol]
             sender = rng.choice([None, USER])
             verdict = judge(copied, node, *ends, rng.randint(10**6, 10**18), sender=sender)
-            assert verdict.status is VerdictStatus.OK, verdict
+            assert verdict.level is Level.INFO, verdict

@@ -18,7 +18,7 @@ from swapcli.faces.service.market_followers import FollowerThreads
 from swapcli.faces.service.market_registry import MarketRegistry
 from swapcli.quoting.followers.market_follower import FollowedStore
 from swapcli.state.rpc.head_source import POLLING_HINT, FollowMode, SubscribedHeads
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden
@@ -54,7 +54,7 @@ class LiveService:
         )
         url = url_of(small_chain.chain)
         self.node = RpcNode(
-            url, redacted_url=url, chain_id=CHAIN_ID, timeout_s=2.0, connection=None if reads_http else connection
+            [RpcEndpoint(url, url, connection=None if reads_http else connection)], CHAIN_ID, NodePolicy(timeout_s=2.0)
         )
         followed = FollowedStore(network, only(network), path, self.node, self.heads)
         self.registry = MarketRegistry([network], {}, followed=[network.name])

@@ -16,7 +16,7 @@ from swapcli.quoting.followers.market_follower import FollowedStore, MarketFollo
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.node import Node
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.sync import Progress, follow
 from tests.chain.small_chain import SmallTestChain
 from tests.chain.sync.expected_state import fresh, store_at, synced
@@ -140,7 +140,7 @@ def test_a_recorded_market_is_followed_in_memory_only(small_chain: SmallTestChai
 def test_a_node_that_fails_leaves_what_is_held_as_it_was(
     small_chain: SmallTestChain, path: Path, node: RpcNode
 ) -> None:
-    unreachable = RpcNode("http://127.0.0.1:1", redacted_url="an unreachable node", chain_id=31_337, attempts=1)
+    unreachable = RpcNode([RpcEndpoint("http://127.0.0.1:1", "an unreachable node")], 31_337, NodePolicy(attempts=1))
     with (
         open_market_follower(small_chain, path, unreachable) as follower,
         open_market_follower(small_chain, path, node) as other,

@@ -13,9 +13,9 @@ from swapcli.core.errors import ChainReorganized, InvalidUpstreamResponse, Upstr
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.rpc.log_scan import scan_logs
 from swapcli.state.rpc.multicall import MulticallReader

@@ -250,11 +250,11 @@ def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: Rp
         assert store.read_market().transfers == {}
         assert transfer_check_error(store) == f"{node.redacted_url} heeds no state overrides"
         quoted = StoreSource(store, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
-        assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
+        assert [each.code for each in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
         answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), ignoring, SYSTEM_CLOCK).quote(
             quote_request(trader.world, "FEE", "DAI")
         )
-        assert [code for code, _ in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
+        assert [each.code for each in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
         assert store.read_market().transfers == {}, "that a node could not try is nothing about tokens"
         trader.chain.node.ask("anvil_mine", "0x1")
         assert follow(store, node)

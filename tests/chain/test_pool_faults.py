@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from swapcli import Market
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.faces.cli.tools.answers import CommandOutput, read_answer
 from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, build_command_line, split_arguments
 from swapcli.faces.cli.tools.tool_table import find_tool
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK

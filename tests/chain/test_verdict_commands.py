@@ -9,7 +9,7 @@ import pytest
 
 from swapcli import Market
 from swapcli.core.errors import VerdictBlocks
-from swapcli.payload.verdict.verdict import VerdictStatus
+from swapcli.core.model.finding import Level
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import add_token, open_pair
@@ -89,7 +89,7 @@ def test_programs_get_the_verdict_and_no_blocked_transaction(
     with Market.live(client.name, rpc_url=url_of(client.trader.chain)) as market:
         verdict = market.quote("ETH", "USDC", "1.5").prepare(destination=BOB).verdict
         assert verdict is not None
-        assert (verdict.status, verdict.facts.sender) == (VerdictStatus.OK, BOB)
+        assert (verdict.level, verdict.facts.sender) == (Level.INFO, BOB)
         with pytest.raises(VerdictBlocks, match="TRAP cannot be sold again"):
             market.quote("DAI", "TRAP", "100").transactions(destination=BOB)
     unchecked = {"check": "never"}

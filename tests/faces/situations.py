@@ -21,11 +21,11 @@ import pytest
 
 from swapcli.core.model.market import Provenance
 from swapcli.core.networks.catalogue import find_network
-from swapcli.faces.cli.commands.serve.sources import open_app, open_service_sources, read_policy
 from swapcli.faces.cli.options import OutputOptions, settings_of
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.market_followers import FollowerThreads
+from swapcli.faces.service.service_sources import open_app, open_service_sources, read_policy
 from swapcli.state.markets.embedded import embedded_market as embedded_document
 from swapcli.state.store import create_store
 from tests.chain.settings import describe_network, url_of
@@ -88,10 +88,10 @@ def open_service(situation: Situation, *names: str) -> Iterator[SendRequest]:
         for name, value in clean_environment(situation.environment).items():
             patch.setenv(name, value)
         session = open_session(OutputOptions(), settings_of(**situation.options), offline=situation.offline)
-        sources = open_service_sources(session, names, skip_bad_pools=False)
+        sources = open_service_sources(session.sources, names, session.output.note, skip_bad_pools=False)
         log, registry = AccessLog(io.StringIO()), sources.registry
         with FollowerThreads(sources.followed, registry, log) as followers:
-            app = open_app(session, sources, read_policy(session), log, followers)
+            app = open_app(sources, read_policy(session.settings.service, session.keys_file()), log, followers)
             with open_client(app) as send:
                 for network in registry.served_networks:
                     if registry.has_opener(network.name):

@@ -6,14 +6,19 @@ A row for each command that prints a document: its words, and the call whose res
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+import swapcli
 from swapcli import Market
 from swapcli.interface.result import Result
-from tests.support.command import run_swapcli
+from tests.chain.test_checks_commands import POOR, Client
+from tests.chain.trader import USER, Trader
+from tests.support.command import clean_environment, run_swapcli
 
 PASSING_FIELDS: Final = {"ageS", "timestamp", "expiresAt", "time", "deadline"}
 """Fields that count from the moment of the quote."""
@@ -32,7 +37,101 @@ def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
 CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
+    "pools base ETH USDC --offline": on_base(lambda market: market.pool_list("ETH", "USDC", limit=20)),
+    "networks": swapcli.networks,
+    "tokens base usd": lambda: swapcli.tokens("base", "usd"),
+    "protocols base": lambda: swapcli.protocols("base"),
+    "health base monad --offline": lambda: swapcli.health("base", "monad", offline=True),
+    "config show": swapcli.settings,
+    "config show --changed": lambda: swapcli.settings(changed=True),
+    "config get slippage": lambda: swapcli.setting("slippage"),
+    "router deploy-payload base": lambda: swapcli.router_deployment("base"),
+    "schema route": lambda: swapcli.schema("route"),
+    "schema market-info": lambda: swapcli.schema("market-info"),
 }
+
+
+STORE_CALLS: Final[Mapping[str, Callable[[str], Result]]] = {
+    "market info --store {folder}": lambda folder: swapcli.stores(settings={"store_dir": folder}),
+    "market info monad --store {folder}": lambda folder: swapcli.store_info("monad", settings={"store_dir": folder}),
+    "market import {folder}/monad.json --replace --store {folder}": lambda folder: swapcli.import_market(
+        f"{folder}/monad.json", replace=True, settings={"store_dir": folder}
+    ),
+    "market export monad {folder}/monad.json --store {folder}": lambda folder: swapcli.export_market(
+        "monad", f"{folder}/monad.json", settings={"store_dir": folder}
+    ),
+    "market remove monad --yes --store {folder}": lambda folder: swapcli.remove_store(
+        "monad", settings={"store_dir": folder}
+    ),
+    "keys list --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(Path(folder, "keys.json")).list(),
+    "keys revoke Ada --keys-file {folder}/keys.json": lambda folder: swapcli.KeyStore(Path(folder, "keys.json")).revoke(
+        "Ada"
+    ),
+}
+"""Commands about the stores and keys in a folder."""
+
+NODE_CALLS: Final[Mapping[str, Callable[[Market], Result]]] = {
+    f"balance {{network}} {USER} ETH USDC": lambda market: market.balance(USER, "ETH", "USDC"),
+    f"balance {{network}} {USER}": lambda market: market.balance(USER),
+    f"allowance {{network}} {USER} USDC": lambda market: market.allowance(USER, "USDC"),
+    f"allowance {{network}} {USER} USDC {POOR}": lambda market: market.allowance(USER, "USDC", POOR),
+}
+"""Commands about accounts, on the network of a node."""
+
+
+@pytest.fixture(autouse=True)
+def user_without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the library the environment that `run_swapcli` gives commands."""
+    for name in set(os.environ) - clean_environment().keys():
+        monkeypatch.delenv(name)
+    for name, value in clean_environment().items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a store, a market file and a key."""
+    make_store(tmp_path)
+    swapcli.KeyStore(tmp_path / "keys.json").create("Ada")
+    return tmp_path
+
+
+def make_store(folder: Path) -> None:
+    file = folder / "monad.json"
+    swapcli.export_market("monad", str(file))
+    swapcli.import_market(str(file), replace=True, settings={"store_dir": str(folder)})
+
+
+@pytest.mark.parametrize("words", STORE_CALLS)
+def test_stores_and_keys_have_the_documents_of_their_commands(words: str, folder: Path) -> None:
+    ran = run_swapcli(*words.format(folder=folder).split(), "--json")
+    assert ran.exit_code == 0, ran.stderr
+    make_store(folder)  # again, for the command that removes it
+    document = json.loads(json.dumps(STORE_CALLS[words](str(folder)).document()))
+    assert lasting(document) == lasting(ran.json)
+
+
+def test_a_new_key_has_the_document_of_its_command(tmp_path: Path) -> None:
+    file = tmp_path / "keys.json"
+    printed = run_swapcli("keys", "create", "Ada", "--keys-file", str(file), "--json").json
+    created = swapcli.KeyStore(file).create("Ada").document()
+    own = ("key", "id", "created")
+    assert {**created, **dict.fromkeys(own)} == {**printed, **dict.fromkeys(own)}
+
+
+@pytest.mark.parametrize("words", NODE_CALLS)
+def test_accounts_have_the_documents_of_their_commands(
+    words: str, trader: Trader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(trader, tmp_path)
+    ran = run_swapcli(
+        *words.format(network=client.name).split(), "--json", env={"SWAPCLI_CONFIG": str(client.settings)}
+    )
+    assert ran.exit_code == 0, ran.stderr
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(client.settings))
+    monkeypatch.setenv("SWAPCLI_LIVE", "auto")
+    with Market.open(client.name) as market:
+        assert NODE_CALLS[words](market).document() == ran.json
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -8,9 +8,9 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.families.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from swapcli.families.uniswap.tick_math import MAX_TICK, sqrt_ratio_at_tick
 
 TOKEN0, TOKEN1 = "0x" + "0a" * 20, "0x" + "0b" * 20
 DOWN, UP = (TOKEN0, TOKEN1), (TOKEN1, TOKEN0)

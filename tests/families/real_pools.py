@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.protocol_fees import DYNAMIC_FEE
+from swapcli.families.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 from tests.contracts.evm import (
     DEPLOYER,
     OLD_SOLC,

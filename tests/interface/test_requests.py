@@ -28,6 +28,7 @@ from swapcli.core.errors import (
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.networks.address import display_address
 from swapcli.interface import json_types
@@ -48,11 +49,9 @@ from swapcli.interface.requests import (
     parse_execute_body,
     parse_order,
     parse_signer_body,
-    render_calldata_body,
-    render_execute_body,
-    render_order,
 )
 from swapcli.interface.route import render, render_no_route, render_result
+from swapcli.interface.sent_requests import render_calldata_body, render_execute_body, render_order
 from swapcli.interface.slippage import format_percent
 from tests.interface.build import (
     CITREA,
@@ -102,7 +101,7 @@ def orders(draw: st.DrawFn, network: Network, form: OrderParameters) -> OrderReq
         token_in=token_in,
         token_out=token_out,
         reverse=network is HYPEREVM and not v2 and draw(st.booleans()),
-        direct=draw(st.booleans()),
+        values=draw(st.sampled_from([(), (("direct", True),), (("shares", SharePrecision.FINE),)])),
         excluded=tuple(draw(st.lists(st.text("abcV390", min_size=1, max_size=9), max_size=4))),
     )
     if form.slippage:
@@ -224,7 +223,7 @@ def test_an_odd_list_never_breaks(excluded: str) -> None:
     ("word", "direct"), [("true", True), ("TRUE", True), ("1", True), ("false", False), ("False", False), ("0", False)]
 )
 def test_booleans_are_words_or_digits_in_any_letter_case(word: str, direct: bool) -> None:
-    assert parse_order([*BASIC, ("direct", word)], EVM, ROUTE_V2).direct is direct
+    assert parse_order([*BASIC, ("direct", word)], EVM, ROUTE_V2).values == ((("direct", True),) if direct else ())
 
 
 @pytest.mark.parametrize("name", ["amount", "tokenInAddress", "tokenOutAddress", "direct", "slippage", "destination"])

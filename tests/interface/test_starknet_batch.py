@@ -43,7 +43,7 @@ def batches(draw: st.DrawFn) -> tuple[OrderRequest, ...]:
     token_out, *tokens_in = draw(st.lists(addresses(STARKNET.kind), min_size=3, max_size=4, unique=True))
     shared = OrderRequest(
         0, "", token_out,
-        direct=draw(st.booleans()),
+        values=draw(st.sampled_from([(), (("direct", True),)])),
         excluded=tuple(draw(st.lists(st.text("123", min_size=1, max_size=2), max_size=3))),
         slippage_ppm=draw(st.integers(1_000, 1_000_000)),
         recipient=draw(accounts(STARKNET.kind)),
@@ -58,7 +58,7 @@ def batch_query(orders: Sequence[OrderRequest]) -> list[tuple[str, str]]:
         ("amounts", ",".join(str(order.amount) for order in orders)),
         ("tokenInAddresses", ",".join(display_address(order.token_in, kind) for order in orders)),
         ("tokenOutAddresses", display_address(first.token_out, kind)),
-        ("direct", str(first.direct).lower()),
+        ("direct", str(dict(first.values).get("direct", False)).lower()),
         ("excludeProtocols", ",".join(first.excluded)),
         ("slippage", format_percent(first.slippage_ppm)),
         ("destination", display_address(first.recipient or "", kind)),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.state_source import ReportedWarnings
-from swapcli.core.model.warning import WarningCode
 from swapcli.interface.state_headers import (
     MAX_CODES,
     ReportedState,
@@ -22,7 +22,7 @@ from swapcli.interface.state_headers import (
 )
 
 numbers = st.none() | st.integers(0, 10**12 - 1)
-IMPACT = WarningCode.PRICE_IMPACT_HIGH
+IMPACT = FindingCode.PRICE_IMPACT_HIGH
 
 
 @given(st.builds(ReportedState, st.sampled_from(Provenance), numbers, numbers, st.none() | st.sampled_from(BlockTag)))
@@ -32,8 +32,8 @@ def test_a_state_is_read_as_it_was_written(state: ReportedState) -> None:
     assert parse_state(text) == state
 
 
-@given(st.lists(st.sampled_from(WarningCode), unique=True, max_size=MAX_CODES), st.none() | st.floats(-10.0, 1.0))
-def test_warnings_are_read_as_they_were_written(codes: list[WarningCode], fraction: float | None) -> None:
+@given(st.lists(st.sampled_from(FindingCode), unique=True, max_size=MAX_CODES), st.none() | st.floats(-10.0, 1.0))
+def test_warnings_are_read_as_they_were_written(codes: list[FindingCode], fraction: float | None) -> None:
     stated = parse_warnings(render_warnings(codes, IMPACT, fraction))
     assert stated.codes == tuple(codes)
     if IMPACT in codes and fraction is not None:
@@ -48,7 +48,7 @@ def test_whatever_is_sent_as_a_state_is_one_or_nothing(text: str) -> None:
     assert state is None or render_state(state).split(";")[0] == text.split(";")[0]
 
 
-@given(st.text(max_size=80) | st.lists(st.sampled_from(WarningCode), max_size=40).map(", ".join))
+@given(st.text(max_size=80) | st.lists(st.sampled_from(FindingCode), max_size=40).map(", ".join))
 def test_whatever_is_sent_as_warnings_gives_plain_codes(text: str) -> None:
     stated = parse_warnings(text)
     assert len(stated.codes) <= MAX_CODES

@@ -18,10 +18,11 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.faces.cli.app import run
-from swapcli.families import FAMILIES, family
-from swapcli.families.reading import ref_of_pool
+from swapcli.families import FAMILIES, family, family_row
 from swapcli.families.reading.contract_kinds import contract_kinds
-from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
+from swapcli.families.reading.pool_readers import ref_of_pool
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.contracts.evm import DEPLOYER, Chain, RevertedError, compile_solidity
 from tests.support.differential import ContractPool, compare_swaps, read_pool
 
@@ -106,7 +107,7 @@ def main(folder: Path) -> dict[str, object]:
         "route": json.loads(output_of("route", *order)),
         "transaction": json.loads(output_of("calldata", *order, "--destination", f"0x{'11' * 20}")),
         "pools": json.loads(output_of("pools", "sums", "--market", str(file), "--json")),
-        "router kind": BY_FAMILY[NAME].kind_of(()),
+        "router kind": family_row(NAME).router.kind_of(()),
         "extra data": encode_extra_data(use).hex(),
         "topic": output_of("help", "pools"),
         "schema": json.loads(output_of("schema", "pools")),

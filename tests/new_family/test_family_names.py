@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from swapcli.faces.cli.help_topics import topic_text
 from swapcli.families import FAMILIES, family
 from tests.new_family.test_new_family import PACKAGE, ROWS
 
@@ -23,7 +24,7 @@ ONLY_WORDS: Final = {
     "core/networks/definition.py": {"bridge", "psm", "vault"},
     "faces/cli/render/quote_facts.py": {"sampled"},
     "interface/document_types.py": {"sampled"},
-    "quoting/protocol_support.py": {"sampled"},
+    "quoting/protocol_list.py": {"sampled"},
     "quoting/warnings.py": {"sampled"},
     "families/reading/__init__.py": {"ekubo", "sampled"},
     "families/reading/pool_ref_text.py": {"vault"},
@@ -39,8 +40,6 @@ KNOWN: Final = {
     "payload/verdict/price_references.py": {"concentrated"},
     # Events that hold the state that follows, and the rounding of an exact output.
     "state/mined/swap_verification.py": {"Concentrated", "weighted"},
-    # Definitions from before kinds of contracts were named tell these apart by the state of a pool.
-    "families/reading/pool_ref.py": {"Concentrated", "ConstantProduct"},
     # A pair's fee may change without an event.
     "state/sync/refresh_pools.py": {"ConstantProduct", "SolidlyStable"},
     # Samples are of one block, so that a snapshot takes them again.
@@ -83,6 +82,6 @@ def test_families_are_named_in_the_tables_only() -> None:
 
 
 def test_each_family_has_a_line_in_the_topic() -> None:
-    topic = (PACKAGE / "faces/cli/topics/pools.txt").read_text().splitlines()
+    topic = topic_text("pools").splitlines()
     described = {line.split()[0] for line in topic if line.startswith("  ") and line.strip()}
     assert set(FAMILIES) <= described

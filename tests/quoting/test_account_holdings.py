@@ -12,7 +12,7 @@ def test_a_token_that_does_not_answer_is_unknown(trader: Trader) -> None:
     weth = trader.world.network.to_wrapped_token(trader.world.network.native)
     lost = Token("0x" + "ab" * 20, "LOST", "Lost", 18)
     with connected(trader.chain) as node:
-        found = read_holdings(node, USER, [trader.world.network.native, weth, lost])
+        found = read_holdings(node, trader.world.network, USER, [trader.world.network.native, weth, lost])
         assert found.block.number == node.read_head().block.number
     native, wrapped, unknown = found.balances
     assert native.amount

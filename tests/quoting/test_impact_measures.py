@@ -15,7 +15,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families import family
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.quoting.impact_measures import highest_impact, impact_of
 from swapcli.quoting.open_market import open_market
 from swapcli.quoting.quote_results import LocalQuote

@@ -64,7 +64,7 @@ def quoted(market: MarketState, sold: int = 0, bought: int = 1) -> tuple[set[str
         QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2)
     )
     tokens = {each for step in answer.quote.steps for each in (step.token_in, step.token_out)}
-    return tokens, [code for code, _ in transfer_warnings(answer)]
+    return tokens, [each.code for each in transfer_warnings(answer)]
 
 
 def test_tokens_without_marks_are_routed_normally() -> None:
@@ -152,7 +152,7 @@ def test_warnings_name_the_tokens() -> None:
     market = small(d=SHARES)._replace(provenance=Provenance.SYNCED)
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert rounding_of(answer) == ShareRounding(("T3",), 4)
-    assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
+    assert [each.message.split(":")[0] for each in transfer_warnings(answer)] == [
         "T3 keeps shares",
         "no node has tried transfers of T0 and T1",
     ]

@@ -16,15 +16,16 @@ from swapcli.core.model.state_source import ReportedWarnings, StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.networks.catalogue import find_network
 from swapcli.interface.quote_fields import render_quote_fields
+from swapcli.payload.checks.settlement import settle
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.warnings import (
     answer_warnings,
-    check_impact,
-    check_slippage,
-    check_unread,
     deadline_warnings,
+    impact_findings,
     quote_warnings,
+    slippage_findings,
+    unread_findings,
 )
 from swapcli.state.clock import SYSTEM_CLOCK
 from tests.support.pools import UNIT, build_concentrated, build_market, build_token
@@ -77,10 +78,10 @@ def test_the_thresholds_are_exact(fraction: float, warned: bool, refused: bool) 
     assert ("PRICE_IMPACT_HIGH" in codes(LIVE, impact)) == warned
     if refused:
         with pytest.raises(PriceImpactTooHigh) as caught:
-            check_impact(impact, LIVE, 150_000)
+            settle(impact_findings(impact, LIVE, 50_000, 150_000))
         assert caught.value.details["max_impact_percent"] == 15.0
     else:
-        check_impact(impact, LIVE, 150_000)
+        settle(impact_findings(impact, LIVE, 50_000, 150_000))
 
 
 @pytest.mark.parametrize(
@@ -98,10 +99,10 @@ def test_the_gain_of_unread_pools_is_warned_of_and_refused(gain_bps: float | Non
     assert render_quote_fields(figures, answer.network)["unreadGainBps"] == gain_bps
     if refused:
         with pytest.raises(UnreadGainTooHigh) as caught:
-            check_unread(gain_bps, 150_000)
+            settle(unread_findings(gain_bps, 150_000))
         assert caught.value.details == {"unread_gain_bps": gain_bps, "max_impact_percent": 15.0}
     else:
-        check_unread(gain_bps, 150_000)
+        settle(unread_findings(gain_bps, 150_000))
 
 
 @pytest.mark.parametrize("ahead_s", [-3_600, 30])
@@ -116,7 +117,7 @@ def test_a_clock_that_nodes_contradict_is_warned_of_once(ahead_s: int) -> None:
 
 
 def test_an_unknown_impact_is_a_warning_and_no_error() -> None:
-    check_impact(None, LIVE, 0)
+    settle(impact_findings(None, LIVE, 0, 0))
     assert codes(of_service(Provenance.LIVE, 0), None) == ["PRICE_IMPACT_UNKNOWN"]
 
 
@@ -141,8 +142,8 @@ def test_a_hook_that_may_move_later_prices_is_named() -> None:
         other = plain if into_hooked else build_concentrated(3, first, via, 10**8 * UNIT, 1.0, 6_000)
         source = InMemorySource(build_market([hooked, other], [first, via, last]), SYSTEM_CLOCK)
         answer = source.quote(QuoteRequest(Order(first, last, UNIT), ApiVersion.V2))
-        warnings = answer_warnings(answer, NO_IMPACT, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000))
-        return [message for code, message in warnings if code == "HOOK_MAY_TRADE"]
+        warnings = answer_warnings(answer, NO_IMPACT, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000), None)
+        return [each.message for each in warnings if each.code == "HOOK_MAY_TRADE"]
 
     (message,) = warned(into_hooked=True, permissions=0x1040)
     assert message.startswith(f"pool {POOL_ID} calls its hook after the swap")
@@ -162,8 +163,9 @@ def test_slippage_above_three_percent_is_warned_of(slippage_ppm: int, warned: bo
 
 
 def test_slippage_above_the_maximum_is_refused() -> None:
-    check_slippage(200_000, 200_000)
+    settle(slippage_findings(200_000, 30_000, 200_000))
     with pytest.raises(SlippageTooHigh) as caught:
-        check_slippage(300_000, 200_000, "--max-slippage")
-    assert "30 is 30 percent: write 30bps" in (caught.value.hint or "")
+        settle(slippage_findings(300_000, 30_000, 200_000), name_setting=lambda name: f"--{name}")
+    hint = "30 is 30 percent: write 30bps for basis points, or allow it with --max_slippage"
+    assert caught.value.hint == hint
     assert caught.value.details == {"slippage_percent": 30.0, "max_slippage_percent": 20.0}

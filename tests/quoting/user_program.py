@@ -7,10 +7,10 @@ from typing import assert_type
 from swapcli import (
     AsyncMarket,
     Certificate,
+    Finding,
     Market,
     PriceImpact,
     QuoteFigures,
-    QuoteWarning,
     RouteResult,
     StateSource,
     SwapcliError,
@@ -31,7 +31,7 @@ def use(found: SwapQuote) -> None:
     assert_type(found.price_impact, PriceImpact | None)
     assert_type(found.state, StateSource)
     assert_type(found.certificate, Certificate | None)
-    assert_type(found.warnings, tuple[QuoteWarning, ...])
+    assert_type(found.warnings, tuple[Finding, ...])
     assert_type(found.figures, QuoteFigures)
     assert_type(found.to_json(), str)
     assert found.min_received < found.amount_out

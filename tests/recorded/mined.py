@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.catalogue import find_network_by_chain_id
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, Q96, tick_at_sqrt_ratio
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, Q96, tick_at_sqrt_ratio
 from tests.recorded.replay import ADDRESS, FOLDER
 
 TOKENS = ("0x" + "0a" * 20, "0x" + "0b" * 20)

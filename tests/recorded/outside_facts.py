@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.families import FAMILIES
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SWAP_SHAPES
@@ -44,7 +44,7 @@ def seen_pools() -> tuple[SeenPool, ...]:
 
 def _created() -> Iterator[SeenPool]:
     for each in CREATIONS:
-        families = KINDS[ContractKind(each["kind"])].families
+        families = KINDS[each["kind"]].families
         family = families[1] if each.get("stable") else "uniswap_v4_hooked" if each.get("hooks") else families[0]
         yield SeenPool(each["network"], each.get("contract", ""), family, each["source"].partition(" ")[0])
 
@@ -80,7 +80,7 @@ def all_factories() -> Iterator[tuple[str, Factory]]:
         yield from ((name, factory) for factory in find_factories(find_network(name))[0])
 
 
-def kinds_of(family: str) -> list[ContractKind]:
+def kinds_of(family: str) -> list[str]:
     """Return the kinds of contracts that a family has on any network."""
     return [kind for kind, traits in KINDS.items() if family in traits.families]
 
@@ -89,7 +89,7 @@ def topics_of(family: str) -> list[str]:
     """Return the topics of a family's pools and factories: of changes, creations and swaps."""
     kinds = kinds_of(family)
     events = (event for kind in kinds for event in (*KINDS[kind].events, *KINDS[kind].created))
-    swaps = (topic for topic, shape in SWAP_SHAPES.items() if {*shape.kinds} & {*kinds})
+    swaps = (topic for topic, shapes in SWAP_SHAPES.items() for shape in shapes if {*shape.kinds} & {*kinds})
     return list(dict.fromkeys((*map(topic_of, events), *swaps)))
 
 

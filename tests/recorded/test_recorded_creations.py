@@ -74,7 +74,7 @@ def test_discovery_finds_a_recorded_creation(creation: dict[str, Any]) -> None:
     network = find_network(creation["network"])
     factories = {each.address: each for each in find_factories(network)[0]}
     factory: Factory = factories[creation["contract"]]
-    assert factory.kind.value == creation["kind"]
+    assert factory.kind == creation["kind"]
     node = EvmNode(Chain())
     node.emitted_logs.append(_log(creation))
     query = creation_filter([factory], 0, _NUMBER)

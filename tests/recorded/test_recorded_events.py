@@ -9,9 +9,11 @@ from typing import Any, Final
 
 import pytest
 
-from swapcli.families.reading import contract_kinds
+from swapcli.families.balancer.rows import balancer_id_in_first_topic
+from swapcli.families.order_books.rows import clober_book_in_first_topic
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS, topic_of
+from swapcli.families.row import address_in_first_topic, first_topic
 from swapcli.state.mined.swap_events import SWAP_SHAPES
 from tests.support import outside_ids
 
@@ -31,14 +33,14 @@ SWAPS_NOT_YET_SEEN: Final = {
 }
 """Those of EulerSwap's first version and of Spark's PSM."""
 _KEY_IN_FIRST_TOPIC: Final = {
-    contract_kinds.first_topic,
-    contract_kinds.address_in_first_topic,
-    contract_kinds.balancer_id_in_first_topic,
-    contract_kinds.clober_book_in_first_topic,
+    first_topic,
+    address_in_first_topic,
+    balancer_id_in_first_topic,
+    clober_book_in_first_topic,
 }
 
 
-def _signatures() -> Iterator[tuple[ContractKind, str]]:
+def _signatures() -> Iterator[tuple[str, str]]:
     for kind, traits in KINDS.items():
         for signature in (*traits.events, *traits.created):
             if "(" in signature:
@@ -56,7 +58,7 @@ def test_every_event_is_one_of_a_published_abi() -> None:
 
 @pytest.mark.parametrize("signature", EVENTS)
 def test_a_topic_is_the_published_one(signature: str) -> None:
-    assert contract_kinds.topic_of(signature) == EVENTS[signature]["topic"] == outside_ids.topic_of(signature)
+    assert topic_of(signature) == EVENTS[signature]["topic"] == outside_ids.topic_of(signature)
 
 
 def test_a_key_in_the_first_topic_is_indexed_in_the_abi() -> None:
@@ -70,7 +72,7 @@ def test_a_recorded_balancer_id_begins_with_the_address() -> None:
     creations = json.loads(Path(__file__).with_name("creations.json").read_text())
     (recorded,) = (each for each in creations if each["kind"] == "balancer_v2")
     log = Log("0xba12222222228d8ba445958a75a0704d566bf2c8", ("0x", recorded["id"]), b"", 1, 0)
-    assert contract_kinds.balancer_id_in_first_topic(log) == recorded["pool"]
+    assert balancer_id_in_first_topic(log) == recorded["pool"]
 
 
 def test_a_topic_on_starknet_is_the_published_selector() -> None:
@@ -79,4 +81,4 @@ def test_a_topic_on_starknet_is_the_published_selector() -> None:
         "Swapped": 0x157717768ACA88DA4AC4279765F09F4D0151823D573537FBBEB950CDBD9A870,
         "Sync": 0xE14A408BAF7F453312EEC68E9B7D728EC5337FBDF671F917EE8C80F3255232,
     }.items():
-        assert int(contract_kinds.topic_of(name), 16) == selector
+        assert int(topic_of(name), 16) == selector

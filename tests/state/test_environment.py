@@ -10,7 +10,7 @@ from swapcli.quoting.config import TABLE
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import config_file, data_folder
 from tests.quoting.config.in_memory import HOME, load
-from tests.quoting.config.test_loader import VALUES
+from tests.quoting.config.samples import VALUES
 from tests.support.command import run_swapcli
 
 LINE_ENDS = ("\r", "\n", "\r\n", "\r\r")

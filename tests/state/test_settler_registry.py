@@ -21,7 +21,7 @@ from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.live import LiveSource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
@@ -142,7 +142,7 @@ def following(market: MarketState, node: RpcNode, clock: Clock = SYSTEM_CLOCK) -
 
 @contextmanager
 def connected_to(proxy: Proxy) -> Iterator[RpcNode]:
-    node = RpcNode(proxy.url, redacted_url="the proxy", chain_id=CHAIN_ID, pause=lambda _: None)
+    node = RpcNode([RpcEndpoint(proxy.url, "the proxy")], CHAIN_ID, NodePolicy(pause=lambda _: None))
     try:
         yield node
     finally:

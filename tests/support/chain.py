@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar
 
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.settings import url_of
 
@@ -37,7 +37,7 @@ def restored(record: Record) -> Iterator[Record]:
 @contextmanager
 def connected(chain: AnvilChain, chain_id: int = CHAIN_ID) -> Iterator[RpcNode]:
     """Connect to the node of a chain, without pauses before retries."""
-    node = RpcNode(url_of(chain), redacted_url="the local node", chain_id=chain_id, pause=lambda _: None)
+    node = RpcNode([RpcEndpoint(url_of(chain), "the local node")], chain_id, NodePolicy(pause=lambda _: None))
     try:
         yield node
     finally:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading import pool_reader
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import run_batched
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from tests.contracts.evm import BaseChain, RevertedError
 

@@ -10,7 +10,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.families import family
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from tests.support.pools import UNIT, build_market, build_random_market, build_token
 
 _SPACING = 60

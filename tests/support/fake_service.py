@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from swapcli.core.errors import SwapcliError
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS, Order
-from swapcli.core.model.quote_request import QuoteRequest
+from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
@@ -132,7 +132,7 @@ class FakeService:
             token_out=self.source.token(query.token_out),
             amount=query.amount,
             reverse=query.reverse,
-            direct=query.direct,
+            direct=dict(query.values).get("direct", False),
             excluded_protocols=find_protocols(query.excluded, self.network),
         )
         integrator = (
@@ -140,7 +140,9 @@ class FakeService:
             if query.has_integrator
             else None
         )
-        return QuoteRequest(order, form.api_version, integrator, shares=query.shares)
+        return QuoteRequest(
+            order, form.api_version, integrator, shares=dict(query.values).get("shares", SharePrecision.WHOLE)
+        )
 
 
 @contextmanager

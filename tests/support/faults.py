@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading import pool_reader
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 
 DEFECT = "an injected defect"

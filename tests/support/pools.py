@@ -76,7 +76,7 @@ def build_concentrated(
     number: int, a: Token, b: Token, liquidity: int, price: float, width: int, fee_ppm: int = 3000, protocol: str = "v3"
 ) -> Pool:
     """Return a V3 pool with one position of `width` ticks on either side of `price` (second token per first)."""
-    from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
+    from swapcli.families.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
     first, second = sorted((a, b), key=lambda t: t.address)
     spacing = 60

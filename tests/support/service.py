@@ -24,7 +24,7 @@ from swapcli.faces.service import server
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.access_policy import KeyLookup, NoKeys
 from swapcli.faces.service.app import create_app, get_metrics
-from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry, ServiceRules
 from swapcli.faces.service.redis_state import RedisState
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
@@ -82,7 +82,7 @@ class InProcessService:
             networks,
             markets,
             self.fake_clock.clock,
-            allowed_recipients=allowed_recipients,
+            ServiceRules(allowed_recipients=tuple(allowed_recipients)),
             price_request=PriceRequest.OFFLINE,
         )
         self.log = io.StringIO()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from swapcli.core.model.warning import WarningCode
+from swapcli.core.model.finding import FindingCode
 
-UNCHECKED_CODES = frozenset(code.value for code in WarningCode if code.value.endswith("_UNCHECKED"))
+UNCHECKED_CODES = frozenset(code.value for code in FindingCode if code.value.endswith("_UNCHECKED"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.quote import Certificate
 from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.records import NamedTuple
 
 
@@ -74,7 +74,7 @@ class QuoteFigures(NamedTuple):
     quoted_at_s: int
     expires_at_s: int
     state: StateSource
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     certificate: Certificate | None = None
     is_search_complete: bool = True
     placeholder_pools: tuple[str, ...] = ()

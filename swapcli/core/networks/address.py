@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import Final
 
@@ -81,6 +81,12 @@ def display_address(address: str, kind: Kind) -> str:
     if not kind.traits.has_checksums or len(address) != _EVM_ADDRESS_CHARACTERS:
         return address
     return _checksummed.get(address) or _hashed_together.get(address) or _with_checksum(address)
+
+
+def display_of(kind: Kind, addresses: Iterable[str]) -> Callable[[str], str]:
+    """Return `display_address` of this kind, prepared for these addresses."""
+    prepare_display(addresses, kind)
+    return partial(display_address, kind=kind)
 
 
 def prepare_display(addresses: Iterable[str], kind: Kind) -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidAddress, InvalidInput
-from swapcli.core.model.network import Network
-from swapcli.core.networks.address import display_address, is_name
+from swapcli import Network
 from swapcli.faces.cli.options import ALLOW_RECIPIENT
 from swapcli.faces.cli.session import Session
-from swapcli.quoting.quote_options import parse_account, parse_address_option
 
 if TYPE_CHECKING:
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -24,24 +20,12 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
 
     Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
     """
-    if not is_name(text):
-        try:
-            return parse_account(text, network, label)
-        except InvalidAddress as error:
-            error.hint = error.hint or "copy the whole address, or give a name that a node can look up, such as me.eth"
-            raise
-    from swapcli.quoting.openers.account_names import resolve_account_name
+    from swapcli.quoting.accounts import find_account
 
-    try:
-        found = resolve_account_name(session.nodes, session.networks, text, network)
-    except InvalidInput as error:
-        message = f"{label}: {printable(error.message)}"
-        raise type(error)(message, hint=error.hint, details=error.details) from None
-    origin = f"its address on Ethereum, as it has none for {network.name}" if found.is_of_ethereum else ""
-    service = ", ".join(filter(None, [found.service.title, origin]))
-    address = display_address(found.address, network.kind)
-    session.output.note(f"{printable(found.name)} is {address} ({service})")
-    session.account_names[label] = found.name
+    found = find_account(session.sources, text, network, label)
+    if found.name:
+        session.output.note(found.note)
+        session.account_names[label] = found.name
     return found.address
 
 
@@ -49,11 +33,9 @@ def check_recipient_option(
     recipient: str, allowed: str | None, source: QuoteSource, label: str = ALLOW_RECIPIENT
 ) -> None:
     """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the `allowed` one."""
-    from swapcli.payload.checks.recipients import check_recipient
-    from swapcli.quoting.sources.quote_source import known_contract
+    from swapcli.quoting.accounts import check_allowed_recipient
 
-    addresses = () if allowed is None else (parse_address_option(allowed, source.network, label),)
-    check_recipient(recipient, known_contract(source, recipient), source.network, addresses, label)
+    check_allowed_recipient(source, recipient, allowed, label)
 
 
 def name_fields(session: Session) -> dict[str, str]:

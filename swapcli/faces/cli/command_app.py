@@ -142,7 +142,7 @@ class RegisteredCommand(NamedTuple):
         try:
             return self.function(**values)
         except Exception as error:
-            from swapcli.core.errors import SwapcliError
+            from swapcli import SwapcliError
 
             if self.on_defect is None or isinstance(error, SwapcliError | UsageError | OSError):
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.faces.cli.files import is_stdin_terminal
 
 _YES = ("y", "yes")

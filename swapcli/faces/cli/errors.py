@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from swapcli import Interrupted, SwapcliError
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.disk_errors import is_disk_full
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import Interrupted, SwapcliError
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.color import ALWAYS, NEVER
 from swapcli.faces.cli.command_app import UnknownCommand, UsageError
@@ -89,10 +87,10 @@ def requested_color(arguments: Sequence[str]) -> str:
 
 def peek_setting(key: str, arguments: Sequence[str]) -> object:
     """Return the raw value of a setting for an unparsed command line; None if it is not set or cannot be read."""
-    from swapcli.quoting.config import home_folder, peek
+    from swapcli.quoting.config import peek_user_setting
 
     config_files = _values("--config", arguments)
-    return peek(key, os.environ, Path(config_files[-1]) if config_files else None, home_folder())
+    return peek_user_setting(key, config_files[-1] if config_files else None)
 
 
 def _values(option: str, arguments: Sequence[str]) -> list[str]:

@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from swapcli import InvalidInput
 from swapcli.core.encoding.byte_order_mark import is_utf16, to_plain_utf8
 from swapcli.core.encoding.disk_errors import read_error, write_error
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidInput
 
 STDIN = "-"
 MAX_LISTED_FILES = 2_000
@@ -98,15 +98,10 @@ def is_regular(name: str) -> bool:
 
 
 def write_text_file(name: str, text: str, *, mode: int = 0o666) -> None:
-    """Write a file, or the one behind a link, as `write_file`. Raises `InvalidInput`, `InputOutputError`."""
-    if not name:
-        raise InvalidInput("cannot write a file without a name")
-    from swapcli.state.file_writing import write_file
+    """Write a file, or the one behind a link. Raises `InvalidInput`, `InputOutputError`."""
+    from swapcli.state.file_writing import write_text_file
 
-    try:
-        write_file(name, text.encode(), mode=mode)
-    except (OSError, ValueError) as error:
-        raise write_error(name, error) from None
+    write_text_file(name, text, mode=mode)
 
 
 def check_folder(name: str) -> None:

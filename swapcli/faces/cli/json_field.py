@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 
 WHOLE = "."
 """The path of the document itself, as in jq."""

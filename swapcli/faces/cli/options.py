@@ -6,24 +6,31 @@ environment variable and a line of the settings file mean the same.
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, TypeVar
 
 from swapcli.core.model.block_tag import BLOCK_TAGS
 from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
-from swapcli.core.model.network import DIALECTS
-from swapcli.core.model.order import DEFAULT_MAX_HOPS
-from swapcli.core.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
-from swapcli.core.records import NamedTuple
+from swapcli.core.records import NamedTuple, extend_record
 from swapcli.faces.cli.command_app import ArgumentText, OptionalValue, OptionText
+from swapcli.interface.quote_parameters import ANSWER, PARAMETERS, QUOTE_PARAMETERS, QuoteParameter
+from swapcli.interface.quote_parameters import ROUTING as ROUTING
+from swapcli.interface.value_types import TEXTS
+from swapcli.quoting.config import TABLE
 from swapcli.quoting.config.source_readers import flag
 from swapcli.quoting.price_policy import PriceUse
 
 FORMAT = "--format"
 MAX_IMPACT = "--max-impact"
 MAX_SLIPPAGE = "--max-slippage"
+
+
+def option_name(setting: str) -> str:
+    """Return the option that overrides a setting."""
+    return "--" + setting.replace("_", "-")
+
+
 ALLOW_RECIPIENT = "--allow-recipient"
-ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
 
@@ -37,6 +44,36 @@ def option(
 ) -> OptionText:
     """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
     return OptionText(name, text, panel, metavar, optional_value, short)
+
+
+def parameter_option(parameter: QuoteParameter) -> OptionText:
+    """Declare the option of a quote parameter."""
+    return OptionText(parameter.flag, parameter.option, parameter.panel, parameter.metavar)
+
+
+_Group = TypeVar("_Group", bound=type[Any])
+
+
+def with_quote_options(*, only_limits: bool = False) -> Callable[[_Group], _Group]:
+    """Return the decorator that adds the options of quote parameters behind those of a group.
+
+    Only code that uses the value of an option by name declares it in the group, which changes nothing.
+    """
+
+    def extend(group: _Group) -> _Group:
+        fields = {name: (kind, group._field_defaults[name]) for name, kind in group.__annotations__.items()}
+        chosen = [each for each in QUOTE_PARAMETERS if each.option and (each.is_limit or not only_limits)]
+        own = {name: field for name, field in fields.items() if name not in PARAMETERS}
+        return extend_record(group, own | {each.name: _field(each) for each in chosen})
+
+    return extend
+
+
+def _field(parameter: QuoteParameter) -> tuple[Any, Any]:
+    """Return annotation and default of the option of a quote parameter."""
+    is_flag = parameter.metavar is None
+    kind = bool if is_flag else list[str] | None if parameter.value_type is TEXTS else str | None
+    return Annotated[kind, parameter_option(parameter)], False if is_flag else None
 
 
 def format_text(formats: Sequence[str]) -> str:
@@ -57,28 +94,9 @@ TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or a
 TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
 Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]
 
-MaxHops = Annotated[
-    str | None, option("--max-hops", f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
-]
-ExcludedProtocols = Annotated[
-    list[str] | None,
-    option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
-]
-ExtendedProtocols = Annotated[
-    bool, option("--extended-protocols", "Also use protocols that the interface does not list.", ROUTING)
-]
-GasPrice = Annotated[
-    str | None,
-    option("--gas-price", "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", ROUTING, "PRICE"),
-]
-Slippage = Annotated[str | None, option("--slippage", "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
-RouterDialect = Annotated[
-    str | None,
-    option("--router-dialect", f"Router to build for: {', '.join(DIALECTS)}.", ANSWER, "NAME"),
-]
-Destination = Annotated[
-    str | None, option("--destination", "Recipient of the output: address or ENS name.", ANSWER, "ADDRESS")
-]
+Slippage = Annotated[str | None, parameter_option(PARAMETERS["slippage"])]
+RouterDialect = Annotated[str | None, parameter_option(PARAMETERS["router_dialect"])]
+Destination = Annotated[str | None, parameter_option(PARAMETERS["destination"])]
 
 MarketFile = Annotated[
     str | None,
@@ -144,44 +162,12 @@ KeysFile = Annotated[
 ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", SETTINGS, "FILE")]
 
 
+@with_quote_options()
 class OrderOptions(NamedTuple):
     """How to route an order, and the terms of its quote."""
 
     raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
-    reverse: Annotated[bool, option("--reverse", "AMOUNT is the output to receive.", ROUTING)] = False
-    direct: Annotated[bool, option("--direct", "Direct swaps only: one hop.", ROUTING)] = False
-    max_hops: MaxHops = None
-    max_pools: Annotated[
-        str | None, option("--max-pools", "Most pools of the route; the quote says what that costs.", ROUTING, "N")
-    ] = None
-    simple: Annotated[
-        bool, option("--simple", "One path with one pool per hop; the quote says what that costs.", ROUTING)
-    ] = False
-    exclude_protocols: ExcludedProtocols = None
-    extended_protocols: ExtendedProtocols = False
-    shares: Annotated[
-        str | None,
-        option("--shares", "Steps of 0.01% or 1% for the shares of paths.  [default: fine]", ROUTING, "fine|whole"),
-    ] = None
-    gas_price: GasPrice = None
-    certify: Annotated[bool, option("--certify", "Prove how much better any route could be.", ROUTING)] = False
-    slippage: Slippage = None
     destination: Destination = None
-    router_dialect: RouterDialect = None
-    api_version: Annotated[
-        str | None,
-        option("--api-version", "API version of the JSON.  [default: v2 if the network has it]", ANSWER, "v1|v2"),
-    ] = None
-    integrator_address: Annotated[
-        str | None, option("--integrator-address", "Wallet that receives the fee.", INTEGRATOR, "ADDRESS")
-    ] = None
-    integrator_fee_bps: Annotated[
-        str | None, option("--integrator-fee-bps", f"Fee on the output, from 0 to {MAX_FEE_BPS}.", INTEGRATOR, "BPS")
-    ] = None
-    integrator_surplus_bps: Annotated[
-        str | None,
-        option("--integrator-surplus-bps", f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", INTEGRATOR, "BPS"),
-    ] = None
 
 
 class SourceOptions(NamedTuple):
@@ -200,14 +186,11 @@ class SourceOptions(NamedTuple):
     timeout: Timeout = None
 
 
+@with_quote_options(only_limits=True)
 class LimitOptions(NamedTuple):
     """How to route the orders of a command that quotes one order in several ways."""
 
     raw: Annotated[bool, option("--raw", "Amounts are in the token's smallest unit, integers.", ROUTING)] = False
-    max_hops: MaxHops = None
-    exclude_protocols: ExcludedProtocols = None
-    extended_protocols: ExtendedProtocols = False
-    gas_price: GasPrice = None
 
 
 class LocalSourceOptions(NamedTuple):
@@ -304,9 +287,6 @@ class OutputOptions(NamedTuple):
 
 
 _KEYS = {
-    "integrator_address": "integrator.address",
-    "integrator_fee_bps": "integrator.fee_bps",
-    "integrator_surplus_bps": "integrator.surplus_bps",
     "store": "store_dir",
     "max_age": "max_age_s",
     "timeout": "timeout_s",
@@ -316,14 +296,8 @@ _KEYS = {
     "workers": "service.workers",
     "keys_file": "service.keys_file",
     "feed": "service.feed_url",
-}
+} | {each.name: each.key for each in QUOTE_PARAMETERS if each.key}
 """The keys of options that are settings of another name."""
-_SETTINGS = frozenset(_KEYS) | {
-    "max_hops", "exclude_protocols", "extended_protocols", "shares", "gas_price", "slippage", "router_dialect",
-    "api_version", "market", "state", "live", "api_url", "api_key_file", "max_impact", "max_slippage", "check",
-    "witness",
-}  # fmt: skip
-"""The options that are settings."""
 
 
 def settings_of(
@@ -335,7 +309,7 @@ def settings_of(
     return {
         _KEYS.get(name, name): None if value in ([], False) else flag(f"--{name.replace('_', '-')}", value)
         for name, value in (given | options).items()
-        if name in _SETTINGS
+        if _KEYS.get(name, name) in TABLE
     }
 
 

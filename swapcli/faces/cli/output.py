@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, printable_lines
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.warning import UNREAL_STATE_CODES, QuoteWarning
+from swapcli.core.model.finding import UNREAL_STATE_CODES, Finding, Level
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.faces.cli.render.route_layout import RouteShape
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from swapcli.faces.cli.render.payload_view import PayloadView
     from swapcli.faces.cli.render.route_view import RouteView
     from swapcli.interface.result import Result
+
+
+class ListResult(Protocol):
+    """A result whose document is a list of objects with the same fields."""
+
+    def document(self) -> Sequence[Mapping[str, object]]:
+        """Return the rows."""
+
+
+R = TypeVar("R", bound=ListResult)
 
 
 class OutputFormat(StrEnum):
@@ -70,7 +80,7 @@ class Output(NamedTuple):
             return
         self._print_note(f"note: {sentence}")
 
-    def warn(self, warnings: Iterable[QuoteWarning], *, is_labelled: bool = False) -> None:
+    def warn(self, warnings: Iterable[Finding], *, is_labelled: bool = False) -> None:
         """Print warnings; with JSON, after the result.
 
         That prices are not real is stated once: not here if the first line of the result `is_labelled` with it, or if a
@@ -79,7 +89,8 @@ class Output(NamedTuple):
         for warning in warnings:
             is_stated = warning.code in UNREAL_STATE_CODES and (is_labelled or self.fall_backs)
             if not is_stated and warning.message not in self.fall_backs:
-                self._print_note(f"warning: {printable(warning.message)}")
+                hint = f"; {warning.hint}" if warning.hint else ""
+                self._print_note(f"warning: {printable(warning.message + hint)}")
 
     def report_fall_back(self, sentence: str, hint: str) -> None:
         """Print once why prices are not live, and a hint on how to change that; with JSON, after the result."""
@@ -119,9 +130,9 @@ class Output(NamedTuple):
         self._warn_as(document)
         self.flush_notes()
 
-    def print_line(self, document: object) -> None:
-        """Print one of several JSON documents on a line, or the fields of --get with tabs between, and flush."""
-        self.print_ready_line(self.format_line(document))
+    def print_line(self, result: Result | object) -> None:
+        """Print the JSON of one of several results on a line, or the fields of --get with tabs between, and flush."""
+        self.print_ready_line(self.format_line(result.document() if hasattr(result, "document") else result))
 
     def format_line(self, document: object) -> str:
         """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
@@ -134,7 +145,7 @@ class Output(NamedTuple):
     def _warn_as(self, document: object) -> None:
         """Print the warnings of a JSON document that has any, in `warnings`."""
         warnings = document.get("warnings", ()) if isinstance(document, dict) else ()
-        self.warn(QuoteWarning(each["code"], each["message"]) for each in warnings)
+        self.warn(Finding(each["code"], Level.WARN, each["message"]) for each in warnings)
 
     def print_ready_line(self, line: str) -> None:
         """Print a line of `format_line`, and flush."""
@@ -217,21 +228,21 @@ class Output(NamedTuple):
         self.end_waiting()
         print(csv_lines(csv_columns(documents), documents))
 
-    def print_list(self, listing: ListView) -> None:
-        """Print a list."""
+    def print_list(self, result: R, view: Callable[[R], ListView]) -> None:
+        """Print a result whose document is a list: as JSON or CSV, or its `view` as a table or plain text."""
         self.end_waiting()
         if self.format is OutputFormat.JSON:
-            self.print_document(list(listing.documents))
+            self.print_document(result)
         elif self.format is OutputFormat.CSV:
-            self.print_rows(listing.documents)
+            self.print_rows(result.document())
         elif self.format is OutputFormat.PLAIN:
             from swapcli.faces.cli.render.plain import list_text
 
-            self._print_plain(list_text(listing))
+            self._print_plain(list_text(view(result)))
         else:
             from swapcli.faces.cli.render.terminal_tables import new_console, print_list
 
-            print_list(listing, new_console(self.color))
+            print_list(view(result), new_console(self.color))
 
     def print_details(self, sheet: DetailView) -> None:
         """Print one thing in detail, as a table or plain text."""

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.faces.cli.files import STDIN as STDOUT
 from swapcli.faces.cli.files import check_folder, write_text_file
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import Network
 from swapcli.faces.cli.account_options import SENDER, parse_account_option
-from swapcli.faces.cli.options import MAX_IMPACT, PayloadOptions
+from swapcli.faces.cli.options import PayloadOptions, option_name
 from swapcli.faces.cli.session import Session
 from swapcli.quoting.live_choice import missing_node_hint
 from swapcli.quoting.review.presign_checker import PayloadChecker, new_checker
@@ -33,4 +33,4 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
 
 def requested_checks(checker: PayloadChecker | None, options: PayloadOptions) -> RequestedChecks:
     """Return the checks of the command line, whose errors name its options."""
-    return RequestedChecks(checker, options.with_approval, "--check", MAX_IMPACT)
+    return RequestedChecks(checker, options.with_approval, option_name)

@@ -37,7 +37,7 @@ def print_payload(
 ) -> None:
     """Print a transaction in the requested format: for another tool, as JSON, or as a table or plain text."""
     output, built = session.output, prepared.built
-    output.warn((*prepared.warnings, *built.reasons()))
+    output.warn((*prepared.warnings, *(prepared.verdict.findings if prepared.verdict else ())))
     if output.format is OutputFormat.JSON:
         output.print_document(prepared._replace(account_names=name_fields(session)))
         return

@@ -11,7 +11,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any, Generic, TypeVar
 
-from swapcli.core.errors import InputOutputError, InvalidOption
+from swapcli import InputOutputError, InvalidOption
 from swapcli.quoting.ordered_answers import answer_in_order
 
 T = TypeVar("T")

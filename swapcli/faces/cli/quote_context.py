@@ -6,26 +6,23 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from swapcli import InvalidAmount, Order, UnknownNetwork
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidAmount, InvalidOption, UnknownNetwork
-from swapcli.core.model.order import Order
 from swapcli.core.model.written_amount import WrittenAmount
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.faces.cli.command_app import UsageError
 from swapcli.faces.cli.options import OrderOptions, SourceOptions
 from swapcli.faces.cli.session import Session
+from swapcli.interface.quote_parameters import PARAMETERS, QUOTE_PARAMETERS
 from swapcli.quoting.amounts import read_amount
 from swapcli.quoting.quote_options import QuoteOptions, resolve_options
 from swapcli.quoting.quote_results import QuoteResult
 
 if TYPE_CHECKING:
-    from swapcli.core.model.network import Network
-    from swapcli.core.model.swap_terms import SwapTerms
+    from swapcli import Market, Network, SwapQuote, SwapTerms
     from swapcli.core.model.transaction import UnsignedTransaction
-    from swapcli.quoting.market import Market
     from swapcli.quoting.review.presign_checker import PayloadChecker
-    from swapcli.quoting.swap_quote import SwapQuote
 
 T = TypeVar("T")
 
@@ -108,19 +105,13 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
         found,
         session.setup.api_key,
         recipient=recipient,
-        reverse=order.reverse,
-        direct=order.direct,
-        certify=order.certify,
-        max_pools=None if order.max_pools is None else _parse_max_pools(order.max_pools),
-        simple=order.simple,
+        **{name: _parse(name, value) for name, value in order._asdict().items() if name in _OWN_OPTIONS},
     )
     return QuoteContext(session, market, options)
 
 
-def _parse_max_pools(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_POOLS_DIGITS and int(text)):
-        raise InvalidOption("--max-pools: expected a whole number above zero", hint="such as --max-pools 4")
-    return int(text)
+def _parse(name: str, value: object) -> object:
+    return PARAMETERS[name].parse_option(value) if isinstance(value, str) else value
 
 
 def open_local_context(session: Session, network: str, *, skip_bad_pools: bool) -> QuoteContext:
@@ -175,7 +166,8 @@ def _split(first: str, second: str) -> list[str]:
     return [first, second]
 
 
-_MAX_POOLS_DIGITS = 6
+_OWN_OPTIONS = frozenset(each.name for each in QUOTE_PARAMETERS if each.field and not each.setting)
+"""The options of a quote that are no settings."""
 _AMOUNT_WORD = re.compile(r"\$?[\d.,_]+(e\+?\d+)?([kmb%]|bn|usd)?|all|max", re.IGNORECASE)
 _BEGINS_LIKE_AMOUNT = re.compile(r"(?!0x|1inch)[$\d]", re.IGNORECASE)
 _AMOUNT_AND_TOKEN = re.compile(r"(?!0x)(\d[\d.,_]*)([A-Za-z]\S*)")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.disk_errors import write_error
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.output_file import check_file_name
 

@@ -8,18 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.files import read_file
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.quoting.config import (
     Settings,
-    config_file_path,
-    data_folder,
-    home_folder,
-    home_problem,
-    load_settings,
+    load_user_settings,
+    network_names_from,
     node_url,
 )
 from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, open_source_chooser
@@ -27,8 +24,8 @@ from swapcli.quoting.openers.user_setup import UserSetup
 from swapcli.quoting.price_policy import PriceUse
 
 if TYPE_CHECKING:
+    from swapcli import Market
     from swapcli.core.model.past_block import PastBlock
-    from swapcli.quoting.market import Market
 
 __all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 
@@ -59,12 +56,13 @@ class Session:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
-    def start_waiting(self, network: str) -> None:
-        """Say on a terminal what a quote on `network` waits for, if it takes long."""
+    def start_waiting(self, network: str | None) -> None:
+        """Say on a terminal what a quote on `network`, by default the first one, waits for, if it takes long."""
         if not sys.stderr.isatty():
             return
         from swapcli.faces.cli.waiting import start_waiting
 
+        network = network or network_names_from(self.settings)[0]
         own = self.settings.networks.get(network.lower())
         node = None if self.setup.is_offline else self.setup.rpc_url or (own and own.rpc_url)
         source = self.settings.api_url or (node and node.redacted)
@@ -73,14 +71,14 @@ class Session:
     def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
         """Return the market that the settings name for `network`. Raises as `SourceChooser.open`."""
         self.start_waiting(network)
-        from swapcli.quoting.market import Market
+        from swapcli import Market
 
         source = self.sources.open(network, skip_bad_pools=skip_bad_pools, retries=retries)
         return Market(source, self.nodes, self.routers)
 
     def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
         """Return the market that quotes in this process. Raises as `SourceChooser.open_local`."""
-        from swapcli.quoting.market import Market
+        from swapcli import Market
 
         source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
         return Market(source, self.nodes, self.routers)
@@ -89,8 +87,6 @@ class Session:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network
         if name is None:
-            from swapcli.quoting.config.networks import network_names_from
-
             names = ", ".join(network_names_from(self.settings))
             raise InvalidOption("no network given", hint=f"name one of {names}; or swapcli config set network base")
         return name
@@ -124,10 +120,9 @@ def open_session(
     """
     if offline and rpc_url is not None:
         raise InvalidOption("--offline asks no node, so it cannot be combined with --rpc-url", hint="give one of them")
-    config_path, home = Path(output.config) if output.config is not None else None, home_folder()
-    settings = load_settings(
-        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home
-    )
+    config_path = None if output.config is None else Path(output.config)
+    loaded = load_user_settings({**(flags or {}), "color": output.color}, config_path)
+    settings = loaded.settings
     requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
     if output.output_file is not None:
         from swapcli.faces.cli.output_file import format_of_file, open_output_file
@@ -138,11 +133,11 @@ def open_session(
         open_output_file(output.output_file)
     output_format = choose_format(requested, settings.output, formats)
     printed = Output(output_format, settings.color, [], output.get, output.quiet, [])
-    if problem := home_problem(os.environ, home):
-        printed.note(problem)
+    if loaded.problem:
+        printed.note(loaded.problem)
     setup = UserSetup(
         settings,
-        data_folder(os.environ, home),
+        loaded.data_dir,
         printed.note,
         read_file,
         os.environ,
@@ -152,4 +147,4 @@ def open_session(
         block=None if block is None else _parse_block(block),
         price_use=PriceUse.NUMBER if output.get and price_use is PriceUse.SHOWN else price_use,
     )
-    return Session(setup, printed, config_file_path(config_path, os.environ, home))
+    return Session(setup, printed, loaded.file)

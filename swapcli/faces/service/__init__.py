@@ -2,5 +2,6 @@
 
 PUBLIC = (
     "access_log", "access_policy", "app", "key_file", "keys", "log_writer", "market_followers", "market_registry",
-    "parent_channel", "redis_state", "server", "shared_pool_stores", "supervisor", "terminal", "worker_group",
+    "parent_channel", "redis_state", "run_service", "server", "service_sources", "shared_pool_stores", "supervisor",
+    "terminal", "worker_group",
 )  # fmt: skip

@@ -115,7 +115,7 @@ def create_app(
 
 def _route_times(registry: MarketRegistry, member: GroupMember | None, state: RedisState | None) -> RouteTimes:
     own = ProcessRouteTimes() if member is None else member.group.route_times
-    return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.route_ttl_s))
+    return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.rules.route_ttl_s))
 
 
 def get_policy(app: Starlette) -> AccessPolicy:
@@ -154,7 +154,8 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
 def _page_routes(
     service: ServiceContext, proxy_watch: UnnamedProxyWatch, settings: ServiceSettings, member: GroupMember | None
 ) -> Iterator[BaseRoute]:
-    yield Route(QUOTE_FORM, QuoteFormHandler(service.registry.max_slippage_ppm, service.registry.max_impact_ppm))
+    rules = service.registry.rules
+    yield Route(QUOTE_FORM, QuoteFormHandler(rules.max_slippage_ppm, rules.max_impact_ppm))
     builders = build_pages(
         service.registry,
         service.metrics,

@@ -26,6 +26,7 @@ from swapcli.interface.integrators import build_integrator
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
+from swapcli.interface.quote_parameters import SENT
 from swapcli.interface.requests import EXTENDED, OrderParameters, OrderRequest, PostedRoute, parse_protocol_list
 from swapcli.interface.route import render_result
 from swapcli.interface.router_call import render_call
@@ -47,6 +48,7 @@ from swapcli.quoting.pictures.picture_width import parse_width
 from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
+from swapcli.quoting.quote_options import order_values, request_values
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -56,6 +58,8 @@ from swapcli.quoting.warnings import exact_output_warnings
 if TYPE_CHECKING:
     from swapcli.interface.json_types import DialectCalldataJson
 
+_SERVED: Final = {each.field: each.served for each in SENT}
+"""The values of quote parameters that a request leaves out; the settings have values for the command line."""
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 """A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
 could still run no script. The picture has its style inside."""
@@ -205,10 +209,8 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
     """
     orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
-    quote_requests = [_quote_request(registry, request, order, ApiVersion.V1) for order in orders]
-    answers = quote_batch(
-        _order_source(registry, request, quote_requests).searchable, quote_requests, request.is_cancelled
-    )
+    source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
+    answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
@@ -219,11 +221,8 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /starknet/executeBatch."""
     orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
-    quote_requests, terms = (
-        [_quote_request(registry, request, order, ApiVersion.V1) for order in orders],
-        _terms(orders[0]),
-    )
-    source = _order_source(registry, request, quote_requests)
+    source, quote_requests = _quote_requests(registry, request, orders, ApiVersion.V1)
+    terms = _terms(orders[0])
     registry.check_recipient(source, terms.recipient)
     answers = quote_batch(source.searchable, quote_requests, request.is_cancelled)
     document = render_batch_felts([source.build(each, terms, confirm=request.record_built) for each in answers])
@@ -331,8 +330,8 @@ def _quote(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> LocalQuote:
     _check_dialect(request.network, order.dialect, is_payload=False)
-    quote_request = _quote_request(registry, request, order, api_version)
-    answer = _order_source(registry, request, [quote_request]).quote(quote_request, is_cancelled=request.is_cancelled)
+    source, (quote_request,) = _quote_requests(registry, request, [order], api_version)
+    answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
     _record_issued(registry, answer)
     return _explained(registry, answer)
 
@@ -345,8 +344,7 @@ def _quote_and_build(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> tuple[LocalQuote, UnsignedTransaction]:
     _check_dialect(request.network, order.dialect, is_payload=True)
-    quote_request = _quote_request(registry, request, order, api_version)
-    source = _order_source(registry, request, [quote_request])
+    source, (quote_request,) = _quote_requests(registry, request, [order], api_version)
     registry.check_recipient(source, order.recipient)
     answer = source.quote(quote_request, is_cancelled=request.is_cancelled)
     payload = source.build(answer, _terms(order), confirm=request.record_built)
@@ -369,41 +367,30 @@ def _source(
     return registry.fresh_source(request.network.name, request.use, tokens, keys)
 
 
-def _order_source(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[QuoteRequest]) -> InMemorySource:
-    """Return the source that has the tokens of the orders."""
-    tokens = [token for each in orders for token in (each.order.token_in, each.order.token_out)]
-    return _source(registry, request, [request.network.to_wrapped_token(token).address for token in tokens])
-
-
 def _now_s(registry: MarketRegistry, network: Network) -> int:
     return int(registry.network_time_s(network.name))
 
 
-def _quote_request(
-    registry: MarketRegistry, request: EndpointRequest, order_request: OrderRequest, api_version: ApiVersion
-) -> QuoteRequest:
-    integrator = _integrator(
-        order_request.integrator_address, order_request.fee_bps, order_request.surplus_bps, request
-    )
-    excluded = _find_excluded(order_request, request.network)
-    source = _source(registry, request, (order_request.token_in, order_request.token_out))
-    order = Order(
-        token_in=source.token(order_request.token_in),
-        token_out=source.token(order_request.token_out),
-        amount=order_request.amount,
-        reverse=order_request.reverse,
-        direct=order_request.direct,
-        excluded_protocols=excluded,
-        max_hops=registry.max_hops,
-    )
-    return QuoteRequest(
-        order,
-        api_version,
-        integrator,
-        registry.gas_price_wei,
-        solve_time_s=registry.solve_time_s,
-        shares=order_request.shares,
-    )
+def _quote_requests(
+    registry: MarketRegistry, request: EndpointRequest, orders: Sequence[OrderRequest], api_version: ApiVersion
+) -> tuple[InMemorySource, list[QuoteRequest]]:
+    """Return the requests for quotes on orders, and the source that has their tokens."""
+    network = request.network
+    checked = [(_find_integrator(each, request), _find_excluded(each, network)) for each in orders]
+    sold_and_bought = [token for each in orders for token in (each.token_in, each.token_out)]
+    source = _source(registry, request, [network.to_wrapped(token) for token in sold_and_bought])
+    quote_requests = []
+    for each, (integrator, excluded) in zip(orders, checked, strict=True):
+        values = {**registry.rules.values, **_SERVED, **dict(each.values), "reverse": each.reverse}
+        order = Order(
+            source.token(each.token_in),
+            source.token(each.token_out),
+            each.amount,
+            excluded_protocols=excluded,
+            **order_values(values),
+        )
+        quote_requests.append(QuoteRequest(order, api_version, integrator, **request_values(values)))
+    return source, quote_requests
 
 
 def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
@@ -414,6 +401,10 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
         error.details["field"] = "excludeProtocols"
         error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
         raise
+
+
+def _find_integrator(order: OrderRequest, request: EndpointRequest) -> Integrator | None:
+    return _integrator(order.integrator_address, order.fee_bps, order.surplus_bps, request)
 
 
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:

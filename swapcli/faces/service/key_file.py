@@ -12,12 +12,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.strict_json import parse_json_file
+from swapcli.core.model.number_format import format_time
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.field_reader import FieldReader
 from swapcli.core.validation.values import MISSING, parse_json_integer
 from swapcli.state.file_writing import write_file
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import CreatedKeyJson, KeyJson
 
 MAX_NAME_CHARACTERS = 64
 
@@ -41,6 +46,32 @@ class ApiKey(NamedTuple):
     def is_revoked(self) -> bool:
         """Whether the key is no longer accepted."""
         return self.revoked_s is not None
+
+    def document(self) -> KeyJson:
+        """Return the JSON of a key in `swapcli keys`."""
+        revoked = None if self.revoked_s is None else format_time(self.revoked_s)
+        return {"id": self.id, "name": self.name, "created": format_time(self.created_s), "revoked": revoked}
+
+
+class CreatedKey(NamedTuple):
+    """A new key with its record. The key cannot be shown again."""
+
+    key: str
+    record: ApiKey
+
+    def document(self) -> CreatedKeyJson:
+        """Return the JSON of `swapcli keys create`."""
+        return {"key": self.key, **self.record.document()}
+
+
+class KeyList(NamedTuple):
+    """The records of keys."""
+
+    keys: tuple[ApiKey, ...]
+
+    def document(self) -> list[KeyJson]:
+        """Return the JSON of `swapcli keys list`."""
+        return [each.document() for each in self.keys]
 
 
 class KeyRecord(NamedTuple):

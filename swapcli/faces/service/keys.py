@@ -21,7 +21,9 @@ from swapcli.core.errors import ConfigError, InputOutputError, InvalidOption
 from swapcli.faces.service.key_file import (
     MAX_NAME_CHARACTERS,
     ApiKey,
+    CreatedKey,
     KeyFileState,
+    KeyList,
     KeyRecord,
     file_version,
     is_valid_name,
@@ -45,7 +47,7 @@ class KeyStore:
         self._now_s = now_s
         self._state = KeyFileState(version=())
 
-    def create(self, name: str) -> str:
+    def create(self, name: str) -> CreatedKey:
         """Create a key for the integrator called `name`, and return it. It cannot be shown again.
 
         An integrator may have several keys, so that a key can be replaced before the old one is revoked. Raises
@@ -55,12 +57,13 @@ class KeyStore:
         key = PREFIX + b32encode(secrets.token_bytes(_KEY_BYTES)).decode().rstrip("=").lower()
         with self._edit() as records:
             taken = {each.key.id for each in records}
-            records.append(KeyRecord(ApiKey(_new_id(taken), name, int(self._now_s())), _digest(key)))
-        return key
+            record = ApiKey(_new_id(taken), name, int(self._now_s()))
+            records.append(KeyRecord(record, _digest(key)))
+        return CreatedKey(key, record)
 
-    def list(self) -> list[ApiKey]:
+    def list(self) -> KeyList:
         """Return all keys, including revoked ones, in order of creation. Raises `ConfigError`."""
-        return [each.key for each in self._require_records()]
+        return KeyList(tuple(each.key for each in self._require_records()))
 
     def revoke(self, id_or_name: str) -> ApiKey:
         """Revoke a key and return its record. A key that was revoked before keeps its time.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import InvalidAddress, MarketUnavailable, SwapcliError
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Network
-from swapcli.core.model.order import DEFAULT_MAX_HOPS
 from swapcli.core.model.state_source import StateSource, is_real
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -25,32 +26,74 @@ from swapcli.core.model.swap_terms import (
     SwapTerms,
 )
 from swapcli.core.networks.address import without_chain
+from swapcli.core.records import NamedTuple
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service.issued_routes import IssuedRoutes
 from swapcli.payload.checks.recipients import check_recipient
 from swapcli.quoting.price_policy import PriceRequest, PriceUse, may_use
+from swapcli.quoting.quote_options import parameter_values
 from swapcli.quoting.sources.freshness import check_fresh
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import known_contract
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from swapcli.quoting.config import Settings
 
 MarketOpener = Callable[[], MarketState]
 Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
 """Returns a source with pools of these tokens and the pools with these keys; None if the newest one has them."""
 
 
-class MarketRegistry:
-    """The markets of a service by network.
+class ServiceRules(NamedTuple):
+    """What the operator's settings decide for every request of a service.
 
-    `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
-    the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
-    node expires after `route_ttl_s`. A network with an opener that is also `followed` is quoted on the opener's market
-    until it has a source. `price_request` is how the operator requested prices that are not real: it decides what they
-    may be used for. `gas_price_wei` None uses each market's own. Responses warn about a price impact
+    `values` are fields of orders and requests that the quote parameters give. State older than `max_age_s` is not
+    quoted; if that is None, state read from a node expires after `route_ttl_s`. Responses warn about a price impact
     above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent above
     `max_impact_ppm` and `max_slippage_ppm`. Verdicts warn and block above two `price_limits_ppm` below other prices.
     `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
     `reuse_searches`, searches start from those of similar orders before.
+    """
+
+    values: Mapping[str, Any] = MappingProxyType({})
+    route_ttl_s: int = DEFAULT_ROUTE_TTL_S
+    max_age_s: int | None = None
+    impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
+    slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
+    max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM
+    max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM
+    price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM)
+    allowed_recipients: tuple[str, ...] = ()
+    reuse_searches: bool = True
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ServiceRules:
+        """Return what the settings decide. The time of a search is one of the service's own settings."""
+        return cls(
+            values=parameter_values(settings, {}) | {"solve_time_s": settings.service.solve_time_s},
+            route_ttl_s=settings.route_ttl_s,
+            max_age_s=settings.max_age_s,
+            impact_warning_ppm=settings.impact_warning_ppm,
+            slippage_warning_ppm=settings.slippage_warning_ppm,
+            max_slippage_ppm=settings.max_slippage_ppm,
+            max_impact_ppm=settings.max_impact_ppm,
+            price_limits_ppm=(settings.price_guard_ppm, settings.max_price_loss_ppm),
+            allowed_recipients=settings.service.allowed_recipients,
+            reuse_searches=settings.service.reuse_searches,
+        )
+
+
+DEFAULT_RULES = ServiceRules()
+
+
+class MarketRegistry:
+    """The markets of a service by network.
+
+    `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
+    the networks named in `followed`. A network with an opener that is also `followed` is quoted on the opener's market
+    until it has a source. `price_request` is how the operator requested prices that are not real: it decides what they
+    may be used for.
     """
 
     def __init__(
@@ -58,40 +101,19 @@ class MarketRegistry:
         networks: Iterable[Network],
         openers: Mapping[str, MarketOpener],
         clock: Clock = SYSTEM_CLOCK,
+        rules: ServiceRules = DEFAULT_RULES,
         *,
         followed: Iterable[str] = (),
         price_request: PriceRequest = PriceRequest.NONE,
-        route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
-        max_age_s: int | None = None,
-        max_hops: int = DEFAULT_MAX_HOPS,
-        gas_price_wei: int | None = None,
-        solve_time_s: float | None = None,
-        impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
-        slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
-        max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
-        max_impact_ppm: int = DEFAULT_MAX_IMPACT_PPM,
-        price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM),
-        allowed_recipients: Iterable[str] = (),
-        reuse_searches: bool = True,
     ) -> None:
         self.networks = {network.name: network for network in networks}
         self.clock = clock
-        self.route_ttl_s = route_ttl_s
-        self.max_hops = max_hops
-        self.gas_price_wei = gas_price_wei
-        self.solve_time_s = solve_time_s
-        self.impact_warning_ppm = impact_warning_ppm
-        self.slippage_warning_ppm = slippage_warning_ppm
-        self.max_slippage_ppm, self.max_impact_ppm = max_slippage_ppm, max_impact_ppm
-        self.price_limits_ppm = price_limits_ppm
-        self._allowed_recipients = tuple(allowed_recipients)
+        self.rules = rules
         self.issued_routes = IssuedRoutes()
-        self._reuse_searches = reuse_searches
         self._memories: dict[str, SearchMemory] = {}
         self._openers = dict(openers)
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
         self._price_request = price_request
-        self._max_age_s = max_age_s
         self._sources: dict[str, InMemorySource] = {}
         self._extenders: dict[str, Extender] = {}
         self._tried: set[str] = set()
@@ -101,9 +123,9 @@ class MarketRegistry:
     def with_limits(self, terms: SwapTerms) -> SwapTerms:
         """Return the terms of a request with the limits above which responses warn."""
         return terms._replace(
-            ttl_s=self.route_ttl_s,
-            impact_warning_ppm=self.impact_warning_ppm,
-            slippage_warning_ppm=self.slippage_warning_ppm,
+            ttl_s=self.rules.route_ttl_s,
+            impact_warning_ppm=self.rules.impact_warning_ppm,
+            slippage_warning_ppm=self.rules.slippage_warning_ppm,
         )
 
     def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
@@ -113,7 +135,7 @@ class MarketRegistry:
         check_recipient(recipient, known_contract(source, recipient), source.network)
 
     def _is_allowed(self, recipient: int, network: Network) -> bool:
-        for address in self._allowed_recipients:
+        for address in self.rules.allowed_recipients:
             with suppress(InvalidAddress):  # for a different chain
                 if int(without_chain(address, network), 16) == recipient:
                     return True
@@ -215,7 +237,7 @@ class MarketRegistry:
             market = opener()
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
-        source = InMemorySource(market, self.clock, route_ttl_s=self.route_ttl_s)
+        source = InMemorySource(market, self.clock, route_ttl_s=self.rules.route_ttl_s)
         opened, source = source, self._sources.setdefault(name, source)  # a follower may have set one
         if source is opened:
             self._set_memory(name, source)
@@ -243,7 +265,7 @@ class MarketRegistry:
 
     def _set_memory(self, name: str, source: InMemorySource) -> None:
         """Have a source use the memory of searches of its network."""
-        if self._reuse_searches:
+        if self.rules.reuse_searches:
             source.searchable.router.memory = self._memories.setdefault(name, SearchMemory())
 
     def set_extender(self, name: str, extender: Extender) -> None:
@@ -256,9 +278,9 @@ class MarketRegistry:
 
     def check_age(self, source: InMemorySource) -> None:
         """Raise `MarketUnavailable` if the state is too old to quote."""
-        origin, max_age_s = source.state_source, self._max_age_s
+        origin, max_age_s = source.state_source, self.rules.max_age_s
         if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:
-            max_age_s = self.route_ttl_s
+            max_age_s = self.rules.route_ttl_s
         check_fresh(origin, source.network, max_age_s)
 
     def network_time_s(self, name: str) -> float:

@@ -54,7 +54,7 @@ def amend_with_verdict(
         described = result._replace(input_token=token_in, output_token=token_out)
         ends = TradedTokens(*traded_tokens(described, payload, network), network.native)
         swap = JudgedSwap(payload, described, pools, network, ends, origin, catalogue_tokens(network))
-        guard = price_guard(swap, known, now_s, registry.price_limits_ppm)
+        guard = price_guard(swap, known, now_s, registry.rules.price_limits_ppm)
         return amend(render_verdict(judge_swap(node, swap, None, guard)))
 
     return judge

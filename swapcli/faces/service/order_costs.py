@@ -12,6 +12,7 @@ from collections.abc import Hashable
 import msgspec
 
 from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_parameters import SENT
 
 FIRST_COST_S = 0.002
 """Expected time of the very first order, of which the mean of all orders is not known either: that of an easy one, so
@@ -29,7 +30,7 @@ _MAX_TOKEN_BYTES = 80
 """An address has at most 66 characters."""
 _MAX_AMOUNT_DIGITS = 80
 """An amount has 256 bits."""
-_OPTIONS = (b"reverse", b"direct", b"excludeProtocols", b"shares", b"details", b"protocols")
+_OPTIONS = (b"reverse", b"excludeProtocols", b"details", b"protocols", *(each.query.encode() for each in SENT))
 """Parameters that change what a search does."""
 _MAX_OPTIONS_BYTES = 200
 

@@ -6,8 +6,10 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
 from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.core.records import NamedTuple
+from swapcli.interface import value_types
 from swapcli.interface.interface_by_network import network_variant
-from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
+from swapcli.interface.json_schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
+from swapcli.interface.quote_parameters import PARAMETERS, SENT, QuoteParameter
 from swapcli.interface.requests import LISTED, PROTOCOL_LISTS, ROUTE_V1, OrderParameters
 from swapcli.interface.slippage import SlippageRange
 from swapcli.quoting.pictures.picture_width import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
@@ -33,7 +35,7 @@ def no_parameters(_network: Network) -> tuple[Parameter, ...]:
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
-    return (*order, _shares(), _details(), *describe_protocol_list(network), *_terms(accepted, network))
+    return (*order, *_sent(network), _details(), *describe_protocol_list(network), *_terms(accepted, network))
 
 
 def describe_picture(network: Network) -> tuple[Parameter, ...]:
@@ -51,8 +53,8 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
         _text("tokenInAddresses", f"^{address}(,{address}){{1,2}}$", "The input token of each amount."),
         _text("tokenOutAddresses", f"^{address}$", "The output token."),
         _excluded_protocols(network),
-        _direct(),
-        _shares(),
+        _direct(network),
+        *_sent(network),
         *describe_protocol_list(network),
         *_terms(accepted, network),
     )
@@ -72,14 +74,14 @@ def describe_token(network: Network) -> tuple[Parameter, ...]:
 def _order_v1(network: Network) -> tuple[Parameter, ...]:
     reverse = Parameter("reverse", {**BOOLEAN, "default": False}, "Whether `amount` is the desired output amount.")
     has_reverse = network_variant(network.name).reverse
-    return (*_order(network), *((reverse,) if has_reverse else ()), _direct(), _excluded_protocols(network))
+    return (*_order(network), *((reverse,) if has_reverse else ()), _direct(network), _excluded_protocols(network))
 
 
 def _order_v2(network: Network) -> tuple[Parameter, ...]:
     return (
         *_order(network),
         Parameter("reverse", {"type": "boolean", "const": False, "default": False}, "Reserved."),
-        _direct(),
+        _direct(network),
         Parameter(
             "excludeProtocols", {"type": "string", "default": ""}, "Ids of protocols to exclude, separated by commas."
         ),
@@ -126,13 +128,20 @@ def _slippage(accepted: SlippageRange, *, is_required: bool) -> Parameter:
     return Parameter("slippage", {**slippage_schema(accepted), **default}, text, is_required=is_required)
 
 
-def _direct() -> Parameter:
-    return Parameter("direct", {**BOOLEAN, "default": False}, "Direct swaps only: paths of a single hop.")
+def _direct(network: Network) -> Parameter:
+    """Describe the quote parameter that the interface itself has, at its place there."""
+    return _describe_parameter(PARAMETERS["direct"], network)
 
 
-def _shares() -> Parameter:
-    text = "Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more."
-    return Parameter("shares", SHARES, text)
+def _sent(network: Network) -> tuple[Parameter, ...]:
+    return tuple(_describe_parameter(each, network) for each in SENT if each.name != "direct")
+
+
+def _describe_parameter(parameter: QuoteParameter, network: Network) -> Parameter:
+    kind = parameter.value_type
+    schema = ADDRESS[network.kind] if kind is value_types.ADDRESS else dict(kind.schema)
+    default = {} if parameter.served is None else {"default": kind.to_json(parameter.served)}
+    return Parameter(parameter.query, schema | default, parameter.description)
 
 
 def _details() -> Parameter:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.price_impact import PriceImpact
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import UnsignedTransaction
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.faces.service.error_responses import Headers
 from swapcli.families.wrap import terms_of_payload
 from swapcli.interface.state_headers import (
@@ -23,11 +23,11 @@ from swapcli.interface.state_headers import (
     render_state,
     render_warnings,
 )
-from swapcli.quoting.impact_measures import impact_of
+from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import payload_impact
-from swapcli.quoting.warnings import answer_warnings, clock_warnings, exact_output_warnings, quote_warnings
+from swapcli.quoting.warnings import clock_warnings, exact_output_warnings, quote_warnings
 
 
 def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTransaction | None = None) -> Headers:
@@ -35,15 +35,11 @@ def quote_headers(terms: SwapTerms, *answers: QuoteResult, payload: UnsignedTran
 
     `payload` is the transaction of a single quote, if it was built.
     """
-    impacts = [impact_of(answer) for answer in answers]
-    warnings = [
-        warning
-        for answer, impact in zip(answers, impacts, strict=True)
-        for warning in answer_warnings(answer, impact, terms)
-    ]
+    figures = [compute_figures(answer, terms) for answer in answers]
+    warnings = [warning for each in figures for warning in each.warnings]
     if payload is not None:
         warnings += exact_output_warnings(answers[0].order, payload)
-    known = [impact for impact in impacts if impact is not None]
+    known = [each.price_impact for each in figures if each.price_impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
     return _headers(answers[0].state_source, warnings, highest)
 
@@ -78,13 +74,13 @@ def with_witnesses(headers: Headers, witnesses: int, *, is_confirmed: bool) -> H
     found = dict(headers) | {WITNESSES_HEADER: str(witnesses)}
     if not is_confirmed:
         others = [found[WARNINGS_HEADER]] if WARNINGS_HEADER in found else []
-        found[WARNINGS_HEADER] = ", ".join([*others, WarningCode.STATE_UNCONFIRMED])
+        found[WARNINGS_HEADER] = ", ".join([*others, FindingCode.STATE_UNCONFIRMED])
     return tuple(found.items())
 
 
-def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
+def _headers(state_source: StateSource, warnings: Iterable[Finding], impact: PriceImpact | None) -> Headers:
     headers = [*state_headers(state_source)]
     if codes := list(dict.fromkeys(each.code for each in warnings)):
         fraction = impact.fraction if impact else None
-        headers.append((WARNINGS_HEADER, render_warnings(codes, WarningCode.PRICE_IMPACT_HIGH, fraction)))
+        headers.append((WARNINGS_HEADER, render_warnings(codes, FindingCode.PRICE_IMPACT_HIGH, fraction)))
     return tuple(headers)

@@ -1,19 +1,71 @@
-"""What pools of Balancer's second and third vault have in common: balances, the rates of their tokens, and the fee."""
+"""What pools of Balancer's second and third vault have in common: balances, the rates of their tokens, the fee, and how
+their state is read and written.
+
+A vault and a family add a table of fields to those of every pool.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar, Final, Self
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
+from swapcli.families.identity_checks import check_multi_token, check_pair
 from swapcli.families.reserves import to_18_decimals
 from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import read_swap_fee, write_swap_fee
+
+_RATE_BITS: Final = 128
+"""Far above any rate, and small enough for the contracts' products."""
+
+
+class FurtherField(NamedTuple):
+    """A field that not every pool has, by its name in the class and in market files.
+
+    `read(fields, count)` returns it for a pool of `count` tokens, `write(value)` its JSON value. None is not written.
+    """
+
+    name: str
+    read: Callable[[StateFields, int], Any]
+    write: Callable[[Any], object] = str
+
+
+FieldTable = tuple[FurtherField, ...]
+
+
+def flag(name: str) -> FurtherField:
+    """Return a field that is written only if it is true."""
+    return FurtherField(name, lambda fields, _: fields.boolean(name), lambda value: value or None)
+
+
+def integer(name: str, low: int, high: int, write: Callable[[Any], object] = str) -> FurtherField:
+    """Return the field of an integer from `low` to `high`."""
+    return FurtherField(name, lambda fields, _: fields.integer(name, low, high), write)
+
+
+def optional_integer(name: str, high: int) -> FurtherField:
+    """Return the field of an integer up to `high`, which is written only if it is not 0."""
+    return FurtherField(
+        name,
+        lambda fields, _: fields.integer(name, 0, high) if fields.has(name) else 0,
+        lambda value: str(value) if value else None,
+    )
+
+
+def texts(values: Sequence[int]) -> list[str] | None:
+    """Return numbers as texts; None if there are none."""
+    return [str(value) for value in values] or None
+
+
+def write_fields(record: object, table: FieldTable) -> dict[str, object]:
+    """Return the fields of a record as JSON values, without those that are not written."""
+    values = {name: write(getattr(record, name)) for name, _, write in table}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +81,15 @@ class BalancerPool(Pool):
     swap_fee: int
     changes_without_events: bool = field()  # or else the property of `Pool` would be its default
 
+    vault_fields: ClassVar[FieldTable]
+    further_fields: ClassVar[FieldTable]
+    """The fields of the vault's pools and of the family's, in the order of the constructor."""
+    balance_bits: ClassVar[int]
     holds_reserves_in_vault: ClassVar[bool] = True
+    is_pair: ClassVar[bool] = False
+    """Whether all pools of the family have two tokens."""
+    moves_with_time: ClassVar[bool] = False
+    """Whether all pools of the family change without an event."""
     can_be_one_sided: ClassVar[bool] = False
     """Whether a pool that has run out of a token still buys it."""
     further_token_gas: ClassVar[int] = 0
@@ -59,51 +119,38 @@ class BalancerPool(Pool):
         del after
         return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
-    def vault_state(self) -> dict[str, object]:
-        """Return the fields that `read_balancer_state` and the vault's reader read, without those of default values."""
-        state: dict[str, object] = {
-            "reserves": [str(reserve) for reserve in self.reserves],
-            "rates": [str(rate) for rate in self.rates],
-        }
-        state |= write_swap_fee(self.swap_fee, self.fee_ppm) | self.further_vault_state()
+    def state(self) -> dict[str, object]:
+        """Return the fields that `from_state` reads, without those of default values."""
+        state: dict[str, object] = {"reserves": texts(self.reserves), "rates": texts(self.rates)}
+        state |= write_swap_fee(self.swap_fee, self.fee_ppm) | write_fields(self, self.vault_fields)
         if self.changes_without_events:
             state["changes_without_events"] = True
-        return state
+        return state | write_fields(self, self.further_fields)
 
-    @abstractmethod
-    def further_vault_state(self) -> dict[str, object]:
-        """Return the fields that only one of the vaults has, without those of default values."""
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves`, which may be zero, `rates`, `vault_fields` and `further_fields`.
 
+        Optional: `swap_fee`, which is needed if the fee is not a whole number of parts per million, and
+        `changes_without_events`.
+        """
+        check_multi_token(identity)
+        if cls.is_pair:
+            check_pair(identity)
+        fields, count = StateFields(state), len(identity.tokens)
+        rates = fields.uints("rates", count, _RATE_BITS)
+        if not all(rates):
+            raise InvalidPoolState("rates", "a rate is zero")
+        values: list[Any] = [
+            fields.uints("reserves", count, cls.balance_bits),
+            rates,
+            read_swap_fee(identity, fields),
+            fields.boolean("changes_without_events") or cls.moves_with_time,
+            *(each.read(fields, count) for each in (*cls.vault_fields, *cls.further_fields)),
+        ]
+        pool = cls(*identity, *values)
+        pool.check()
+        return pool
 
-class BalancerState(NamedTuple):
-    """The fields of `BalancerPool`, in its order."""
-
-    address: str
-    protocol: str
-    tokens: tuple[str, ...]
-    decimals: tuple[int, ...]
-    fee_ppm: int
-    reserves: tuple[int, ...]
-    rates: tuple[int, ...]
-    swap_fee: int
-    changes_without_events: bool
-
-
-def read_balancer_state(
-    identity: PoolIdentity, fields: StateFields, *, balance_bits: int, rate_bits: int
-) -> BalancerState:
-    """Read `reserves`, which may be zero, `rates`, and optionally `swap_fee` and `changes_without_events`.
-
-    `swap_fee` is needed only if the fee is no whole number of parts per million, which `fee_ppm` then rounds down.
-    """
-    count = len(identity.tokens)
-    rates = fields.uints("rates", count, rate_bits)
-    if not all(rates):
-        raise InvalidPoolState("rates", "a rate is zero")
-    return BalancerState(
-        *identity,
-        fields.uints("reserves", count, balance_bits),
-        rates,
-        read_swap_fee(identity, fields),
-        fields.boolean("changes_without_events"),
-    )
+    def check(self) -> None:
+        """Raise `InvalidPoolState` for fields that contradict each other."""

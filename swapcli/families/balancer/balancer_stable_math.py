@@ -12,15 +12,17 @@ from typing import Final
 
 from swapcli.core.errors import InsufficientLiquidity, PoolError, SwapReverts
 from swapcli.core.model.pool import RateCurve
+from swapcli.families.balancer.balancer_pool import integer
 from swapcli.families.curve.stableswap_curve import StableSwapCurve
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.rounding import div_up, require_uint256
-from swapcli.families.state_fields import StateFields
 
 AMP_PRECISION: Final = 1000
 """`StableMath._AMP_PRECISION`."""
-_MAX_AMP: Final = 50_000 * AMP_PRECISION
+MAX_AMP: Final = 50_000 * AMP_PRECISION
 """That of V3's second version, the highest of all versions."""
+AMP_FIELD: Final = integer("amp", AMP_PRECISION, MAX_AMP, int)
+"""A times 1000."""
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contracts, which revert after as many."""
 
@@ -112,11 +114,6 @@ def stable_curve(
     if not d:
         return ZeroCurve()
     return StableSwapCurve(balances, d, direction, amp / AMP_PRECISION, 0.0, 0.0, units)
-
-
-def read_amp(fields: StateFields, name: str = "amp") -> int:
-    """Read an amp, which is A times 1000."""
-    return fields.integer(name, AMP_PRECISION, _MAX_AMP)
 
 
 def _product(balances: Sequence[int], d: int) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Final, Self, TypeVar
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.model.units import WAD
+from swapcli.core.validation.values import MAX_UINT256
+from swapcli.families.balancer.balancer_pool import FieldTable, FurtherField, integer, texts, write_fields
 from swapcli.families.balancer.balancer_pool_token import (
     VERSIONS,
     JoinOrExit,
@@ -21,7 +23,14 @@ from swapcli.families.balancer.balancer_pool_token import (
     begin,
     finish,
 )
-from swapcli.families.balancer.balancer_stable_math import amount_out, balance_v2, invariant, read_amp, stable_curve
+from swapcli.families.balancer.balancer_stable_math import (
+    AMP_PRECISION,
+    MAX_AMP,
+    amount_out,
+    balance_v2,
+    invariant,
+    stable_curve,
+)
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
 from swapcli.families.balancer.balancer_v2_vault import BALANCE_BITS
 from swapcli.families.fast_replace import fast_replace
@@ -35,6 +44,16 @@ T = TypeVar("T")
 _POOL_TOKEN_DECIMALS = 18
 _INVARIANT_BITS = 128
 """Far above any sum of balances of 112 bits, and small enough for the contracts' products."""
+_POOL_TOKEN_FIELDS: Final[FieldTable] = (
+    integer("version", VERSIONS.start, VERSIONS.stop - 1, int),
+    integer("total_supply", 0, MAX_UINT256),
+    integer("last_amp", AMP_PRECISION, MAX_AMP, int),
+    integer("last_invariant", 0, (1 << _INVARIANT_BITS) - 1),
+    FurtherField("old_rates", lambda fields, count: fields.uints("old_rates", count, _INVARIANT_BITS), texts),
+    integer("protocol_swap_fee", 0, WAD),
+    integer("protocol_yield_fee", 0, WAD),
+    FurtherField("yield_fee_exempt", lambda fields, count: fields.integers("yield_fee_exempt", count, 0, 1), list),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +149,8 @@ class BalancerV2Composable(BalancerV2Stable):
 
     def state(self) -> dict[str, object]:
         """Return the fields of a stable pool, and those of the pool token if it is traded."""
-        state, own = BalancerV2Stable.state(self), self.pool_token
-        if own is None:
-            return state
-        return state | {
-            "version": own.version,
-            "total_supply": str(own.total_supply),
-            "last_amp": own.last_amp,
-            "last_invariant": str(own.last_invariant),
-            "old_rates": [str(rate) for rate in own.old_rates],
-            "protocol_swap_fee": str(own.protocol_swap_fee),
-            "protocol_yield_fee": str(own.protocol_yield_fee),
-            "yield_fee_exempt": list(own.yield_fee_exempt),
-        }
+        own = self.pool_token
+        return BalancerV2Stable.state(self) | (write_fields(own, _POOL_TOKEN_FIELDS) if own else {})
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
@@ -185,18 +193,7 @@ class BalancerV2Composable(BalancerV2Stable):
 
 
 def _read_pool_token(fields: StateFields, pool: BalancerV2Stable, own: int) -> PoolToken:
-    count = len(pool.tokens) - 1
-    token = PoolToken(
-        own,
-        fields.integer("version", VERSIONS.start, VERSIONS.stop - 1),
-        fields.uint("total_supply"),
-        read_amp(fields, "last_amp"),
-        fields.uint("last_invariant", _INVARIANT_BITS),
-        fields.uints("old_rates", count, _INVARIANT_BITS),
-        fields.integer("protocol_swap_fee", 0, WAD),
-        fields.integer("protocol_yield_fee", 0, WAD),
-        fields.integers("yield_fee_exempt", count, 0, 1),
-    )
+    token = PoolToken(own, *(each.read(fields, len(pool.tokens) - 1) for each in _POOL_TOKEN_FIELDS))
     if token.total_supply < pool.reserves[own]:
         raise InvalidPoolState("total_supply", "the pool has more of its own tokens than there are")
     return token

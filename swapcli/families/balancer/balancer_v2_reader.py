@@ -19,6 +19,7 @@ from swapcli.core.model.units import WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.balancer.balancer_pool_token import VERSIONS
 from swapcli.families.balancer.balancer_v3_reader import ECLP_PARAMETERS, read_eclp_parameters
+from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.reading.block_time import BLOCK_TIME
 from swapcli.families.reading.build_pool import build_pool, build_pool_with_fee
 from swapcli.families.reading.call_encoding import (
@@ -34,7 +35,6 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import BalancerV2Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reserves import to_18_decimals
 from swapcli.families.swap_fees import FEE_PER_PPM

@@ -6,22 +6,21 @@ quoted block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from swapcli.core.model.pool import PoolIdentity, RateCurve
+from swapcli.core.model.pool import RateCurve
+from swapcli.families.balancer.balancer_pool import FieldTable, flag
 from swapcli.families.balancer.balancer_stable_math import (
+    AMP_FIELD,
     amount_out,
     balance_v2,
     invariant,
     invariant_rounded_up,
-    read_amp,
     stable_curve,
 )
-from swapcli.families.balancer.balancer_v2_vault import BalancerV2, read_vault_v2_state
-from swapcli.families.identity_checks import check_multi_token
-from swapcli.families.state_fields import StateFields
+from swapcli.families.balancer.balancer_v2_vault import BalancerV2
 from swapcli.families.token_positions import token_indices
 
 
@@ -33,6 +32,7 @@ class BalancerV2Stable(BalancerV2):
     is_metastable: bool
 
     family: ClassVar[str] = "balancer_v2_stable"
+    further_fields: ClassVar[FieldTable] = (AMP_FIELD, flag("is_metastable"))
     swap_gas: ClassVar[int] = 110_400
     further_token_gas: ClassVar[int] = 12_100
     """Gas units for each token beyond two. Both figures are those of `Weighted` plus the measured difference of direct
@@ -47,15 +47,3 @@ class BalancerV2Stable(BalancerV2):
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
-
-    def state(self) -> dict[str, object]:
-        """Return `reserves`, `rates`, `amp`, and those of the other fields that are not their defaults."""
-        return self.vault_state() | {"amp": self.amp} | ({"is_metastable": True} if self.is_metastable else {})
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of `read_vault_v2_state`, `amp`, and optionally `is_metastable`."""
-        check_multi_token(identity)
-        fields = StateFields(state)
-        shared, pool_id = read_vault_v2_state(identity, fields)
-        return cls(*shared, pool_id, read_amp(fields), fields.boolean("is_metastable"))

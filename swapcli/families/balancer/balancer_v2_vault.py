@@ -4,27 +4,24 @@ The fee comes off the input first, rounded up; then amounts are scaled to 18 dec
 whole input enters the pool. There is no limit to a swap besides the 112 bits of a balance. Unlike those of V3, rates
 come from their providers at every swap and are not rounded up.
 
-A family derives from `BalancerV2` and gives `scaled_amount_out` and `curve`. Weighted pools (`weighted`) have no rates.
+A family derives from `BalancerV2` and gives its maths, `scaled_amount_out` and `curve`, and the table of its
+`further_fields`. Weighted pools (`weighted`) have no rates.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
-from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
-from swapcli.families.balancer.balancer_pool import BalancerPool, BalancerState, read_balancer_state
+from swapcli.families.balancer.balancer_pool import BalancerPool, FieldTable, FurtherField
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.reserves import reserves_after_swap
 from swapcli.families.rounding import mul_div_up
-from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 BALANCE_BITS: Final = 112
-_RATE_BITS: Final = 128
-"""Far above any rate, and small enough for the contracts' products."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,11 @@ class BalancerV2(BalancerPool):
     """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
 
     pool_id: str = field()  # or else the property of `Pool` would be its default
+
+    balance_bits: ClassVar[int] = BALANCE_BITS
+    vault_fields: ClassVar[FieldTable] = (
+        FurtherField("pool_id", lambda fields, _: fields.optional_hex("pool_id", 32) or "", lambda text: text or None),
+    )
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
@@ -48,13 +50,3 @@ class BalancerV2(BalancerPool):
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
         after: Self = fast_replace(type(self), "reserves")(self, reserves)
         return amount_out, after
-
-    def further_vault_state(self) -> dict[str, object]:
-        """Return `pool_id` if it is known."""
-        return {"pool_id": self.pool_id} if self.pool_id else {}
-
-
-def read_vault_v2_state(identity: PoolIdentity, fields: StateFields) -> tuple[BalancerState, str]:
-    """Read the fields of `read_balancer_state`, and the optional `pool_id`, which is empty if it is unknown."""
-    shared = read_balancer_state(identity, fields, balance_bits=BALANCE_BITS, rate_bits=_RATE_BITS)
-    return shared, fields.optional_hex("pool_id", 32) or ""

@@ -6,20 +6,19 @@ rounded up, that of the bought token down. All numbers have 18 decimals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
-from swapcli.core.model.pool import PoolIdentity, RateCurve
+from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import WAD
-from swapcli.families.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
+from swapcli.families.balancer.balancer_pool import FieldTable, integer
+from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.signed_fixed_point import sqrt
 from swapcli.families.balancer.virtual_balance_curve import curve_with_virtual_balances
 from swapcli.families.hull_curve import ZeroCurve
-from swapcli.families.identity_checks import check_multi_token, check_pair
 from swapcli.families.rounding import mul_div_up
-from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 _MAX_BALANCE_BITS = 120
@@ -36,6 +35,8 @@ class BalancerV3TwoClp(BalancerV3):
     family: ClassVar[str] = "balancer_v3_2clp"
     swap_gas: ClassVar[int] = 132_000
     can_be_one_sided: ClassVar[bool] = True
+    is_pair: ClassVar[bool] = True
+    further_fields: ClassVar[FieldTable] = (integer("sqrt_alpha", 1, WAD**2), integer("sqrt_beta", 1, WAD**2))
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output; see `BalancerPool.scaled_amount_out`."""
@@ -55,21 +56,13 @@ class BalancerV3TwoClp(BalancerV3):
             return ZeroCurve()
         return curve_with_virtual_balances(balances, virtual, i, j, self.base_units_per_scaled(i, j))
 
-    def state(self) -> dict[str, object]:
-        """Return the Vault's fields, `sqrt_alpha` and `sqrt_beta`."""
-        return {**self.vault_state(), "sqrt_alpha": str(self.sqrt_alpha), "sqrt_beta": str(self.sqrt_beta)}
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the Vault's fields and 0 < `sqrt_alpha` < `sqrt_beta`."""
-        check_multi_token(identity)
-        check_pair(identity)
-        fields = StateFields(state)
-        sqrt_alpha, sqrt_beta = fields.integer("sqrt_alpha", 1, WAD**2), fields.integer("sqrt_beta", 1, WAD**2)
-        if sqrt_alpha * WAD // sqrt_beta >= WAD:
-            raise InvalidPoolState("sqrt_beta", f"expected more than sqrt_alpha = {sqrt_alpha}, not {sqrt_beta}")
-        shared, limits = read_vault_v3_state(identity, fields)
-        return cls(*shared, *limits, sqrt_alpha, sqrt_beta)
+    def check(self) -> None:
+        """Require `sqrt_alpha` < `sqrt_beta`, and balances that the Vault can hold."""
+        BalancerV3.check(self)
+        if self.sqrt_alpha * WAD // self.sqrt_beta >= WAD:
+            raise InvalidPoolState(
+                "sqrt_beta", f"expected more than sqrt_alpha = {self.sqrt_alpha}, not {self.sqrt_beta}"
+            )
 
     def _virtual_balances(self, balances: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the virtual balances of both tokens rounded up, and rounded down."""

@@ -8,20 +8,17 @@ more, but pays no more than it holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from math import expm1, log1p
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
+from swapcli.families.balancer.balancer_pool import FieldTable, flag, integer, optional_integer
 from swapcli.families.balancer.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.families.balancer.weighted import MAX_IN_RATIO, WeightedCurve
-from swapcli.families.identity_checks import check_pair
 from swapcli.families.reserves import to_18_decimals
-from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 
@@ -34,6 +31,19 @@ class BalancerV3Lbp(BalancerV3Weighted):
     is_project_bought_only: bool
 
     family: ClassVar[str] = "balancer_v3_lbp"
+    is_pair: ClassVar[bool] = True
+    further_fields: ClassVar[FieldTable] = (
+        *BalancerV3Weighted.further_fields,
+        integer("project", 0, 1, int),
+        optional_integer("virtual_reserve", (1 << 128) - 1),
+        flag("is_project_bought_only"),
+    )
+
+    def check(self) -> None:
+        """Require that no token has a rate, and balances that the Vault can hold."""
+        BalancerV3Weighted.check(self)
+        if any(rate != WAD for rate in self.rates):
+            raise InvalidPoolState("rates", "such a pool has no rates")
 
     def scaled_balances(self) -> list[int]:
         """Return the balances that the contract's maths uses, with the virtual one."""
@@ -63,30 +73,3 @@ class BalancerV3Lbp(BalancerV3Weighted):
             growth = expm1(min(-log1p(-part) / ratio, 1.0))
             max_in = min(max_in, int(x * growth / (1.0 - self.swap_fee / WAD)))
         return WeightedCurve(x, y, ratio, 1.0 - self.swap_fee / WAD, max_in)
-
-    def state(self) -> dict[str, object]:
-        """Return the fields of a weighted pool, `project`, and of the others those that are not zero."""
-        state: dict[str, object] = super(BalancerV3Lbp, self).state() | {"project": self.project}
-        if self.virtual_reserve:
-            state["virtual_reserve"] = str(self.virtual_reserve)
-        if self.is_project_bought_only:
-            state["is_project_bought_only"] = True
-        return state
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of a weighted pool, the position `project`, and optionally `virtual_reserve`, a live balance,
-        and `is_project_bought_only`."""
-        check_pair(identity)
-        fields = StateFields(state)
-        virtual = fields.uint("virtual_reserve", 128) if fields.has("virtual_reserve") else 0
-        weighted = BalancerV3Weighted.from_state(identity, state)
-        if any(rate != WAD for rate in weighted.rates):
-            raise InvalidPoolState("rates", "such a pool has no rates")
-        values = {field.name: getattr(weighted, field.name) for field in dataclass_fields(weighted)}
-        return cls(
-            **values,
-            project=fields.integer("project", 0, 1),
-            virtual_reserve=virtual,
-            is_project_bought_only=fields.boolean("is_project_bought_only"),
-        )

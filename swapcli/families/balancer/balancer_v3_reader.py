@@ -24,6 +24,7 @@ from swapcli.families.balancer.boosted_shares import (
     vault_of,
     with_vault,
 )
+from swapcli.families.balancer.rows import BalancerV3Constants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -38,7 +39,6 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import BalancerV3Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.swap_fees import FEE_PER_PPM
 
@@ -83,15 +83,15 @@ class HooksConfig(NamedTuple):
 
 
 class VaultPool(NamedTuple):
-    """What the vault knows of a pool: its fee, the fields that `read_vault_v3_state` reads, and its hooks."""
+    """What the vault knows of a pool: its fee, the fields that all its pools have, and its hooks."""
 
     fee_ppm: int
     state: dict[str, object]
     hooks: HooksConfig
 
 
-FamilyReader = Callable[[PoolRef, VaultPool, Sequence[ReturnData]], BatchRead[dict[str, object]]]
-"""Returns the fields of a family from the results of its functions; it may read more."""
+FieldDecoder = Callable[[PoolRef, VaultPool, Sequence[ReturnData]], dict[str, object]]
+"""Returns the fields of a family from the results of its functions."""
 
 
 def _no_calls(ref: PoolRef) -> list[ContractCall]:
@@ -103,10 +103,10 @@ class FamilyTraits(NamedTuple):
     """How the pools of a family are read: the functions of the pool, other calls, and what their results mean."""
 
     functions: tuple[str, ...]
-    read: FamilyReader
+    decode: FieldDecoder
     has_surge_hook: bool = False
     is_own_hook: bool = False
-    """Whether pools may be called as their own hooks, which asks what `read` asks."""
+    """Whether pools may be called as their own hooks, which check what `decode` checks."""
     further_calls: Callable[[PoolRef], list[ContractCall]] = _no_calls
 
 
@@ -145,8 +145,8 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
     if not traits.has_surge_hook and not (traits.is_own_hook and _is_own_hook(ref.address, pool.hooks)):
         _check_no_hooks(pool.hooks)
     pool.state["min_trade_amount"] = read_word(minimum, _MIN_TRADE)
-    fields = yield from traits.read(ref, pool, answers)
-    return build_pool(ref, pool.fee_ppm, pool.state | fields)
+    surge = (yield from _read_surge(ref, pool.hooks)) if traits.has_surge_hook else {}
+    return build_pool(ref, pool.fee_ppm, pool.state | traits.decode(ref, pool, answers) | surge)
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
@@ -236,29 +236,18 @@ def _check_no_hooks(hooks: HooksConfig) -> None:
         raise invalid_response("hooks", f"swaps call the hook {hooks.contract}, which is not supported")
 
 
-def _read_weighted(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+def _weighted_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
     del ref, pool
     weights, floors = results
-    yield from ()
     fields: dict[str, object] = {"weights": read_list(weights, _WEIGHTS)}
     if floors is not None:  # the first version has none
         fields["floors"] = read_list(floors, _FLOORS)
     return fields
 
 
-def _read_stable(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    del ref
-    yield from ()
-    return _stable_fields(pool, results)
-
-
-def _read_boosted(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    yield from ()
-    return _stable_fields(pool, results[:2]) | read_shares(ref, results[2:])
-
-
-def _stable_fields(pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
+def _stable_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
     """Return the amplification at the block, and whether the version of the pool limits its imbalance."""
+    del ref
     amp, version = results
     value, is_updating, precision = read_words(amp, 3, _AMP)
     if precision != _PRECISION:
@@ -270,8 +259,8 @@ def _stable_fields(pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, 
     }
 
 
-def _read_surge(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    hook = pool.hooks
+def _read_surge(ref: PoolRef, hook: HooksConfig) -> BatchRead[dict[str, object]]:
+    """Read the fields of a surge hook."""
     if hook.adjusts_amounts or hook.runs_before_swap or hook.runs_after_swap or not hook.sets_fee:
         raise invalid_response("hooks", f"the hook {hook.contract} is not the surge hook")
     max_fee, threshold, version = yield [
@@ -282,7 +271,7 @@ def _read_surge(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) ->
     name, number = read_version(version)
     if (name, number) < _SURGE_HOOK or name != _SURGE_HOOK[0]:
         raise invalid_response("hooks", f"version {number} of the hook {name} is not supported")
-    return _stable_fields(pool, results) | {
+    return {
         "max_surge_fee": read_word(max_fee, _SURGE_FEE),
         "surge_threshold": read_word(threshold, _SURGE_THRESHOLD),
         "changes_without_events": True,  # the hook announces changes of its fee at an address of its own
@@ -301,36 +290,22 @@ def read_eclp_parameters(answer: ReturnData) -> dict[str, object]:
     }
 
 
-def _read_eclp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+def _two_clp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
     del ref, pool
-    yield from ()
-    return read_eclp_parameters(results[0])
-
-
-def _read_2clp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    del ref, pool
-    yield from ()
     struct = results[0] and results[0][WORD:]
     _, _, sqrt_alpha, sqrt_beta = read_words(struct, 4, _2CLP_PARAMETERS)
     return {"sqrt_alpha": sqrt_alpha, "sqrt_beta": sqrt_beta}
 
 
-def _read_reclamm(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    del ref, pool
-    yield from ()
-    return {"virtual_balances": read_words(results[0], 2, _VIRTUAL_BALANCES)}
-
-
-def _read_lbp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    """Read the weights at the block, and what the sale allows."""
+def _lbp_fields(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
+    """Return the weights at the block, and what the sale allows."""
     weights, floors, is_open, project, bought_only, virtual = results
-    fields = yield from _read_weighted(ref, pool, (weights, floors))
     if not read_word(is_open, _SWAPS_OPEN):
         raise invalid_response(_SWAPS_OPEN, "the sale has not begun, or is over")
     token = read_address(project, _PROJECT)
     if token not in ref.tokens:
         raise invalid_response(_PROJECT, "the token that is sold is not one of the pool's")
-    return fields | {
+    return _weighted_fields(ref, pool, (weights, floors)) | {
         "project": ref.tokens.index(token),
         "virtual_reserve": read_words(virtual, 2, _VIRTUAL_RESERVE)[1] if virtual else 0,
         "is_project_bought_only": bool(read_word(bought_only, _BOUGHT_ONLY)),
@@ -339,15 +314,22 @@ def _read_lbp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> B
 
 
 FAMILIES: Final[Mapping[str, FamilyTraits]] = {
-    "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _FLOORS), _read_weighted),
-    "balancer_v3_stable": FamilyTraits((_AMP, _VERSION), _read_stable),
-    "balancer_v3_stable_surge": FamilyTraits((_AMP, _VERSION), _read_surge, has_surge_hook=True),
-    "balancer_v3_boosted": FamilyTraits((_AMP, _VERSION), _read_boosted, further_calls=share_calls),
-    "balancer_v3_eclp": FamilyTraits((ECLP_PARAMETERS,), _read_eclp),
-    "balancer_v3_2clp": FamilyTraits((_2CLP_PARAMETERS,), _read_2clp),
-    "balancer_v3_reclamm": FamilyTraits((_VIRTUAL_BALANCES,), _read_reclamm),
+    "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _FLOORS), _weighted_fields),
+    "balancer_v3_stable": FamilyTraits((_AMP, _VERSION), _stable_fields),
+    "balancer_v3_stable_surge": FamilyTraits((_AMP, _VERSION), _stable_fields, has_surge_hook=True),
+    "balancer_v3_boosted": FamilyTraits(
+        (_AMP, _VERSION),
+        lambda ref, pool, results: _stable_fields(ref, pool, results[:2]) | read_shares(ref, results[2:]),
+        further_calls=share_calls,
+    ),
+    "balancer_v3_eclp": FamilyTraits((ECLP_PARAMETERS,), lambda _, __, results: read_eclp_parameters(results[0])),
+    "balancer_v3_2clp": FamilyTraits((_2CLP_PARAMETERS,), _two_clp_fields),
+    "balancer_v3_reclamm": FamilyTraits(
+        (_VIRTUAL_BALANCES,),
+        lambda _, __, results: {"virtual_balances": read_words(results[0], 2, _VIRTUAL_BALANCES)},
+    ),
     "balancer_v3_lbp": FamilyTraits(
-        (_WEIGHTS, _FLOORS, _SWAPS_OPEN, _PROJECT, _BOUGHT_ONLY, _VIRTUAL_RESERVE), _read_lbp, is_own_hook=True
+        (_WEIGHTS, _FLOORS, _SWAPS_OPEN, _PROJECT, _BOUGHT_ONLY, _VIRTUAL_RESERVE), _lbp_fields, is_own_hook=True
     ),
 }
 """The families of the vault's pools. To add one, add a row, and its name below."""

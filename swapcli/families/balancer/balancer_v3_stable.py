@@ -6,16 +6,15 @@ Pools of the third version (2026) also refuse swaps after which the largest bala
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 from swapcli.core.errors import SwapReverts
-from swapcli.core.model.pool import PoolIdentity, RateCurve
-from swapcli.families.balancer.balancer_stable_math import amount_out, balance_v3, invariant, read_amp, stable_curve
-from swapcli.families.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
-from swapcli.families.identity_checks import check_multi_token
-from swapcli.families.state_fields import StateFields
+from swapcli.core.model.pool import RateCurve
+from swapcli.families.balancer.balancer_pool import FieldTable, flag
+from swapcli.families.balancer.balancer_stable_math import AMP_FIELD, amount_out, balance_v3, invariant, stable_curve
+from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.token_positions import token_indices
 
 _MAX_IMBALANCE: Final = 10_000
@@ -30,6 +29,7 @@ class BalancerV3Stable(BalancerV3):
     limits_imbalance: bool
 
     family: ClassVar[str] = "balancer_v3_stable"
+    further_fields: ClassVar[FieldTable] = (AMP_FIELD, flag("limits_imbalance"))
     swap_gas: ClassVar[int] = 146_600
     further_token_gas: ClassVar[int] = 16_300
 
@@ -46,18 +46,3 @@ class BalancerV3Stable(BalancerV3):
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
-
-    def state(self) -> dict[str, object]:
-        """Return the fields of the Vault, `amp` and, if it is true, `limits_imbalance`."""
-        state = self.vault_state() | {"amp": self.amp}
-        if self.limits_imbalance:
-            state["limits_imbalance"] = True
-        return state
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of the Vault, `amp`, which is A times 1000, and the optional `limits_imbalance`."""
-        check_multi_token(identity)
-        fields = StateFields(state)
-        shared, limits = read_vault_v3_state(identity, fields)
-        return cls(*shared, *limits, read_amp(fields), fields.boolean("limits_imbalance"))

@@ -6,19 +6,17 @@ without a fee: if it lifts the imbalance, and above the threshold, the fee rises
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 from swapcli.core.errors import SwapReverts
-from swapcli.core.model.pool import PoolIdentity, RateCurve
+from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import WAD
-from swapcli.families.balancer.balancer_stable_math import read_amp, stable_curve
-from swapcli.families.balancer.balancer_v3 import read_vault_v3_state
+from swapcli.families.balancer.balancer_pool import FieldTable, integer
+from swapcli.families.balancer.balancer_stable_math import stable_curve
 from swapcli.families.balancer.balancer_v3_stable import BalancerV3Stable
-from swapcli.families.balancer.surge_curve import SurgeCurve
-from swapcli.families.identity_checks import check_multi_token
-from swapcli.families.state_fields import StateFields
+from swapcli.families.surge_curve import SurgeCurve
 from swapcli.families.token_positions import token_indices
 
 _MAX_FEE: Final = 999_999 * 10**12
@@ -33,6 +31,11 @@ class BalancerV3StableSurge(BalancerV3Stable):
     surge_threshold: int
 
     family: ClassVar[str] = "balancer_v3_stable_surge"
+    further_fields: ClassVar[FieldTable] = (
+        *BalancerV3Stable.further_fields,
+        integer("max_surge_fee", 0, WAD),
+        integer("surge_threshold", 0, WAD - 1),
+    )
     swap_gas: ClassVar[int] = 182_300
     further_token_gas: ClassVar[int] = 20_000
 
@@ -73,26 +76,6 @@ class BalancerV3StableSurge(BalancerV3Stable):
         if self.max_surge_fee < static or after <= before or after <= threshold:
             return static
         return static + (self.max_surge_fee - static) * ((after - threshold) * WAD // (WAD - threshold)) // WAD
-
-    def state(self) -> dict[str, object]:
-        """Return the fields of a stable pool, `max_surge_fee` and `surge_threshold`."""
-        surge = {"max_surge_fee": str(self.max_surge_fee), "surge_threshold": str(self.surge_threshold)}
-        return BalancerV3Stable.state(self) | surge
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of a stable pool, `max_surge_fee` and `surge_threshold`, which is below one."""
-        check_multi_token(identity)
-        fields = StateFields(state)
-        shared, limits = read_vault_v3_state(identity, fields)
-        return cls(
-            *shared,
-            *limits,
-            read_amp(fields),
-            fields.boolean("limits_imbalance"),
-            fields.integer("max_surge_fee", 0, WAD),
-            fields.integer("surge_threshold", 0, WAD - 1),
-        )
 
 
 def _float_imbalance(balances: Sequence[float]) -> float:

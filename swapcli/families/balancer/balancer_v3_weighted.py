@@ -6,18 +6,16 @@ both balances to stay above a floor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from swapcli.core.errors import SwapReverts
-from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.units import WAD
-from swapcli.families.balancer.balancer_v3 import BalancerV3, read_vault_v3_state
+from swapcli.families.balancer.balancer_pool import FieldTable, FurtherField, texts
+from swapcli.families.balancer.balancer_v3 import BalancerV3
 from swapcli.families.balancer.weighted import MAX_IN_RATIO, WeightedCurve, power_up, read_weights
-from swapcli.families.identity_checks import check_multi_token
 from swapcli.families.rounding import mul_div_up
-from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
 
 
@@ -29,6 +27,10 @@ class BalancerV3Weighted(BalancerV3):
     floors: tuple[int, ...]
 
     family: ClassVar[str] = "balancer_v3_weighted"
+    further_fields: ClassVar[FieldTable] = (
+        FurtherField("weights", read_weights, texts),
+        FurtherField("floors", lambda fields, n: fields.uints("floors", n, 128) if fields.has("floors") else (), texts),
+    )
     swap_gas: ClassVar[int] = 134_700
     further_token_gas: ClassVar[int] = 12_000
 
@@ -51,20 +53,3 @@ class BalancerV3Weighted(BalancerV3):
         x, y = self.reserves[i], self.reserves[j]
         max_in = x * MAX_IN_RATIO // (WAD - self.swap_fee)
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], 1.0 - self.swap_fee / WAD, max_in)
-
-    def state(self) -> dict[str, object]:
-        """Return the fields of the Vault, `weights` and, in version 2, `floors`."""
-        state = self.vault_state() | {"weights": [str(weight) for weight in self.weights]}
-        if self.floors:
-            state["floors"] = [str(floor) for floor in self.floors]
-        return state
-
-    @classmethod
-    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the fields of the Vault, `weights`, each at least 1%, and `floors`, which version 1 has not."""
-        check_multi_token(identity)
-        fields = StateFields(state)
-        count = len(identity.tokens)
-        floors = fields.uints("floors", count, 128) if fields.has("floors") else ()
-        shared, limits = read_vault_v3_state(identity, fields)
-        return cls(*shared, *limits, read_weights(fields, count), floors)

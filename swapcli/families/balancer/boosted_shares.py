@@ -7,9 +7,9 @@ from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
+from swapcli.families.balancer.rows import BalancerV3Constants
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.pool_constants import BalancerV3Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import read_share_price, share_price_calls
 

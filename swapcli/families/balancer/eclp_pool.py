@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from swapcli.core.model.pool import RateCurve
-from swapcli.families.balancer.balancer_pool import BalancerPool
+from swapcli.families.balancer.balancer_pool import BalancerPool, FieldTable, FurtherField
 from swapcli.families.balancer.eclp_curve import eclp_curve
 from swapcli.families.balancer.eclp_math import EclpParameters
+from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
+
+
+def _read_parameters(fields: StateFields, _: int) -> EclpParameters:
+    return EclpParameters.from_fields(fields)
 
 
 class EclpPool(BalancerPool):
@@ -20,6 +25,8 @@ class EclpPool(BalancerPool):
     parameters: EclpParameters
 
     can_be_one_sided: ClassVar[bool] = True
+    is_pair: ClassVar[bool] = True
+    further_fields: ClassVar[FieldTable] = (FurtherField("parameters", _read_parameters, lambda _: None),)
 
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output on the ellipse; see `BalancerPool.scaled_amount_out`."""
@@ -34,4 +41,4 @@ class EclpPool(BalancerPool):
 
     def state(self) -> dict[str, object]:
         """Return the Vault's fields and the parameters."""
-        return self.vault_state() | self.parameters.state()
+        return BalancerPool.state(self) | self.parameters.state()

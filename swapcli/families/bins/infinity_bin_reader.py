@@ -34,8 +34,8 @@ from swapcli.families.reading.manager_storage import (
     require_unpaused,
     slot_of_id,
 )
-from swapcli.families.reading.pool_constants import InfinityConstants, LastBins
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastBins, PoolRef
+from swapcli.families.row import InfinityConstants
 
 REACH: Final = 4
 """Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times

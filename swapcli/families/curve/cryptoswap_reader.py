@@ -11,13 +11,13 @@ from typing import Final
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve.cryptoswap import FEE_PER_PPM, CryptoSwap
 from swapcli.families.curve.cryptoswap_math import MATHS
-from swapcli.families.reading.block_time import BLOCK_TIME
+from swapcli.families.curve.rows import CryptoSwapConstants
+from swapcli.families.reading.block_time import BLOCK_TIME, read_block_time
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_text, read_word
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import CryptoSwapConstants
 from swapcli.families.reading.pool_ref import PoolRef
 
 _COIN: Final = "coins(uint256)"
@@ -25,7 +25,6 @@ _BALANCE: Final = "balances(uint256)"
 _VERSION: Final = "version()"
 _MATHS: Final = "MATH()"
 _RAMP_END: Final = "future_A_gamma_time()"
-_TIME: Final = "getCurrentBlockTimestamp()"
 _NUMBERS: Final = {
     "invariant": "D()",
     "amp": "A()",
@@ -110,6 +109,4 @@ def _ramp_seconds_left(ramp_end: int, time: ReturnData) -> int:
     """Return the time until A and gamma stop changing; negative if they have."""
     if not ramp_end:
         return -1
-    if not time:
-        raise invalid_response(_TIME, "the block's time cannot be read, on which A and gamma depend")
-    return ramp_end - read_word(time, _TIME)
+    return ramp_end - read_block_time(time, "on which A and gamma depend")

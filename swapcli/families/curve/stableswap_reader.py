@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve.curve_meta import CurveMeta
+from swapcli.families.curve.rows import MetapoolConstants
 from swapcli.families.curve.stableswap import NG, PLAIN, PLAIN_EMA
 from swapcli.families.identity_checks import MAX_TOKENS
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
@@ -26,7 +27,6 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import MetapoolConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reserves import MAX_DECIMALS, to_18_decimals
 from swapcli.families.swap_fees import FEE_PER_PPM, write_swap_fee

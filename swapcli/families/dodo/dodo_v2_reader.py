@@ -12,26 +12,19 @@ from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.families.dodo.dodo_v2 import DodoState
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import (
-    encode_call,
-    invalid_response,
-    read_address,
-    read_word,
-    read_words,
-    to_address,
-)
-from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import optional_view, read_addresses, read_views, view, words
 from swapcli.families.swap_fees import FEE_PER_PPM
 
 _STATE: Final = "getPMMStateForCall()"
-_FEES: Final = "getUserFeeRate(address)"
 _STORED_TARGET: Final = "_BASE_TARGET_()"
-"""Which a vending machine does not have."""
+"""Missing in vending machines."""
 _MIN_AMOUNTS: Final = ("_MIN_BASE_SWAP_AMOUNT_()", "_MIN_QUOTE_SWAP_AMOUNT_()")
-"""Which only some private pools have."""
+"""Functions of some private pools only."""
 _TOKENS: Final = ("_BASE_TOKEN_()", "_QUOTE_TOKEN_()")
 _CREATED: Final = "NewDVM(address,address,address,address)"
 _STATES: Final = tuple(DodoState)
@@ -40,13 +33,13 @@ _STATES: Final = tuple(DodoState)
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round."""
-    answer, fees, stored, *minima = yield [
-        ContractCall(ref.address, encode_call(_STATE)),
-        ContractCall(ref.address, encode_call(_FEES, ZERO_ADDRESS)),
-        *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in (_STORED_TARGET, *_MIN_AMOUNTS)),
-    ]
-    price, slippage, base, quote, base_target, quote_target, number = read_words(answer, 7, _STATE)
-    lp_fee, maintainer_fee = read_words(fees, 2, _FEES)
+    values = yield from read_views(
+        view("state", ref.address, _STATE, decode=words(7)),
+        view("fees", ref.address, "getUserFeeRate(address)", ZERO_ADDRESS, decode=words(2)),
+        *(optional_view(name, ref.address, name) for name in (_STORED_TARGET, *_MIN_AMOUNTS)),
+    )
+    price, slippage, base, quote, base_target, quote_target, number = values["state"]
+    lp_fee, maintainer_fee = values["fees"]
     if number >= len(_STATES):
         raise invalid_response(_STATE, f"{number} is not a state of the price")
     state = {
@@ -57,17 +50,15 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "slippage": slippage,
         "lp_fee": lp_fee,
         "maintainer_fee": maintainer_fee,
-        "derives_targets": not stored,
-        "min_amounts": [_read_minimum(each, name) for each, name in zip(minima, _MIN_AMOUNTS, strict=True)],
+        "derives_targets": values[_STORED_TARGET] is None,
+        "min_amounts": [values[name] or 0 for name in _MIN_AMOUNTS],
     }
     return build_pool(ref, (lp_fee + maintainer_fee) // FEE_PER_PPM, state)
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pool in one round."""
-    answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
-    base, quote = (read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
-    return factory.new_ref(address, (base, quote))
+    return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
@@ -77,7 +68,3 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     data = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:]) + log.data
     base, quote, _, pool = (to_address(word, _CREATED) for word in read_words(data, 4, _CREATED))
     return factory.new_ref(pool, (base, quote))
-
-
-def _read_minimum(answer: ReturnData, name: str) -> int:
-    return read_word(answer, name) if answer else 0

@@ -1,16 +1,18 @@
-"""Calls of Ekubo's core for one pool, and what they return."""
+"""Calls of Ekubo's core for one pool, what they return, and the search for ticks or times with such calls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidPoolState
-from swapcli.families.ekubo.ekubo import WORD_BITS
-from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.core.records import NamedTuple
+from swapcli.families.ekubo.ekubo import LATEST_CORE
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.pool_constants import EkuboConstants
+from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     class_hash_call,
@@ -27,6 +29,7 @@ _VERSIONS: Final = {
 }
 """The classes of the core, from Ekubo's governance proposal of 2026 to upgrade its contracts to v5.0.2."""
 _MAX_SKIP_AHEAD: Final = 1_000
+_MAX_ROUNDS: Final = 200
 PRICE: Final = "get_pool_price"
 LIQUIDITY: Final = "get_pool_liquidity"
 NEXT: Final = "next_initialized_tick"
@@ -53,7 +56,7 @@ class EkuboPoolCalls:
 
     def next_call(self, start: int, end: int) -> ContractCall:
         """Return the call for the first initialised tick above `start`, which searches about up to `end`."""
-        words = (end - start) // (WORD_BITS * self.tick_spacing) + 1
+        words = (end - start) // (LATEST_CORE.word_bits * self.tick_spacing) + 1
         return self._call(NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
     def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
@@ -79,6 +82,55 @@ def read_price(price: ReturnData) -> tuple[int, int]:
     if not sqrt_ratio:
         raise InvalidPoolState("sqrt_ratio", "the pool is not initialized")
     tick = join_signed(tuple(tick_felts), PRICE)
-    if abs(tick) > MAX_TICK + 1:
+    if abs(tick) > STARKNET_TICKS.max_tick + 1:
         raise invalid_response(PRICE, f"the tick {tick}")
     return sqrt_ratio, tick
+
+
+class Gap(NamedTuple):
+    """A part of the range that may have marks above `start`, up to and including `end`."""
+
+    start: int
+    end: int
+
+
+class MarkSearch(NamedTuple):
+    """A search for marks, ticks or times, of which a contract returns the first one after a place.
+
+    `call(start, end)` returns the call for the first mark in a gap. `read(gap, answer)` returns where the contract
+    stopped, and whether that is a mark; it raises unless that is above the gap's start. A round has at least `places`
+    calls.
+    """
+
+    call: Callable[[int, int], ContractCall]
+    read: Callable[[Gap, ReturnData], tuple[int, bool]]
+    places: int
+    function: str
+    noun: str
+
+    def find(self, gaps: Sequence[Gap]) -> BatchRead[list[int]]:
+        """Read the marks of all gaps, ascending."""
+        found: set[int] = set()
+        for _ in range(_MAX_ROUNDS):
+            if not gaps:
+                return sorted(found)
+            answers = yield [self.call(*gap) for gap in gaps]
+            left: list[Gap] = []
+            for gap, answer in zip(gaps, answers, strict=True):
+                place, is_mark = self.read(gap, answer)
+                if is_mark and place <= gap.end:
+                    found.add(place)
+                if place < gap.end:
+                    left.append(Gap(place, gap.end))
+            gaps = self.split(left)
+        raise invalid_response(self.function, f"more {self.noun} than {_MAX_ROUNDS} rounds of calls find")
+
+    def split(self, gaps: Sequence[Gap]) -> list[Gap]:
+        """Return the gaps in more parts if they are fewer than `places`, so that the search takes fewer rounds."""
+        parts = max(self.places // max(len(gaps), 1), 1)
+        split: list[Gap] = []
+        for start, end in gaps:
+            step = max((end - start) // parts, 1)
+            edges = [start + step * number for number in range(parts) if start + step * number < end]
+            split += [Gap(first, last) for first, last in zip(edges, [*edges[1:], end], strict=True)]
+        return split

@@ -14,21 +14,23 @@ from swapcli.core.networks.pool_addresses import ekubo_evm_pool_id
 from swapcli.core.records import NamedTuple
 from swapcli.families.ekubo.ekubo_evm import (
     CENTER_TICK_STEP,
+    CORE,
     EXACT_EXTENSIONS,
+    MAX_TICK,
     MEV_CAPTURE,
-    WORD_BITS,
     EkuboEvm,
+    config_of,
     fee_ppm_of,
     may_change_amounts,
     pool_config,
 )
-from swapcli.families.ekubo.ekubo_evm_tick_math import MAX_TICK, expand_ratio, is_compact_ratio
+from swapcli.families.ekubo.ekubo_tick_math import expand_ratio, is_compact_ratio
+from swapcli.families.ekubo.rows import EkuboEvmConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import EkuboEvmConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import close_between
 
@@ -76,7 +78,7 @@ class _Config(NamedTuple):
     def words_to_read(self) -> int:
         """The number of words of the bitmap to either side that cover `REACH`; 0 without a bitmap."""
         spacing = self.tick_spacing
-        return min(REACH // (WORD_BITS * spacing) + 1, MAX_WORDS) if spacing else 0
+        return min(REACH // (CORE.word_bits * spacing) + 1, MAX_WORDS) if spacing else 0
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -114,7 +116,7 @@ def _read_position(answer: ReturnData, config: _Config) -> dict[str, object]:
     spacing = config.tick_spacing
     if not spacing:
         return {**position, "amplification": config.amplification, "center_tick": config.center_tick}
-    if count > 2 * MAX_WORDS * WORD_BITS:
+    if count > 2 * MAX_WORDS * CORE.word_bits:
         raise invalid_response(_FETCH, f"{count} ticks")
     words = read_words(answer, _HEAD_WORDS + 2 * count, _FETCH)[_HEAD_WORDS:]
     nets = {to_signed(each): to_signed(net) for each, net in zip(words[::2], words[1::2], strict=True)}
@@ -187,9 +189,8 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the PoolKey of a known pool."""
     assert isinstance(pool, EkuboEvm)
     key = pool.pool_key
-    config = pool_config(key.fee_x64, key.tick_spacing, key.amplification, key.center_tick, key.extension)
     lens = ref.constants_as(EkuboEvmConstants).lens
-    return ref._replace(constants=EkuboEvmConstants(lens, key.pool_id, config, key.is_native))
+    return ref._replace(constants=EkuboEvmConstants(lens, key.pool_id, config_of(key), key.is_native))
 
 
 def _decode_config(packed: int) -> _Config:

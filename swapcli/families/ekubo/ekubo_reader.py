@@ -7,34 +7,35 @@ The table of ticks is closed at both ends of the range as `tick_bitmap` does.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import ekubo_pool_id, hash_ekubo_key
-from swapcli.core.records import NamedTuple
 from swapcli.families.ekubo.core_calls import (
     DELTA,
     LIQUIDITY,
     NEXT,
     PRICE,
     EkuboPoolCalls,
+    Gap,
+    MarkSearch,
     read_price,
     read_version,
 )
 from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
-from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.ekubo.twamm_reader import TWAMM_EXTENSION, read_twamm
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import EkuboConstants, LastTicks
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import join_signed, read_felts, starknet_call, to_starknet_address
 from swapcli.families.reading.tick_bitmap import close_between
 
@@ -44,7 +45,6 @@ _GRID: Final = 200_000
 """The range begins and ends at multiples of this, so that small moves of the price leave it as it was."""
 _PLACES: Final = 16
 """Places in the range from which a search begins, and in the gaps that a round has left."""
-_MAX_ROUNDS: Final = 200
 _CALL_POINTS: Final = "get_call_points"
 _BEFORE_SWAP, _AFTER_SWAP = 2, 3
 _CALL_POINT_COUNT: Final = 8
@@ -96,12 +96,14 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
     sqrt_ratio, tick = read_price(price)
     (liquidity,) = read_felts(liquidity_felt, 1, LIQUIDITY)
     low, high = _range_around(tick, key.tick_spacing)
-    ticks = yield from _find_ticks(key, low, high, ref.last_ticks.initialized if ref.last_ticks else ())
+    known = ref.last_ticks.initialized if ref.last_ticks else ()
+    search = MarkSearch(key.next_call, _read_next, _PLACES, NEXT, "ticks")
+    ticks = yield from search.find(_first_gaps(low, high, known))
     answers: Sequence[ReturnData] = ()
     if ticks:
         answers = yield key.delta_calls(ticks)
     nets = {each: join_signed(read_felts(answer, 2, DELTA), DELTA) for each, answer in zip(ticks, answers, strict=True)}
-    limit = MAX_TICK - MAX_TICK % key.tick_spacing
+    limit = _last_tick(key.tick_spacing)
     table = close_between(nets, tick, liquidity, None if low <= -limit else low, None if high >= limit else high)
     state: dict[str, object] = {
         "pool_id": ref.pool_id,
@@ -187,44 +189,20 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     key = stored.pool_key
     extension = "" if key.extension == "0x0" else key.extension
     return ref._replace(
-        constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee_x128, extension),
+        constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee, extension),
         last_read=LastTicks(stored.tick, key.ticks),
     )
 
 
-class _Gap(NamedTuple):
-    """A part of the range that may have ticks above `start`, up to and with `end`."""
-
-    start: int
-    end: int
-
-
-_TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], list[int]]
+def _read_next(gap: Gap, answer: ReturnData) -> tuple[int, bool]:
+    magnitude, sign, is_initialized = read_felts(answer, 3, NEXT)
+    tick = join_signed((magnitude, sign), NEXT)
+    if tick <= gap.start:
+        raise invalid_response(NEXT, f"the tick {tick}, which is not above {gap.start}")
+    return tick, bool(is_initialized)
 
 
-def _find_ticks(key: EkuboPoolCalls, low: int, high: int, known_ticks: Sequence[int]) -> _TickRead:
-    """Return the initialised ticks from `low` to `high`, ascending."""
-    found: set[int] = set()
-    gaps = _first_gaps(low, high, known_ticks)
-    for _ in range(_MAX_ROUNDS):
-        if not gaps:
-            return sorted(found)
-        answers = yield [key.next_call(*gap) for gap in gaps]
-        left: list[_Gap] = []
-        for gap, answer in zip(gaps, answers, strict=True):
-            magnitude, sign, is_initialized = read_felts(answer, 3, NEXT)
-            tick = join_signed((magnitude, sign), NEXT)
-            if tick <= gap.start:
-                raise invalid_response(NEXT, f"the tick {tick}, which is not above {gap.start}")
-            if is_initialized and tick <= gap.end:
-                found.add(tick)
-            if tick < gap.end:
-                left.append(_Gap(tick, gap.end))
-        gaps = _split(left)
-    raise invalid_response(NEXT, f"more ticks than {_MAX_ROUNDS} rounds of calls find")
-
-
-def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[_Gap]:
+def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[Gap]:
     """Return the gaps between the known ticks in a range, else equal parts of the range."""
     inside = [tick for tick in known_ticks if low <= tick <= high]
     if not inside:
@@ -232,18 +210,7 @@ def _first_gaps(low: int, high: int, known_ticks: Sequence[int]) -> list[_Gap]:
         inside = list(range(low + step, high, step))
     starts = [low - 1, *inside]
     ends = [*inside, high]
-    return [_Gap(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
-
-
-def _split(gaps: Sequence[_Gap]) -> list[_Gap]:
-    """Return the gaps in more parts if they are few, so that the search takes fewer rounds."""
-    parts = max(_PLACES // max(len(gaps), 1), 1)
-    split: list[_Gap] = []
-    for start, end in gaps:
-        step = max((end - start) // parts, 1)
-        edges = [start + step * number for number in range(parts) if start + step * number < end]
-        split += [_Gap(first, last) for first, last in zip(edges, [*edges[1:], end], strict=True)]
-    return split
+    return [Gap(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
 
 def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
@@ -259,9 +226,14 @@ def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
 
 def _range_around(tick: int, spacing: int) -> tuple[int, int]:
     """Return the ends of the range around a tick, multiples of the spacing."""
-    limit = MAX_TICK - MAX_TICK % spacing
+    limit = _last_tick(spacing)
     low, high = (tick - REACH) // _GRID * _GRID, -((-tick - REACH) // _GRID) * _GRID
     return max(low // spacing * spacing, -limit), min(-(-high // spacing) * spacing, limit)
+
+
+def _last_tick(spacing: int) -> int:
+    """Return the greatest tick that can be initialised."""
+    return STARKNET_TICKS.max_tick // spacing * spacing
 
 
 def _call_points_call(core: str, extension: str) -> ContractCall:

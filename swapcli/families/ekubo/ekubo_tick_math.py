@@ -1,21 +1,22 @@
-"""Ticks and square-root ratios of Ekubo on Starknet, equal to the contract's in every bit.
+"""Ticks and square-root ratios of Ekubo's cores, equal to theirs in every bit.
 
 A tick t stands for the price 1.000001^t (token1 per token0); pools hold its square root as a fixed-point number with
-128 fractional bits. The contract multiplies 128-bit factors 1.000001^(-2^k / 2), one per set bit of |t| in rising
-order, and truncates the product after each.
+128 fractional bits. The contracts multiply 128-bit factors 1.000001^(-2^k / 2), one per set bit of |t| in rising
+order, and truncate the product after each.
+
+The core of EVM networks stores ratios as 96-bit floating-point numbers, with two bits of exponent and 94 bits of
+mantissa. It expands them to 128 fractional bits for its maths. Here all its ratios are the expanded ones, rounded to
+that form.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import log, log1p
 from typing import Final
 
-MAX_TICK: Final = 88_722_883
-MIN_TICK: Final = -MAX_TICK
-MIN_SQRT_RATIO: Final = 18_446_748_437_148_339_061
-MAX_SQRT_RATIO: Final = 6_277_100_250_585_753_475_930_931_601_400_621_808_602_321_654_880_405_518_632
-"""The square-root ratios at `MIN_TICK` and `MAX_TICK`."""
+from swapcli.core.records import NamedTuple
 
 Q128: Final = 1 << 128
 
@@ -55,27 +56,78 @@ _TICKS_PER_LOG: Final = 2 / log1p(1e-6)
 _LOG_Q128: Final = 128 * log(2)
 # In ticks: both logarithms are good to 1e-14, which is 2e-8 ticks; rounding moves a ratio by less.
 _MAX_LOG_ERROR: Final = 1e-4
+_MANTISSA_BITS: Final = 94
+_MANTISSA_MASK: Final = (1 << _MANTISSA_BITS) - 1
+# Ratios below 2^96, 2^128, 2^160 and 2^192 are multiples of 2^2, 2^34, 2^66 and 2^98.
+_EXPONENTS: Final = (2, 34, 66, 98)
+_MAX_COMPACT_BITS: Final = 96
 
 
-@lru_cache(maxsize=1 << 14)
-def sqrt_ratio_at_tick(tick: int) -> int:
-    """Return the square-root ratio at `tick` with 128 fractional bits, MIN_TICK <= tick <= MAX_TICK."""
-    if not MIN_TICK <= tick <= MAX_TICK:
-        raise ValueError(f"tick {tick} is outside {MIN_TICK} to {MAX_TICK}")
-    distance = abs(tick)
-    ratio = Q128
-    for bit, factor in _BIT_FACTORS:
-        if distance & bit:
-            ratio = ratio * factor >> 128
-    return ((1 << 256) - 1) // ratio if tick > 0 else ratio
+class EkuboTicks(NamedTuple):
+    """The ticks of a core, from `-max_tick` to `max_tick`, and the ratios at both.
+
+    `ratio_at(tick)` returns the square-root ratio at a tick, and `tick_at(ratio)` the greatest tick whose ratio is at
+    most `ratio`. Both raise `ValueError` outside of the range.
+    """
+
+    max_tick: int
+    min_ratio: int
+    max_ratio: int
+    ratio_at: Callable[[int], int]
+    tick_at: Callable[[int], int]
 
 
-def tick_at_sqrt_ratio(sqrt_ratio: int) -> int:
-    """Return the greatest tick whose ratio is at most `sqrt_ratio`, MIN_SQRT_RATIO <= ratio <= MAX_SQRT_RATIO."""
-    if not MIN_SQRT_RATIO <= sqrt_ratio <= MAX_SQRT_RATIO:
-        raise ValueError(f"square-root ratio {sqrt_ratio} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO}")
-    estimate = (log(sqrt_ratio) - _LOG_Q128) * _TICKS_PER_LOG
-    nearest = round(estimate)
-    if abs(estimate - nearest) > _MAX_LOG_ERROR:
-        return nearest if nearest < estimate else nearest - 1
-    return nearest if sqrt_ratio_at_tick(nearest) <= sqrt_ratio else nearest - 1
+def ticks_up_to(max_tick: int, round_ratio: Callable[[int], int] | None = None) -> EkuboTicks:
+    """Return the ticks of a core that stores ratios as `round_ratio` rounds them, or exactly."""
+
+    @lru_cache(maxsize=1 << 14)
+    def ratio_at(tick: int) -> int:
+        distance = abs(tick)
+        if distance > max_tick:
+            raise ValueError(f"tick {tick} is outside {-max_tick} to {max_tick}")
+        ratio = Q128
+        for bit, factor in _BIT_FACTORS:
+            if distance & bit:
+                ratio = ratio * factor >> 128
+        if tick > 0:
+            ratio = ((1 << 256) - 1) // ratio
+        return round_ratio(ratio) if round_ratio else ratio
+
+    min_ratio, max_ratio = ratio_at(-max_tick), ratio_at(max_tick)
+
+    def tick_at(ratio: int) -> int:
+        if not min_ratio <= ratio <= max_ratio:
+            raise ValueError(f"square-root ratio {ratio} is outside {min_ratio} to {max_ratio}")
+        estimate = (log(ratio) - _LOG_Q128) * _TICKS_PER_LOG
+        nearest = round(estimate)
+        if abs(estimate - nearest) > _MAX_LOG_ERROR:
+            return nearest if nearest < estimate else nearest - 1
+        return nearest if ratio_at(nearest) <= ratio else nearest - 1
+
+    return EkuboTicks(max_tick, min_ratio, max_ratio, ratio_at, tick_at)
+
+
+def round_ratio(ratio: int, *, up: bool = False) -> int:
+    """Return the greatest ratio up to `ratio` that an EVM core can store; with `up`, the least one not below it.
+
+    Beyond the greatest ratio that can be stored, it returns a number above all of them.
+    """
+    for shift in _EXPONENTS:
+        lifted = ratio + (1 << shift) - 1 if up else ratio
+        if not lifted >> (shift + _MANTISSA_BITS):
+            return lifted >> shift << shift
+    return 1 << (_EXPONENTS[-1] + _MANTISSA_BITS)
+
+
+def expand_ratio(compact: int) -> int:
+    """Return a stored ratio, of 96 bits, with 128 fractional bits."""
+    return (compact & _MANTISSA_MASK) << _EXPONENTS[compact >> _MANTISSA_BITS]
+
+
+def is_compact_ratio(compact: int) -> bool:
+    """Return whether a number fits the form in which an EVM core stores ratios."""
+    return 0 <= compact < 1 << _MAX_COMPACT_BITS
+
+
+STARKNET_TICKS: Final = ticks_up_to(88_722_883)
+EVM_TICKS: Final = ticks_up_to(88_722_835, round_ratio)

@@ -17,8 +17,9 @@ from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import parse_integer, parse_list
-from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, sell_up_to
-from swapcli.families.ekubo.ekubo_tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, sqrt_ratio_at_tick
+from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo
+from swapcli.families.ekubo.ekubo_pool import walk_ticks
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from swapcli.families.ekubo.twamm_math import next_sqrt_ratio
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
@@ -145,15 +146,22 @@ def _sell_orders(pool: Ekubo, rates: tuple[int, int], seconds: int) -> Ekubo:
         raise SwapReverts(f"pool {pool.key}: the virtual orders exceed 2^{_RATE_BITS} - 1")
     if not (amount0 and amount1):
         if amount0:
-            return sell_up_to(pool, amount0, MIN_SQRT_RATIO, sells_token0=True)
-        return sell_up_to(pool, amount1, MAX_SQRT_RATIO, sells_token0=False)
+            return sell_up_to(pool, amount0, STARKNET_TICKS.min_ratio, sells_token0=True)
+        return sell_up_to(pool, amount1, STARKNET_TICKS.max_ratio, sells_token0=False)
     # A price beyond all positions counts as the last one that has liquidity.
-    usable = min(max(pool.sqrt_ratio, sqrt_ratio_at_tick(-MAX_USABLE_TICK)), sqrt_ratio_at_tick(MAX_USABLE_TICK))
+    low, high = map(STARKNET_TICKS.ratio_at, (-MAX_USABLE_TICK, MAX_USABLE_TICK))
+    usable = min(max(pool.sqrt_ratio, low), high)
     nets = pool.pool_key.liquidity_nets
-    target = next_sqrt_ratio(usable, nets[0] if nets else 0, rates, seconds, pool.pool_key.fee_x128)
+    target = next_sqrt_ratio(usable, nets[0] if nets else 0, rates, seconds, pool.pool_key.fee)
     if pool.sqrt_ratio < target:
         return sell_up_to(pool, amount1, target, sells_token0=False)
     return sell_up_to(pool, amount0, target, sells_token0=True)
+
+
+def sell_up_to(pool: Ekubo, amount: int, limit: int, *, sells_token0: bool) -> Ekubo:
+    """Return the pool after a sale that ends when `amount` is spent, or at the square-root ratio `limit`."""
+    _, *position = walk_ticks(pool, amount, down=sells_token0, limit=limit)
+    return pool.at(*position)
 
 
 def _read_orders(fields: StateFields) -> VirtualOrders:

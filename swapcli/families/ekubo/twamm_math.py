@@ -13,7 +13,7 @@ from math import isqrt
 from typing import Final
 
 from swapcli.core.errors import SwapReverts
-from swapcli.families.ekubo.ekubo_tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q128
+from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
 from swapcli.families.rounding import UINT256_LIMIT, mul_div_up, require_uint256
 
 _MAX_EXPONENT: Final = 1_623_313_478_486_440_542_208
@@ -35,7 +35,7 @@ def next_sqrt_ratio(sqrt_ratio: int, liquidity: int, sale_rates: tuple[int, int]
     after = target
     if sqrt_ratio != target and liquidity:
         after = _towards(sqrt_ratio, target, liquidity, isqrt(rate0 * rate1), elapsed_s, fee_x128)
-    if not MIN_SQRT_RATIO <= after < MAX_SQRT_RATIO:
+    if not STARKNET_TICKS.min_ratio <= after < STARKNET_TICKS.max_ratio:
         raise SwapReverts("virtual orders would move the price out of its range")
     return after
 

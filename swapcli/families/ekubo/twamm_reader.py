@@ -9,13 +9,20 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.core.records import NamedTuple
-from swapcli.families.ekubo.core_calls import DELTA, LIQUIDITY, EkuboPoolCalls, read_price, read_version
+from swapcli.families.ekubo.core_calls import (
+    DELTA,
+    LIQUIDITY,
+    EkuboPoolCalls,
+    Gap,
+    MarkSearch,
+    read_price,
+    read_version,
+)
 from swapcli.families.ekubo.ekubo import fee_ppm_of
 from swapcli.families.ekubo.ekubo_twamm import MAX_USABLE_TICK
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response
-from swapcli.families.reading.calls import ContractCall
+from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
@@ -37,14 +44,6 @@ _NEXT_TIME: Final = "next_initialized_time"
 _CHANGE: Final = "get_sale_rate_delta"
 _PLACES: Final = 8
 """Starts of the search. The extension executes with each swap, so usually few times are left to find."""
-_MAX_ROUNDS: Final = 200
-
-
-class _Span(NamedTuple):
-    """The times after `since` up to and including `until`, in Unix seconds."""
-
-    since: int
-    until: int
 
 
 def read_twamm(ref: PoolRef) -> BatchRead[Pool]:
@@ -64,7 +63,7 @@ def read_twamm(ref: PoolRef) -> BatchRead[Pool]:
     whole = join_signed(read_felts(at_end, 2, DELTA), DELTA)
     rate0, rate1, executed_at = read_felts(rates, 3, _RATES)
     (timestamp,) = read_felts(time, 1, "the time of the block")
-    changes = yield from extension.find_changes(_Span(executed_at, timestamp))
+    changes = yield from extension.find_changes(Gap(executed_at, timestamp))
     state: dict[str, object] = {
         "pool_id": ref.pool_id,
         "fee_x128": key.fee_x128,
@@ -93,32 +92,20 @@ class _Extension:
         """Return a call with the pool's key and more felts."""
         return starknet_call(TWAMM_EXTENSION, function, *self._felts, *felts)
 
-    def find_changes(self, span: _Span) -> BatchRead[list[list[int]]]:
+    def find_changes(self, span: Gap) -> BatchRead[list[list[int]]]:
         """Read the times at which sale rates change, ascending, each with the changes of both rates."""
-        step = (span.until - span.since) // _PLACES + 1
-        starts = range(span.since, span.until, step)
-        spans = [_Span(start, min(start + step, span.until)) for start in starts]
-        times: set[int] = set()
-        for _ in range(_MAX_ROUNDS):
-            if not spans:
-                break
-            answers = yield [self.call(_NEXT_TIME, *each) for each in spans]
-            left: list[_Span] = []
-            for (since, until), answer in zip(spans, answers, strict=True):
-                time, is_initialized = read_felts(answer, 2, _NEXT_TIME)
-                if not since < time <= until:
-                    raise invalid_response(_NEXT_TIME, f"the time {time}, which is not from {since} to {until}")
-                if is_initialized:
-                    times.add(time)
-                if time < until:
-                    left.append(_Span(time, until))
-            spans = left
-        else:
-            raise invalid_response(_NEXT_TIME, f"more times than {_MAX_ROUNDS} rounds of calls find")
-        ordered = sorted(times)
+        search = MarkSearch(lambda *times: self.call(_NEXT_TIME, *times), _read_next, _PLACES, _NEXT_TIME, "times")
+        ordered = yield from search.find(search.split([span] if span.start < span.end else []))
         answers = (yield [self.call(_CHANGE, time) for time in ordered]) if ordered else []
         felts = [read_felts(answer, 4, _CHANGE) for answer in answers]
         return [
             [time, join_signed(each[:2], _CHANGE), join_signed(each[2:], _CHANGE)]
             for time, each in zip(ordered, felts, strict=True)
         ]
+
+
+def _read_next(gap: Gap, answer: ReturnData) -> tuple[int, bool]:
+    time, is_initialized = read_felts(answer, 2, _NEXT_TIME)
+    if not gap.start < time <= gap.end:
+        raise invalid_response(_NEXT_TIME, f"the time {time}, which is not from {gap.start} to {gap.end}")
+    return time, bool(is_initialized)

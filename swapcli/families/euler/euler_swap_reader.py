@@ -16,7 +16,7 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.euler.euler_swap import MAX_RESERVE
-from swapcli.families.reading.block_time import BLOCK_TIME
+from swapcli.families.reading.block_time import BLOCK_TIME, read_block_time
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -26,11 +26,11 @@ from swapcli.families.reading.call_encoding import (
     read_words,
     to_address,
 )
-from swapcli.families.reading.call_encoding import read_list as read_word_list
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import decode_addresses, read_address_list
 
 _POOLS: Final = "pools()"
 _ASSETS: Final = "getAssets()"
@@ -41,7 +41,6 @@ _MANAGER: Final = "poolManager()"
 _PARAMETERS: Final = "getParams()"
 _STATIC: Final = "getStaticParams()"
 _DYNAMIC: Final = "getDynamicParams()"
-_TIME: Final = "getCurrentBlockTimestamp()"
 _IS_OPERATOR: Final = "isAccountOperatorAuthorized(address,address)"
 _ROOM: Final = "maxDeposit(address)"
 _CONTROLLERS: Final = "getControllers(address)"
@@ -159,8 +158,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
     """Read the addresses of all pools in one round: of the factory of the first version, or the second's registry."""
-    (answer,) = yield [ContractCall(factory.address, encode_call(_POOLS))]
-    return tuple(to_address(word, _POOLS) for word in read_word_list(answer, _POOLS))
+    return (yield from read_address_list(factory.address, _POOLS))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
@@ -221,11 +219,9 @@ def _check_time(configuration: _Configuration, answer: ReturnData) -> None:
     """Raise `InvalidUpstreamResponse` for a pool that has expired, or that a contract of its owner's follows."""
     if configuration.hooked_operations:
         raise invalid_response(_DYNAMIC, "a swap hook of the owner's may set fees, refuse swaps or change the curve")
-    if configuration.expires_at:
-        if not answer:
-            raise invalid_response(_TIME, "the block's time cannot be read, at which the pool may have expired")
-        if read_word(answer, _TIME) >= configuration.expires_at:
-            raise invalid_response(_DYNAMIC, f"the pool has expired at {configuration.expires_at}")
+    expires_at = configuration.expires_at
+    if expires_at and read_block_time(answer, "at which the pool may have expired") >= expires_at:
+        raise invalid_response(_DYNAMIC, f"the pool has expired at {expires_at}")
 
 
 def _check_lenders(configuration: _Configuration, answer: ReturnData) -> None:
@@ -234,7 +230,7 @@ def _check_lenders(configuration: _Configuration, answer: ReturnData) -> None:
     Such a lender decides what the account may withdraw, and lets it borrow from no other.
     """
     own = {borrow for _, borrow in configuration.vaults}
-    lenders = {to_address(word, _CONTROLLERS) for word in read_word_list(answer, _CONTROLLERS)}
+    lenders = set(decode_addresses(answer, _CONTROLLERS))
     if lenders - own:
         raise invalid_response(_CONTROLLERS, f"the account owes to {min(lenders - own)}, which is no vault of the pool")
 

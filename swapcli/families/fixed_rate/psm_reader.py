@@ -16,6 +16,7 @@ from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_addresses
 
 _TOKENS: Final = ("usdc()", "usds()", "susds()")
 _POCKET: Final = "pocket()"
@@ -60,10 +61,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a module in one round."""
-    answers = yield [ContractCall(address, encode_call(name)) for name in _TOKENS]
-    return factory.new_ref(
-        address, tuple(read_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
-    )
+    return factory.new_ref(address, (yield from read_addresses(address, _TOKENS)))
 
 
 def _expected_previews(pool: Pool) -> list[int]:

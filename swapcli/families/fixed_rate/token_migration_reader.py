@@ -13,7 +13,7 @@ from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.reading.starknet_calls import read_felt_address, read_u256, starknet_call
+from swapcli.families.reading.starknet_calls import read_felt_addresses, read_u256, starknet_call
 
 _TOKENS: Final = ("get_new_token", "get_legacy_token")
 _AVAILABLE: Final = "max_available_swap"
@@ -27,6 +27,4 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a migration in one round."""
-    answers = yield [starknet_call(address, name) for name in _TOKENS]
-    tokens = tuple(read_felt_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
-    return factory.new_ref(address, tokens)
+    return factory.new_ref(address, (yield from read_felt_addresses(address, _TOKENS)))

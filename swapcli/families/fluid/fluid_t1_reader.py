@@ -9,6 +9,7 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.fluid.fluid_t1 import FluidT1
+from swapcli.families.fluid.rows import FluidConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     encode_call,
@@ -17,12 +18,11 @@ from swapcli.families.reading.call_encoding import (
     read_words,
     to_address,
 )
-from swapcli.families.reading.call_encoding import read_list as read_word_list
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FluidConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_address_list
 
 _POOLS: Final = "getAllPoolAddresses()"
 _RESERVES: Final = "getPoolReservesAdjusted(address)"
@@ -72,8 +72,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
     """Read the addresses of all pools in one round."""
-    (answer,) = yield [ContractCall(factory.address, encode_call(_POOLS))]
-    return tuple(to_address(word, _POOLS) for word in read_word_list(answer, _POOLS))
+    return (yield from read_address_list(factory.address, _POOLS))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:

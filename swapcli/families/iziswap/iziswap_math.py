@@ -14,7 +14,7 @@ from typing import Final
 
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import mul_div_up
-from swapcli.families.uniswap.tick_math import Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from swapcli.families.tick_math import Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
 
 SQRT_RATE: Final = sqrt_ratio_at_tick(1)
 """The square root of 1.0001, by which the square root of the price grows from a point to the next."""

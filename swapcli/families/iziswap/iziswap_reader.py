@@ -25,9 +25,9 @@ from swapcli.families.reading.call_encoding import (
 from swapcli.families.reading.calls import ContractCall, Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks, TickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import REACH, PriceState, close_liquidity, initialized_ticks, words_around
+from swapcli.families.row import TickConstants
 
 _STATE: Final = "state()"
 """Price, point, three numbers of the oracle, the lock, liquidity, and that of X."""

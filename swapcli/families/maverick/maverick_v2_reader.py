@@ -8,23 +8,16 @@ from typing import Final
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import WAD
 from swapcli.families.maverick.maverick_v2 import ALL_KINDS, MaverickV2, fee_ppm_of
+from swapcli.families.maverick.rows import MaverickConstants
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import (
-    encode_call,
-    invalid_response,
-    read_address,
-    read_signed,
-    read_word,
-    read_words,
-    to_address,
-)
-from swapcli.families.reading.call_encoding import read_list as read_word_list
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_signed, read_word, read_words
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks, MaverickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
+from swapcli.families.reading.views import address_views, decode_addresses, read_views, view, words
 
 REACH: Final = 2_000
 """Hundredths of a percent of the price to either side that are read, within the limits of the number of ticks."""
@@ -38,12 +31,12 @@ _FEE: Final = "fee(bool)"
 _SCALES: Final = ("tokenAScale()", "tokenBScale()")
 _TICK: Final = "getTick(int32)"
 _TOKENS: Final = ("tokenA()", "tokenB()")
-_SPACING: Final = "tickSpacing()"
-_KINDS: Final = "kinds()"
 _COUNT: Final = "poolCount()"
 _LOOKUP: Final = "lookup(uint256,uint256)"
 _POOLS_PER_CALL: Final = 500
+"""Entries of the list that one call may return."""
 _MAX_POOLS: Final = 100_000
+"""Limit of the list of an untrusted factory."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -57,27 +50,26 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def _load(ref: PoolRef, key: MaverickConstants) -> BatchRead[Pool]:
     pool = ref.address
-    state, fee_a, fee_b, *scales = yield [
-        ContractCall(pool, encode_call(_STATE)),
-        ContractCall(pool, encode_call(_FEE, True)),
-        ContractCall(pool, encode_call(_FEE, False)),
-        *(ContractCall(pool, encode_call(name)) for name in _SCALES),
-    ]
-    words = read_words(state, _STATE_WORDS, _STATE)
-    if words[_IS_LOCKED]:
+    values = yield from read_views(
+        view("state", pool, _STATE, decode=words(_STATE_WORDS)),
+        *(view(f"fee_{sells_a}", pool, _FEE, sells_a) for sells_a in (True, False)),
+        *(view(name, pool, name) for name in _SCALES),
+    )
+    state = values["state"]
+    if state[_IS_LOCKED]:
         raise invalid_response(_STATE, "the pool is locked")
-    for name, scale, decimals in zip(_SCALES, scales, ref.decimals, strict=True):
-        if read_word(scale, name) * 10**decimals != 10**18:
+    for name, decimals in zip(_SCALES, ref.decimals, strict=True):
+        if values[name] * 10**decimals != WAD:
             raise InvalidPoolState("decimals", f"{name} is not that of {decimals} decimals")
-    active = to_signed(words[_ACTIVE])
+    active = to_signed(state[_ACTIVE])
     numbers = _ticks_around(active, key.tick_spacing)
     answers = yield _tick_calls(pool, numbers)
     ticks = [[number, *read_words(each, 2, _TICK)] for number, each in zip(numbers, answers, strict=True)]
-    fees = (read_word(fee_a, _FEE), read_word(fee_b, _FEE))
+    fees = [values["fee_True"], values["fee_False"]]
     fields: dict[str, object] = {
         "tick_spacing": key.tick_spacing,
-        "fees": list(fees),
-        "protocol_fee_per_mille": words[_PROTOCOL_FEE],
+        "fees": fees,
+        "protocol_fee_per_mille": state[_PROTOCOL_FEE],
         "kinds": key.kinds,
         "active_tick": active,
         "ticks": [each for each in ticks if each[1] or each[2]],
@@ -94,16 +86,18 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
         ContractCall(factory.address, encode_call(_LOOKUP, start, min(start + _POOLS_PER_CALL, total)))
         for start in starts
     ]
-    return tuple(to_address(word, _LOOKUP) for answer in answers for word in read_word_list(answer, _LOOKUP))
+    return tuple(pool for answer in answers for pool in decode_addresses(answer, _LOOKUP))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens, the tick spacing and the kinds of bins of a pool in one round."""
-    names = (*_TOKENS, _SPACING, _KINDS)
-    *tokens, spacing, kinds = yield [ContractCall(address, encode_call(name)) for name in names]
-    token_a, token_b = (read_address(answer, name) for answer, name in zip(tokens, _TOKENS, strict=True))
-    constants = MaverickConstants(read_signed(spacing, _SPACING), read_word(kinds, _KINDS) & ALL_KINDS)
-    return factory.new_ref(address, (token_a, token_b))._replace(constants=constants)
+    values = yield from read_views(
+        *address_views(address, _TOKENS),
+        view("spacing", address, "tickSpacing()", decode=read_signed),
+        view("kinds", address, "kinds()"),
+    )
+    *tokens, spacing, kinds = values.values()
+    return factory.new_ref(address, tuple(tokens))._replace(constants=MaverickConstants(spacing, kinds & ALL_KINDS))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

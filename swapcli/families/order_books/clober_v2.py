@@ -13,30 +13,31 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import parse_choice, parse_hex
+from swapcli.core.validation.values import parse_hex
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.hull_curve import ZeroCurve
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.order_books.clober_tick_math import MAX_TICK, PRICE_BITS, price_of_tick
 from swapcli.families.order_books.price_levels import (
-    LevelFill,
+    LevelRule,
     PriceLevel,
     count_levels,
+    currencies_of,
     fill_levels,
     level_curve,
     levels_state,
+    native_state,
     read_levels,
+    read_native,
 )
+from swapcli.families.rounding import WORD_BITS
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 LEVEL_GAS: Final = 46_000
 """Gas units of each tick after the first, measured on the contracts' bytecode: a swap took 321,000 gas in six ticks."""
-NATIVE_TOKENS: Final = ("base", "quote")
 _UNIT_BITS: Final = 64
 _TICKS: Final = range(-MAX_TICK, MAX_TICK + 1)
 _FEE_RATE_OFFSET: Final = 500_000
@@ -60,14 +61,6 @@ class FeePolicy(NamedTuple):
     def is_valid(self) -> bool:
         """Whether the contract opens books with it."""
         return -_FEE_RATE_OFFSET <= self.rate_ppm <= _FEE_RATE_OFFSET
-
-    def fee_of(self, amount: int) -> int:
-        """Return the fee on an amount, rounded up; a rebate is negative."""
-        return -(-amount * self.rate_ppm // PPM)
-
-    def amount_before_fee(self, amount: int) -> int:
-        """Return the largest amount that is at most `amount` with its fee."""
-        return amount * PPM // (PPM + self.rate_ppm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +99,7 @@ class CloberV2(Pool):
         if not is_forward(self, token_in, token_out):
             raise InsufficientLiquidity(f"pool {self.key} buys {token_out} only: it has no offers of it")
         rule = self._rule()
-        if self.levels and rule.overflows(self.levels[0], amount_in):
+        if self.levels and rule.without_fee(amount_in) * price_of_tick(self.levels[0].price) >> WORD_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} overflows its prices")
         filled = fill_levels(self.levels, amount_in, rule)
         if filled.is_exhausted or not self.levels:
@@ -135,7 +128,7 @@ class CloberV2(Pool):
             "hooks": self.hooks,
             "levels": levels_state(self.levels),
         }
-        return state | ({"native": self.native} if self.native else {})
+        return {**state, **native_state(self.native)}
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
@@ -162,7 +155,7 @@ class CloberV2(Pool):
             policies["maker_policy"],
             policies["taker_policy"],
             hooks,
-            fields.read_optional("native", parse_choice, NATIVE_TOKENS) or "",
+            read_native(fields),
             read_levels(fields, "levels", _TICKS, _UNIT_BITS, ascending=False),
         )
 
@@ -178,48 +171,23 @@ class CloberV2(Pool):
 
     def currencies(self) -> tuple[str, str]:
         """Return the base and the quote currency of the book's key, in which the native token is the zero address."""
-        base, quote = self.tokens
-        return ZERO_ADDRESS if self.native == "base" else base, ZERO_ADDRESS if self.native == "quote" else quote
+        return currencies_of(self.tokens, self.native)
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the id of the book, by which the book manager knows it."""
         return {"poolId": self.book_id}
 
-    def _rule(self) -> _TakeRule:
-        return _TakeRule(self.unit_size, FeePolicy.decode(self.taker_policy))
-
-
-class _TakeRule(NamedTuple):
-    """The `FillRule` of `Controller._spend` and `BookManager.take`."""
-
-    unit_size: int
-    taker: FeePolicy
-
-    def fill_whole(self, level: PriceLevel) -> LevelFill:
-        return self._take(level, level.size)
-
-    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
-        return self._take(
-            level, (self._spendable(amount_in) * price_of_tick(level.price) >> PRICE_BITS) // self.unit_size
+    def _rule(self) -> LevelRule:
+        """Return the rule of `Controller._spend` and `BookManager.take`."""
+        fee_ppm, uses_quote = FeePolicy.decode(self.taker_policy)
+        return LevelRule(
+            scale=self.unit_size << PRICE_BITS,
+            buys_size=True,
+            unit=self.unit_size,
+            fee_in_ppm=0 if uses_quote else fee_ppm,
+            fee_out_ppm=fee_ppm if uses_quote else 0,
+            price_of_tick=price_of_tick,
         )
-
-    def rate(self, level: PriceLevel) -> float:
-        price, fee = price_of_tick(level.price) / (1 << PRICE_BITS), self.taker.rate_ppm / PPM
-        return price * (1.0 - fee) if self.taker.uses_quote else price / (1.0 + fee)
-
-    def overflows(self, level: PriceLevel, amount_in: int) -> bool:
-        """Return whether the product of the amount with the best price exceeds 256 bits, which reverts."""
-        return self._spendable(amount_in) * price_of_tick(level.price) >> 256 > 0
-
-    def _spendable(self, amount_in: int) -> int:
-        return amount_in if self.taker.uses_quote else self.taker.amount_before_fee(amount_in)
-
-    def _take(self, level: PriceLevel, units: int) -> LevelFill:
-        quote = units * self.unit_size
-        base = -((-quote << PRICE_BITS) // price_of_tick(level.price))
-        if self.taker.uses_quote:
-            return LevelFill(units, base, quote - self.taker.fee_of(quote))
-        return LevelFill(units, base + self.taker.fee_of(base), quote)
 
 
 _replace_levels = fast_replace(CloberV2, "levels")

@@ -6,24 +6,27 @@ from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState
-from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.pool_addresses import clober_book_id
+from swapcli.families.order_books.book_tokens import book_tokens
 from swapcli.families.order_books.clober_tick_math import MAX_TICK
-from swapcli.families.order_books.clober_v2 import NATIVE_TOKENS, CloberV2, FeePolicy
+from swapcli.families.order_books.clober_v2 import CloberV2, FeePolicy
+from swapcli.families.order_books.price_levels import currencies_of
+from swapcli.families.order_books.rows import CloberConstants
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_pairs, read_words, to_address
-from swapcli.families.reading.calls import ContractCall, Log
+from swapcli.families.reading.call_encoding import invalid_response, read_pairs, read_words, to_address
+from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import CloberConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_views, view
 
 REACH: Final = 64
 """Ticks that are read. A swap that would need others is refused as if the book had no more bids."""
 _LIQUIDITY: Final = "getLiquidity(uint192,int24,uint256)"
 _OPEN: Final = "Open"
 _TOPICS: Final = 4
+"""Topics of the event: its kind, the book's id, the base and the quote currency."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -32,7 +35,9 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     _check_key(ref, key)
     if not key.lens:
         raise invalid_response(_LIQUIDITY, "the catalogue knows no contract that reads its ticks")
-    (answer,) = yield [ContractCall(key.lens, encode_call(_LIQUIDITY, key.pool_id, MAX_TICK, REACH))]
+    values = yield from read_views(
+        view("levels", key.lens, _LIQUIDITY, key.pool_id, MAX_TICK, REACH, decode=read_pairs)
+    )
     state: dict[str, object] = {
         "book_id": key.pool_id,
         "unit_size": key.unit_size,
@@ -40,7 +45,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "taker_policy": key.taker_policy,
         "hooks": key.hooks,
         "native": key.native or None,
-        "levels": [[to_signed(tick), units] for tick, units in read_pairs(answer, _LIQUIDITY)],
+        "levels": [[to_signed(tick), units] for tick, units in values["levels"]],
     }
     return build_pool(ref, max(FeePolicy.decode(key.taker_policy).rate_ppm, 0), state)
 
@@ -50,16 +55,12 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     yield from ()
     if len(log.topics) < _TOPICS:
         raise invalid_response(factory.address, "an event of another kind")
-    currencies = tuple(to_address(int(topic, 16), "currency") for topic in log.topics[2:_TOPICS])
-    native = dict(zip(currencies, NATIVE_TOKENS, strict=True)).get(ZERO_ADDRESS, "")
-    if native and wrapped_native is None:
-        raise invalid_response(native, "the network has no wrapped form of the native token")
+    tokens, native = book_tokens([int(topic, 16) for topic in log.topics[2:_TOPICS]], wrapped_native)
     unit_size, maker, taker, hooks = read_words(log.data, 4, _OPEN)
-    base, quote = (wrapped_native if each == ZERO_ADDRESS and wrapped_native else each for each in currencies)
     constants = CloberConstants(
         factory.lens, log.topics[1], unit_size, maker, taker, to_address(hooks, "hooks"), native
     )
-    ref = factory.new_ref(factory.address, (base, quote))._replace(constants=constants)
+    ref = factory.new_ref(factory.address, tokens)._replace(constants=constants)
     _check_key(ref, constants)
     return ref
 
@@ -78,9 +79,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 def _check_key(ref: PoolRef, key: CloberConstants) -> None:
     """Raise `InvalidPoolState` unless the key hashes to the book's id. A swap names the book by its id."""
-    base, quote = (
-        ZERO_ADDRESS if key.native == name else token for name, token in zip(NATIVE_TOKENS, ref.tokens, strict=True)
-    )
+    base, quote = currencies_of(ref.tokens, key.native)
     book_id = clober_book_id(base, key.unit_size, quote, key.maker_policy, key.hooks, key.taker_policy)
     if book_id != key.pool_id:
         raise InvalidPoolState("book_id", "not the hash of the book's key")

@@ -15,17 +15,17 @@ from typing import ClassVar, Final, Self
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import WAD
-from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import MAX_UINT256
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.order_books.price_levels import (
-    LevelFill,
+    LevelRule,
     PriceLevel,
+    count_emptied,
     count_levels,
     fill_levels,
-    levels_state,
-    read_levels,
+    level_curve,
+    read_sides,
+    sides_state,
 )
 from swapcli.families.state_fields import StateFields
 from swapcli.families.swap_fees import FEE_PER_PPM
@@ -34,35 +34,16 @@ from swapcli.families.token_positions import is_forward
 LEVEL_GAS: Final = 3_200
 """Gas units of each price after the first, as KyberSwap's simulator measured them."""
 _PRICES: Final = range(1, 1 << 72)
+"""Prices that the contract's uint72 can hold."""
 _SHARE_BITS: Final = 128
 _MAX_SCALE: Final = 10**36
+"""Limit of a scaling factor in base units: far above that of any token, so that products stay within 256 bits."""
 
 
-class _Sale(NamedTuple):
-    """The `FillRule` of a sale of X, in shares and values."""
-
-    def fill_whole(self, level: PriceLevel) -> LevelFill:
-        return LevelFill(level.size, level.size, level.size * level.price)
-
-    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
-        return LevelFill(amount_in, amount_in, amount_in * level.price)
-
-    def rate(self, level: PriceLevel) -> float:
-        return float(level.price)
-
-
-class _Purchase(NamedTuple):
-    """The `FillRule` of a purchase of X, in values and shares."""
-
-    def fill_whole(self, level: PriceLevel) -> LevelFill:
-        return LevelFill(level.size, level.size * level.price, level.size)
-
-    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
-        shares = amount_in // level.price
-        return LevelFill(shares, shares * level.price, shares)
-
-    def rate(self, level: PriceLevel) -> float:
-        return 1.0 / level.price
+_SALE: Final = LevelRule(scale=1, buys_size=False)
+"""A sale of X, in shares for values."""
+_PURCHASE: Final = LevelRule(scale=1, buys_size=True)
+"""A purchase of X, in values for shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +73,12 @@ class Hanji(Pool):
         """Place a market order that is filled as a whole. Raises as `Pool.swap`."""
         sells_x = is_forward(self, token_in, token_out)
         if sells_x:
-            filled = fill_levels(self.bids, amount_in // self.scaling_x, _Sale())
+            filled = fill_levels(self.bids, amount_in // self.scaling_x, _SALE)
             value = filled.amount_out
             amount_out = (value + -value * self.fee_wad // WAD) * self.scaling_y  # rounds the fee up
         else:
             budget = amount_in // self.scaling_y * WAD // (WAD + self.fee_wad)
-            filled = fill_levels(self.asks, budget, _Purchase())
+            filled = fill_levels(self.asks, budget, _PURCHASE)
             amount_out = filled.amount_out * self.scaling_x
         if filled.is_exhausted:
             raise InsufficientLiquidity(f"pool {self.key} has no orders for the whole input")
@@ -110,16 +91,14 @@ class Hanji(Pool):
         rule, levels, scale = self._side(token_in, token_out)
         sells_x = is_forward(self, token_in, token_out)
         unit = self.scaling_y * (1.0 - self.fee_wad / WAD) if sells_x else float(self.scaling_x)
-        outputs = ((rule.rate(level) * scale, rule.fill_whole(level).amount_out * unit) for level in levels)
-        return BinCurve(outputs, MAX_UINT256)
+        return level_curve(levels, rule, scale, unit)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""
         return {
             "scaling_factors": [str(self.scaling_x), str(self.scaling_y)],
             "fee": str(self.fee_wad),
-            "asks": levels_state(self.asks),
-            "bids": levels_state(self.bids),
+            **sides_state(self),
         }
 
     @classmethod
@@ -132,26 +111,21 @@ class Hanji(Pool):
         if identity.fee_ppm != fee_wad // FEE_PER_PPM:
             expected = fee_wad // FEE_PER_PPM
             raise InvalidPoolState("fee_ppm", f"expected the fee of {expected} ppm, not {identity.fee_ppm}")
-        asks = read_levels(fields, "asks", _PRICES, _SHARE_BITS, ascending=True)
-        bids = read_levels(fields, "bids", _PRICES, _SHARE_BITS, ascending=False)
-        if asks and bids and asks[0].price <= bids[0].price:
-            raise InvalidPoolState("asks", f"the best one, {asks[0].price}, is not above the best bid {bids[0].price}")
-        return cls(*identity, scaling_x, scaling_y, fee_wad, asks, bids)
+        return cls(*identity, scaling_x, scaling_y, fee_wad, *read_sides(fields, _PRICES, _SHARE_BITS))
 
     def gas_units(self, after: Pool) -> int:
         """Return `swap_gas` plus the cost of the prices that were emptied."""
         assert isinstance(after, Hanji)
-        emptied = len(self.asks) - len(after.asks) + len(self.bids) - len(after.bids)
-        return self.swap_gas + LEVEL_GAS * emptied
+        return self.swap_gas + LEVEL_GAS * count_emptied(self, after)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
         """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
         rule, levels, scale = self._side(token_in, token_out)
         return self.swap_gas + LEVEL_GAS * (count_levels(levels, rule, rate / scale) - 1)
 
-    def _side(self, token_in: str, token_out: str) -> tuple[_Sale | _Purchase, tuple[PriceLevel, ...], float]:
+    def _side(self, token_in: str, token_out: str) -> tuple[LevelRule, tuple[PriceLevel, ...], float]:
         """Return the rule and the levels of a direction, and its rate in base units for one of the rule."""
         fee = self.fee_wad / WAD
         if is_forward(self, token_in, token_out):
-            return _Sale(), self.bids, self.scaling_y / self.scaling_x * (1.0 - fee)
-        return _Purchase(), self.asks, self.scaling_x / self.scaling_y / (1.0 + fee)
+            return _SALE, self.bids, self.scaling_y / self.scaling_x * (1.0 - fee)
+        return _PURCHASE, self.asks, self.scaling_x / self.scaling_y / (1.0 + fee)

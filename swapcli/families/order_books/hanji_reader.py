@@ -6,22 +6,25 @@ from typing import Final
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.order_books.hanji import Hanji
+from swapcli.families.order_books.rows import HanjiConstants
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_list, read_words, to_address
-from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.families.reading.call_encoding import invalid_response, read_list, read_words, to_address
+from swapcli.families.reading.calls import Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import HanjiConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_views, view, words
 from swapcli.families.swap_fees import FEE_PER_PPM
 
 REACH: Final = 48
 """Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
 _BOOK: Final = "assembleOrderbookFromOrders(address,bool,uint24)"
-_CONFIG: Final = "getConfig()"
 _CONFIG_WORDS: Final = 13
+_AGGRESSIVE_FEE, _PASSIVE_PAYOUT = 9, 11
+"""Positions of the commission of aggressive orders, and of the part on top of it that passive ones are paid."""
 _CREATED: Final = "OnchainCLOBCreated"
 _CREATED_WORDS: Final = 14
+"""Words of the event's data."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -29,19 +32,18 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     lens = ref.constants_as(HanjiConstants).lens
     if not lens:
         raise invalid_response(_BOOK, "the catalogue knows no contract that assembles its orders")
-    config, bids, asks = yield [
-        ContractCall(ref.address, encode_call(_CONFIG)),
-        ContractCall(lens, encode_call(_BOOK, ref.address, 0, REACH)),
-        ContractCall(lens, encode_call(_BOOK, ref.address, 1, REACH)),
-    ]
-    words = read_words(config, _CONFIG_WORDS, _CONFIG)
-    # The commission of aggressive orders, and what passive ones are paid of it on top.
-    fee_wad = words[9] + words[11]
+    values = yield from read_views(
+        view("config", ref.address, "getConfig()", decode=words(_CONFIG_WORDS)),
+        view("bids", lens, _BOOK, ref.address, 0, REACH, decode=_decode_levels),
+        view("asks", lens, _BOOK, ref.address, 1, REACH, decode=_decode_levels),
+    )
+    scaling_x, scaling_y, *_ = config = values["config"]
+    fee_wad = config[_AGGRESSIVE_FEE] + config[_PASSIVE_PAYOUT]
     state: dict[str, object] = {
-        "scaling_factors": list(words[:2]),
+        "scaling_factors": [scaling_x, scaling_y],
         "fee": fee_wad,
-        "asks": _read_levels(asks),
-        "bids": _read_levels(bids),
+        "asks": values["asks"],
+        "bids": values["bids"],
     }
     return build_pool(ref, fee_wad // FEE_PER_PPM, state)
 
@@ -50,10 +52,9 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     """Decode the event of a book's creation, without a call. Books trade the native token in its wrapped form."""
     yield from ()
     del wrapped_native
-    book, token_x, token_y = (
-        to_address(word, "address") for word in read_words(log.data, _CREATED_WORDS, _CREATED)[:3]
-    )
-    return factory.new_ref(book, (token_x, token_y))._replace(constants=HanjiConstants(factory.lens))
+    # The book and its tokens come first.
+    book, *tokens = (to_address(word, "address") for word in read_words(log.data, _CREATED_WORDS, _CREATED)[:3])
+    return factory.new_ref(book, tuple(tokens))._replace(constants=HanjiConstants(factory.lens))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
@@ -62,8 +63,8 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     return ref._replace(fee_ppm=0)
 
 
-def _read_levels(answer: ReturnData) -> list[list[int]]:
-    prices, shares = read_list(answer, _BOOK), read_list(answer, _BOOK, 1)
+def _decode_levels(answer: ReturnData, function: str) -> list[list[int]]:
+    prices, shares = read_list(answer, function), read_list(answer, function, 1)
     if len(prices) != len(shares):
-        raise invalid_response(_BOOK, f"{len(prices)} prices and {len(shares)} sizes")
+        raise invalid_response(function, f"{len(prices)} prices and {len(shares)} sizes")
     return [list(level) for level in zip(prices, shares, strict=True)]

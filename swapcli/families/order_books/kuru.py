@@ -11,24 +11,32 @@ Source: OrderBook.sol and AbstractAMM.sol of Kuru-Labs/Kuru-contracts-dex-public
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, log1p
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.units import BPS, PPM
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import MAX_UINT256, parse_boolean, parse_choice, parse_list, parse_object
+from swapcli.core.validation.values import MAX_UINT256, parse_boolean, parse_list, parse_object
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.identity_checks import check_pair
-from swapcli.families.order_books.price_levels import PriceLevel, levels_state, read_levels
+from swapcli.families.order_books.price_levels import (
+    LevelRule,
+    PriceLevel,
+    count_emptied,
+    currencies_of,
+    fill_levels,
+    native_state,
+    read_native,
+    read_sides,
+    sides_state,
+)
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
-NATIVE_TOKENS: Final = ("base", "quote")
 LEVEL_GAS: Final = 10_000
 VAULT_STEP_GAS: Final = 4_300
 """Gas units of each price of limit orders that is emptied, and of each order of the vault: a least-squares fit to 386
@@ -36,13 +44,25 @@ swaps by the router, on the contracts' bytecode in an EVM."""
 VAULT_PRICE: Final = 10**18
 """The vault's prices are fractions of it."""
 PPM_PER_BPS: Final = PPM // BPS
-_MAX_SIZE: Final = (1 << 96) - 1
+_SIZE_BITS: Final = 96
+_MAX_SIZE: Final = (1 << _SIZE_BITS) - 1
+"""Limit of sizes and of the amount of an order: uint96."""
 _PRICES: Final = range(1, (1 << 32) - 1)
+"""Prices are uint32; the greatest one stands for no price."""
 _MAX_SPREAD_BPS: Final = 499
+"""The contract accepts spreads below 5%."""
 _MAX_VAULT_STEPS: Final = 1_000
 """Orders of the vault in one swap: more would need more gas than a block has."""
 _CURVE_VAULT_STEPS: Final = 200
 """Orders of the vault that the curve has: at a spread of 10 basis points they are 22% of the price."""
+
+
+class VaultOrder(NamedTuple):
+    """The vault's best order on one side, and how much of it is filled."""
+
+    price: int
+    size: int
+    filled: int
 
 
 class VaultOrders(NamedTuple):
@@ -56,29 +76,48 @@ class VaultOrders(NamedTuple):
     ask_size: int
     spread: int
 
-    def raised(self) -> Self:
+    def best(self, *, is_bid: bool) -> VaultOrder:
+        """Return the best bid or ask."""
+        if is_bid:
+            return VaultOrder(self.best_bid, self.bid_size, self.bid_filled)
+        return VaultOrder(self.best_ask, self.ask_size, self.ask_filled)
+
+    def has_orders(self, *, is_bid: bool) -> bool:
+        """Return whether the vault has bids or asks."""
+        return self.bid_size > 0 and self.best_bid > 0 if is_bid else self.ask_size > 0 and self.best_ask < MAX_UINT256
+
+    def with_filled(self, size: int, *, is_bid: bool) -> Self:
+        """Return the vault when `size` of its best bid or ask is filled, which leaves a rest."""
+        return self._replace(bid_filled=size) if is_bid else self._replace(ask_filled=size)
+
+    def raised(self) -> VaultOrders:
         """Return the vault when its best ask is filled: both sides are one price up."""
-        ask_size = self.ask_size * 2 * BPS // (2 * BPS + self.spread)
-        best_ask = _round(self.best_ask * (BPS + self.spread), BPS)
-        return self._replace(
+        _, bid_filled, best_ask, _, _, ask_size, spread = self
+        ask_size = ask_size * 2 * BPS // (2 * BPS + spread)
+        best_ask = _round(best_ask * (BPS + spread), BPS)
+        return VaultOrders(
+            best_bid=_round(best_ask * BPS, BPS + spread),
+            bid_filled=bid_filled * BPS // (BPS + spread),
             best_ask=best_ask,
             ask_filled=0,
+            bid_size=ask_size * (2 * BPS + spread) // (2 * BPS),
             ask_size=ask_size,
-            best_bid=_round(best_ask * BPS, BPS + self.spread),
-            bid_filled=self.bid_filled * BPS // (BPS + self.spread),
-            bid_size=ask_size * (2 * BPS + self.spread) // (2 * BPS),
+            spread=spread,
         )
 
-    def lowered(self) -> Self:
+    def lowered(self) -> VaultOrders:
         """Return the vault when its best bid is filled: both sides are one price down."""
-        bid_size = self.bid_size * (2 * BPS + self.spread) // (2 * BPS)
-        best_bid = _round(self.best_bid * BPS, BPS + self.spread)
-        return self._replace(
+        best_bid, _, _, ask_filled, bid_size, _, spread = self
+        bid_size = bid_size * (2 * BPS + spread) // (2 * BPS)
+        best_bid = _round(best_bid * BPS, BPS + spread)
+        return VaultOrders(
             best_bid=best_bid,
             bid_filled=0,
+            best_ask=_round(best_bid * (BPS + spread), BPS),
+            ask_filled=ask_filled,
             bid_size=bid_size,
-            best_ask=_round(best_bid * (BPS + self.spread), BPS),
-            ask_size=bid_size * 2 * BPS // (2 * BPS + self.spread),
+            ask_size=bid_size * 2 * BPS // (2 * BPS + spread),
+            spread=spread,
         )
 
     def steps_to(self, after: VaultOrders) -> int:
@@ -117,31 +156,31 @@ class Kuru(Pool):
         units = amount_in * precision // 10**decimals
         if units > _MAX_SIZE:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 96 bits")
-        order = _MarketOrder(self)
-        amount_out = order.sell(units) if sells_base else order.buy(units)
+        order = _MarketOrder(self, sells_base=sells_base)
+        amount_out = order.fill(units)
         amount_out += -amount_out * self.fee_ppm // PPM  # rounds the fee up
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
-        return amount_out, replace(self, asks=order.asks, bids=order.bids, vault=order.vault)
+        if sells_base:
+            return amount_out, replace(self, bids=order.levels, vault=order.vault)
+        return amount_out, replace(self, asks=order.levels, vault=order.vault)
 
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: one rate an order price."""
-        orders = self._bids_in_floats() if is_forward(self, token_in, token_out) else self._asks_in_floats()
-        return BinCurve(orders, MAX_UINT256)
+        return BinCurve(self._orders_in_floats(sells_base=is_forward(self, token_in, token_out)), MAX_UINT256)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""
         state: dict[str, object] = {
             "size_precision": str(self.size_precision),
             "price_precision": self.price_precision,
-            "asks": levels_state(self.asks),
-            "bids": levels_state(self.bids),
+            **sides_state(self),
         }
         if self.vault:
             state["vault"] = {name: str(value) for name, value in self.vault._asdict().items()}
         if any(self.is_cut):
             state["cut"] = list(self.is_cut)
-        return state | ({"native": self.native} if self.native else {})
+        return {**state, **native_state(self.native)}
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
@@ -153,10 +192,7 @@ class Kuru(Pool):
         if identity.fee_ppm % PPM_PER_BPS:
             raise InvalidPoolState("fee_ppm", f"expected whole basis points, not {identity.fee_ppm} ppm")
         fields = StateFields(state)
-        asks = read_levels(fields, "asks", _PRICES, 96, ascending=True)
-        bids = read_levels(fields, "bids", _PRICES, 96, ascending=False)
-        if asks and bids and asks[0].price <= bids[0].price:
-            raise InvalidPoolState("asks", f"the best one, {asks[0].price}, is not above the best bid {bids[0].price}")
+        asks, bids = read_sides(fields, _PRICES, _SIZE_BITS)
         cut = fields.read_optional("cut", _parse_cut) or (False, False)
         return cls(
             *identity,
@@ -166,15 +202,14 @@ class Kuru(Pool):
             bids,
             _read_vault(fields),
             cut,
-            fields.read_optional("native", parse_choice, NATIVE_TOKENS) or "",
+            read_native(fields),
         )
 
     def gas_units(self, after: Pool) -> int:
         """Return `swap_gas` plus the cost of the prices that were emptied, and of the vault's orders."""
         assert isinstance(after, Kuru)
-        emptied = len(self.asks) - len(after.asks) + len(self.bids) - len(after.bids)
         steps = self.vault.steps_to(after.vault) if self.vault and after.vault else 0
-        return self.swap_gas + LEVEL_GAS * emptied + VAULT_STEP_GAS * steps
+        return self.swap_gas + LEVEL_GAS * count_emptied(self, after) + VAULT_STEP_GAS * steps
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
         """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
@@ -189,170 +224,112 @@ class Kuru(Pool):
 
     def currencies(self) -> tuple[str, str]:
         """Return base and quote asset as the market has them, the native token as the zero address."""
-        base, quote = self.tokens
-        return ZERO_ADDRESS if self.native == "base" else base, ZERO_ADDRESS if self.native == "quote" else quote
+        return currencies_of(self.tokens, self.native)
 
-    def _bids_in_floats(self) -> Iterator[tuple[float, float]]:
-        """Yield rate and output of each order price that a sale of the base token meets."""
-        vault, levels = self.vault, [(level.price / self.price_precision, level.size) for level in self.bids]
-        steps = _vault_bids(vault) if vault and vault.bid_size and vault.best_bid else iter(())
-        base, quote = self.decimals
-        scale = 10.0 ** (quote - base) * (1.0 - self.fee_ppm / PPM)
-        for price, size in _merged(levels, steps, is_cut=self.is_cut[1], is_ascending=False):
-            rate = price * scale
-            yield rate, rate * size * 10.0**base / self.size_precision
-
-    def _asks_in_floats(self) -> Iterator[tuple[float, float]]:
-        """Yield rate and output of each order price that a sale of the quote token meets."""
-        vault, levels = self.vault, [(level.price / self.price_precision, level.size) for level in self.asks]
-        steps = _vault_asks(vault) if vault and vault.ask_size and vault.best_ask < MAX_UINT256 else iter(())
+    def _orders_in_floats(self, *, sells_base: bool) -> Iterator[tuple[float, float]]:
+        """Yield rate and output of each order price that a sale of the base or of the quote token meets."""
+        side, is_cut = (self.bids, self.is_cut[1]) if sells_base else (self.asks, self.is_cut[0])
+        levels = [(level.price / self.price_precision, level.size) for level in side]
+        vault = self.vault
+        steps = _vault_levels(vault, is_bid=sells_base) if vault and vault.has_orders(is_bid=sells_base) else ()
         base, quote = self.decimals
         paid = 1.0 - self.fee_ppm / PPM
-        for price, size in _merged(levels, steps, is_cut=self.is_cut[0], is_ascending=True):
-            yield paid * 10.0 ** (base - quote) / price, paid * size * 10.0**base / self.size_precision
+        scale = paid * 10.0 ** (quote - base if sells_base else base - quote)
+        for price, size in _merged(levels, steps, is_cut=is_cut, is_ascending=not sells_base):
+            rate = price * scale if sells_base else scale / price
+            yield rate, (rate if sells_base else paid) * size * 10.0**base / self.size_precision
 
 
 class _MarketOrder:
-    """The orders of a market while a market order fills them."""
+    """One side of a market, its vault included, while a market order fills it: the bids if it sells the base token."""
 
-    def __init__(self, pool: Kuru) -> None:
+    def __init__(self, pool: Kuru, *, sells_base: bool) -> None:
         self._pool = pool
-        self.asks, self.bids, self.vault = pool.asks, pool.bids, pool.vault
+        self._sells_base = sells_base
+        self.levels = pool.bids if sells_base else pool.asks
+        self.vault = pool.vault
+        self._is_cut = pool.is_cut[1] if sells_base else pool.is_cut[0]
         self._steps = 0
+        self._rule = LevelRule(pool.size_precision, buys_size=not sells_base, counts_rest_in_sizes=not sells_base)
 
-    def buy(self, quote: int) -> int:
-        """Spend `quote` prices, and return the base tokens before the fee."""
-        bought = 0
-        sizes = self._pool.size_precision
-        while quote:
-            best = self.asks[0].price if self.asks else None
-            if self._is_vault_ask_best(best):
-                quote, filled = self._buy_from_vault(quote, best)
-                bought += filled
-                continue
-            if best is None:
-                raise self._no_orders()
-            if quote * sizes > _MAX_SIZE:
-                raise SwapReverts(f"pool {self._pool.key}: an amount exceeds 96 bits")
-            fillable = quote * sizes // best
-            taken = min(fillable, self.asks[0].size)
-            bought += taken
-            quote = best * (fillable - taken) // sizes
-            self.asks = self._without(self.asks, taken, is_cut=self._pool.is_cut[0] and quote > 0)
-        unit: int = 10 ** self._pool.decimals[0]
-        return bought * unit // sizes
-
-    def sell(self, size: int) -> int:
-        """Sell `size` sizes, and return the quote tokens before the fee."""
-        quote = quote_of_vault = 0
-        sizes = self._pool.size_precision
-        while size:
-            best = self.bids[0].price if self.bids else None
-            if self._is_vault_bid_best(best):
-                size, received = self._sell_to_vault(size, best)
-                quote_of_vault += received
-                continue
-            if best is None:
-                raise self._no_orders()
-            taken = min(size, self.bids[0].size)
-            quote += taken * best // sizes
-            size -= taken
-            self.bids = self._without(self.bids, taken, is_cut=self._pool.is_cut[1] and size > 0)
-        unit: int = 10 ** self._pool.decimals[1]
-        return quote * unit // self._pool.price_precision + quote_of_vault * unit // VAULT_PRICE
-
-    def _is_vault_ask_best(self, best: int | None) -> bool:
-        vault = self.vault
-        if vault is None or not vault.ask_size or vault.best_ask == MAX_UINT256:
-            return False
-        return best is None or vault.best_ask < self._in_vault_price(best)
-
-    def _is_vault_bid_best(self, best: int | None) -> bool:
-        vault = self.vault
-        if vault is None or not vault.bid_size or not vault.best_bid:
-            return False
-        return best is None or vault.best_bid > self._in_vault_price(best)
-
-    def _in_vault_price(self, price: int) -> int:
-        return price * VAULT_PRICE // self._pool.price_precision
-
-    def _buy_from_vault(self, quote: int, best: int | None) -> tuple[int, int]:
-        """Fill asks of the vault below the best limit order. Return the quote that is left, and the size filled."""
-        assert self.vault
-        vault, bought, sizes = self.vault, 0, self._pool.size_precision
-        limit = MAX_UINT256 if best is None else self._in_vault_price(best)
-        left = quote * VAULT_PRICE // self._pool.price_precision
-        while vault.best_ask < limit and left:
-            available = self._unfilled(vault.ask_size, vault.ask_filled)
-            cost = -(-vault.best_ask * available // sizes)
-            if cost > left:
-                filled = left * sizes // vault.best_ask
-                bought, left = bought + filled, 0
-                vault = vault._replace(ask_filled=vault.ask_filled + filled)
+    def fill(self, amount: int) -> int:
+        """Sell sizes or spend prices, and return the base units that this pays before the fee."""
+        pool, from_orders, from_vault = self._pool, 0, 0
+        while amount:
+            limit, vault = self._vault_limit(self.levels[0] if self.levels else None), self.vault
+            if vault and vault.has_orders(is_bid=self._sells_base) and self._is_better(vault, limit):
+                amount, received = self._fill_from_vault(vault, amount, limit)
+                from_vault += received
             else:
-                bought, left = bought + available, left - cost
-                vault = self._next(vault.raised())
-        self.vault = vault
-        return left * self._pool.price_precision // VAULT_PRICE, bought
+                amount, received = self._fill_from_orders(amount)
+                from_orders += received
+        unit: int = 10 ** pool.decimals[1 if self._sells_base else 0]
+        if self._sells_base:
+            return from_orders * unit // pool.price_precision + from_vault * unit // VAULT_PRICE
+        return (from_orders + from_vault) * unit // pool.size_precision
 
-    def _sell_to_vault(self, size: int, best: int | None) -> tuple[int, int]:
-        """Fill bids of the vault above the best limit order. Return the size that is left, and the quote received."""
-        assert self.vault
-        vault, quote, sizes = self.vault, 0, self._pool.size_precision
-        limit = 0 if best is None else self._in_vault_price(best)
-        while vault.best_bid > limit and size:
-            filled = min(size, self._unfilled(vault.bid_size, vault.bid_filled))
-            quote += vault.best_bid * filled // sizes
-            size -= filled
-            if vault.bid_filled + filled < vault.bid_size:
-                vault = vault._replace(bid_filled=vault.bid_filled + filled)
+    def _fill_from_orders(self, amount: int) -> tuple[int, int]:
+        """Fill limit orders up to the vault's best price. Return the amount left, and what they pay."""
+        pool, levels, vault = self._pool, self.levels, self.vault
+        if not self._sells_base and levels and amount * pool.size_precision > _MAX_SIZE:
+            raise SwapReverts(f"pool {pool.key}: an amount exceeds 96 bits")
+        count = len(levels)
+        if vault and vault.has_orders(is_bid=self._sells_base):
+            count = next((k for k in range(count) if self._is_better(vault, self._vault_limit(levels[k]))), count)
+        filled = fill_levels(levels[:count], amount, self._rule)
+        self.levels = (*filled.levels, *levels[count:])
+        if filled.amount_left and not self.levels and (self._is_cut or not count):
+            raise InsufficientLiquidity(f"pool {pool.key} has no orders for the whole input")
+        return filled.amount_left, filled.amount_out
+
+    def _vault_limit(self, level: PriceLevel | None) -> int:
+        """Return the price of limit orders as a price of the vault, which has to be better to come first."""
+        if level is None:
+            return 0 if self._sells_base else MAX_UINT256
+        return level.price * VAULT_PRICE // self._pool.price_precision
+
+    def _is_better(self, vault: VaultOrders, limit: int) -> bool:
+        return vault.best_bid > limit if self._sells_base else vault.best_ask < limit
+
+    def _fill_from_vault(self, vault: VaultOrders, amount: int, limit: int) -> tuple[int, int]:
+        """Fill orders of the vault at better prices than `limit`. Return the amount left, and what they pay."""
+        pool, is_bid, sizes, received = self._pool, self._sells_base, self._pool.size_precision, 0
+        left = amount if is_bid else amount * VAULT_PRICE // pool.price_precision
+        while left and (vault.best_bid > limit if is_bid else vault.best_ask < limit):
+            price, size, filled = vault.best(is_bid=is_bid)
+            if filled > size:  # possible since the other side was lowered
+                raise SwapReverts(f"pool {pool.key}: {filled} of the vault's {size} are filled")
+            affordable = left if is_bid else left * sizes // price
+            if affordable < size - filled:
+                received += price * affordable // sizes if is_bid else affordable
+                vault = vault.with_filled(filled + affordable, is_bid=is_bid)
+                left = 0  # what buys nothing more is the contract's
+                break
+            if is_bid:
+                received, left = received + price * (size - filled) // sizes, left - size + filled
+                vault = vault.lowered()
             else:
-                vault = self._next(vault.lowered())
+                received, left = received + size - filled, left + -price * (size - filled) // sizes
+                vault = vault.raised()
+            self._steps += 1
+            if self._steps > _MAX_VAULT_STEPS or vault.bid_size > _MAX_SIZE or vault.ask_size > _MAX_SIZE:
+                raise SwapReverts(f"pool {pool.key}: too many orders of the vault for one swap")
         self.vault = vault
-        return size, quote
+        return left if is_bid else left * pool.price_precision // VAULT_PRICE, received
 
-    def _unfilled(self, size: int, filled: int) -> int:
-        """Return what is left of an order. Where the other side was lowered, more may be filled than its new size."""
+
+def _vault_levels(vault: VaultOrders, *, is_bid: bool) -> Iterator[tuple[float, int]]:
+    """Yield price and size of the vault's orders on one side, as far as they count for the curve."""
+    for _ in range(_CURVE_VAULT_STEPS):
+        price, size, filled = vault.best(is_bid=is_bid)
         if filled > size:
-            raise SwapReverts(f"pool {self._pool.key}: {filled} of the vault's {size} are filled")
-        return size - filled
-
-    def _next(self, vault: VaultOrders) -> VaultOrders:
-        self._steps += 1
-        if self._steps > _MAX_VAULT_STEPS or max(vault.bid_size, vault.ask_size) > _MAX_SIZE:
-            raise SwapReverts(f"pool {self._pool.key}: too many orders of the vault for one swap")
-        return vault
-
-    def _without(self, levels: tuple[PriceLevel, ...], taken: int, *, is_cut: bool) -> tuple[PriceLevel, ...]:
-        """Return the levels without `taken` of the best one; what is left of an input may not pass the last known."""
-        first = levels[0]
-        if taken < first.size:
-            return (first._replace(size=first.size - taken), *levels[1:])
-        if is_cut and len(levels) == 1:
-            raise self._no_orders()
-        return levels[1:]
-
-    def _no_orders(self) -> InsufficientLiquidity:
-        return InsufficientLiquidity(f"pool {self._pool.key} has no orders for the whole input")
-
-
-def _vault_asks(vault: VaultOrders) -> Iterator[tuple[float, int]]:
-    """Yield price and size of the vault's asks, as far as they count for the curve."""
-    for _ in range(_CURVE_VAULT_STEPS):
-        if vault.ask_filled > vault.ask_size:
             return
-        yield vault.best_ask / VAULT_PRICE, vault.ask_size - vault.ask_filled
-        vault = vault.raised()
-
-
-def _vault_bids(vault: VaultOrders) -> Iterator[tuple[float, int]]:
-    for _ in range(_CURVE_VAULT_STEPS):
-        yield vault.best_bid / VAULT_PRICE, vault.bid_size - vault.bid_filled
-        vault = vault.lowered()
+        yield price / VAULT_PRICE, size - filled
+        vault = vault.lowered() if is_bid else vault.raised()
 
 
 def _merged(
-    levels: Sequence[tuple[float, int]], steps: Iterator[tuple[float, int]], *, is_cut: bool, is_ascending: bool
+    levels: Sequence[tuple[float, int]], steps: Iterable[tuple[float, int]], *, is_cut: bool, is_ascending: bool
 ) -> list[tuple[float, int]]:
     """Return the limit orders and those of the vault by price; none beyond the last known level of a cut side."""
     last = levels[-1][0] if levels and is_cut else None
@@ -385,17 +362,17 @@ def _read_vault(fields: StateFields) -> VaultOrders | None:
     orders = StateFields(fields.read("vault", parse_object), fields.path_of("vault"))
     vault = VaultOrders(
         best_bid=orders.uint("best_bid"),
-        bid_filled=orders.uint("bid_filled", 96),
+        bid_filled=orders.uint("bid_filled", _SIZE_BITS),
         best_ask=orders.uint("best_ask"),
-        ask_filled=orders.uint("ask_filled", 96),
-        bid_size=orders.uint("bid_size", 96),
-        ask_size=orders.uint("ask_size", 96),
+        ask_filled=orders.uint("ask_filled", _SIZE_BITS),
+        bid_size=orders.uint("bid_size", _SIZE_BITS),
+        ask_size=orders.uint("ask_size", _SIZE_BITS),
         spread=orders.integer("spread", 1, _MAX_SPREAD_BPS),
     )
     if vault.best_bid >= vault.best_ask:
         raise InvalidPoolState("vault.best_ask", f"{vault.best_ask} is not above the bid {vault.best_bid}")
-    for name in ("ask", "bid"):
-        size, filled = getattr(vault, f"{name}_size"), getattr(vault, f"{name}_filled")
+    for name, is_bid in (("ask", False), ("bid", True)):
+        _, size, filled = vault.best(is_bid=is_bid)
         if filled > size:
             raise InvalidPoolState(f"vault.{name}_filled", f"{filled} of {size} are filled")
     return vault

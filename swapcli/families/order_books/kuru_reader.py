@@ -7,40 +7,39 @@ from typing import Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidPoolState
-from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.families.order_books.kuru import NATIVE_TOKENS, PPM_PER_BPS, Kuru, VaultOrders
+from swapcli.families.order_books.book_tokens import book_tokens
+from swapcli.families.order_books.kuru import PPM_PER_BPS, Kuru, VaultOrders
+from swapcli.families.order_books.rows import KuruConstants
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
-from swapcli.families.reading.calls import ContractCall, Log, ReturnData
+from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
+from swapcli.families.reading.calls import Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import KuruConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_views, view, words
 
 REACH: Final = 64
 """Prices of each side that are read. A swap that would need others is refused as if there were no more orders."""
 _BOOK: Final = "getL2Book(uint32,uint32)"
-_VAULT: Final = "getVaultParams()"
-_STATE: Final = "marketState()"
 _REGISTERED: Final = "MarketRegistered"
-_VAULT_WORDS: Final = 8
 _REGISTERED_WORDS: Final = 12
+_VAULT_WORDS: Final = 1 + len(VaultOrders._fields)
+"""Words that `getVaultParams()` returns: the address of the vault, then its orders."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a market in one round."""
-    book, vault, state = yield [
-        ContractCall(ref.address, encode_call(_BOOK, REACH, REACH)),
-        ContractCall(ref.address, encode_call(_VAULT)),
-        ContractCall(ref.address, encode_call(_STATE)),
-    ]
-    if read_word(state, _STATE):
+    values = yield from read_views(
+        view("book", ref.address, _BOOK, REACH, REACH, decode=_decode_sides),
+        view("vault", ref.address, "getVaultParams()", decode=words(_VAULT_WORDS)),
+        view("state", ref.address, "marketState()"),
+    )
+    if values["state"]:
         raise InvalidPoolState("market_state", "the market is paused")
-    bids, asks = _read_sides(book)
+    bids, asks = values["book"]
     constants = ref.constants_as(KuruConstants)
-    # The first word is the address of the vault.
-    orders = VaultOrders(*read_words(vault, _VAULT_WORDS, _VAULT)[1:])
+    orders = VaultOrders(*values["vault"][1:])
     fields: dict[str, object] = {
         "size_precision": constants.size_precision,
         "price_precision": constants.price_precision,
@@ -56,14 +55,11 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     """Decode the event of a market's registration, without a call."""
     yield from ()
-    words = read_words(log.data, _REGISTERED_WORDS, _REGISTERED)
-    assets = tuple(to_address(word, "asset") for word in words[:2])
-    native = dict(zip(assets, NATIVE_TOKENS, strict=True)).get(ZERO_ADDRESS, "")
-    if native and wrapped_native is None:
-        raise invalid_response(native, "the network has no wrapped form of the native token")
-    base, quote = (wrapped_native if each == ZERO_ADDRESS and wrapped_native else each for each in assets)
-    constants = KuruConstants(price_precision=words[4], size_precision=words[5], taker_fee_bps=words[9], native=native)
-    return factory.new_ref(to_address(words[2], "market"), (base, quote))._replace(constants=constants)
+    event = read_words(log.data, _REGISTERED_WORDS, _REGISTERED)
+    base, quote, market, _, price_precision, size_precision, _, _, _, taker_fee_bps, *_ = event
+    tokens, native = book_tokens((base, quote), wrapped_native)
+    constants = KuruConstants(price_precision, size_precision, taker_fee_bps, native)
+    return factory.new_ref(to_address(market, "market"), tokens)._replace(constants=constants)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
@@ -75,16 +71,16 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     )
 
 
-def _read_sides(answer: ReturnData) -> tuple[list[list[int]], list[list[int]]]:
+def _decode_sides(answer: ReturnData, function: str) -> tuple[list[list[int]], list[list[int]]]:
     """Return [price, size] of the bids and of the asks, each the best first.
 
     The bytes are words: the block's number, the bids, a zero, and the asks.
     """
-    start, length = read_words(answer, 2, _BOOK)
+    start, length = read_words(answer, 2, function)
     if start != WORD or length % WORD:
-        raise invalid_response(_BOOK, f"{length} bytes at {start}")
-    words = iter(read_words(answer, 2 + min(length, len(answer or b"")) // WORD, _BOOK)[3:])
-    return list(_read_side(words)), list(_read_side(words))
+        raise invalid_response(function, f"{length} bytes at {start}")
+    rest = iter(read_words(answer, 2 + min(length, len(answer or b"")) // WORD, function)[3:])
+    return list(_read_side(rest)), list(_read_side(rest))
 
 
 def _read_side(words: Iterator[int]) -> Iterator[list[int]]:

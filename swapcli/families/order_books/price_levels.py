@@ -1,23 +1,27 @@
 """One side of an order book: its price levels, which a swap fills in their order, best price first.
 
-The orders of a level share its price, so that their number changes no amount. What a contract rounds when it fills a
-level is a `FillRule`.
+The orders of a level share its price, so that their number changes no amount. A `LevelRule` describes how a
+contract rounds when it fills one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Protocol
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.order import ZERO_ADDRESS
+from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
-from swapcli.core.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list
+from swapcli.core.validation.values import MAX_UINT256, InvalidValue, parse_choice, parse_integer, parse_list
 from swapcli.families.bins.bin_curve import BinCurve
 from swapcli.families.state_fields import StateFields
 
 MAX_LEVELS: Final = 1_000
-"""Of one side: more than any reader asks for."""
+"""Limit of the levels of one side: more than any reader requests."""
+NATIVE_TOKENS: Final = ("base", "quote")
+"""Names in the `native` field of the first and the second token of a book."""
 
 
 class PriceLevel(NamedTuple):
@@ -27,25 +31,44 @@ class PriceLevel(NamedTuple):
     size: int
 
 
-class LevelFill(NamedTuple):
-    """A trade within one level: `size` of it for `amount_in` base units."""
+class LevelRule(NamedTuple):
+    """The rounding and the fee of a contract's trades on one side of a book, as data.
 
-    size: int
-    amount_in: int
-    amount_out: int
+    A size is worth `size * price / scale` of the other token, or `size * scale / price_of_tick(price)`. A swap buys
+    sizes of `unit` base units each if `buys_size`; the input for them rounds up. Otherwise it sells sizes, and the
+    output rounds down. The fee of each trade is a part of its input or its output, rounds up, and is a rebate if
+    negative; a fee on a whole order does not belong to the rule.
+    `counts_rest_in_sizes` marks contracts that keep what an input has beyond whole sizes at the price of a level.
+    """
 
+    scale: int
+    buys_size: bool
+    unit: int = 1
+    fee_in_ppm: int = 0
+    fee_out_ppm: int = 0
+    counts_rest_in_sizes: bool = False
+    price_of_tick: Callable[[int], int] | None = None
 
-class FillRule(Protocol):
-    """How a contract rounds the trades of one side."""
+    def ratio(self, price: int) -> tuple[int, int]:
+        """Return the worth of a size at a level as a fraction."""
+        return (self.scale, self.price_of_tick(price)) if self.price_of_tick else (price, self.scale)
 
-    def fill_whole(self, level: PriceLevel) -> LevelFill:
-        """Return the trade that fills all of a level."""
-
-    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
-        """Return the largest trade for at most `amount_in`, which does not pay for all of the level."""
+    def without_fee(self, amount_in: int) -> int:
+        """Return the largest amount that is at most `amount_in` with the fee on it."""
+        return amount_in * PPM // (PPM + self.fee_in_ppm)
 
     def rate(self, level: PriceLevel) -> float:
         """Return the output for one base unit of input at a level, with the fee and without rounding."""
+        numerator, denominator = self.ratio(level.price)
+        rate = self.unit * denominator / numerator if self.buys_size else numerator / denominator
+        return rate * (1.0 - self.fee_out_ppm / PPM) / (1.0 + self.fee_in_ppm / PPM)
+
+    def outputs(self, levels: Iterable[PriceLevel]) -> Iterator[tuple[float, int]]:
+        """Yield the rate of each level and the output of all of it."""
+        for level in levels:
+            numerator, denominator = self.ratio(level.price)
+            received = level.size * self.unit if self.buys_size else level.size * numerator // denominator
+            yield self.rate(level), received + -received * self.fee_out_ppm // PPM
 
 
 class FilledSide(NamedTuple):
@@ -60,28 +83,43 @@ class FilledSide(NamedTuple):
     is_exhausted: bool = False
 
 
-def fill_levels(levels: Sequence[PriceLevel], amount_in: int, rule: FillRule) -> FilledSide:
+def fill_levels(levels: Sequence[PriceLevel], amount_in: int, rule: LevelRule) -> FilledSide:
     """Sell `amount_in` through the levels. An amount that buys no unit at a price buys none at a worse one."""
-    amount_out = 0
-    for k, level in enumerate(levels):
-        if not amount_in:
+    scale, buys_size, unit, fee_in_ppm, fee_out_ppm, counts_rest_in_sizes, price_of_tick = rule
+    left, amount_out = amount_in, 0
+    for k, (price, available) in enumerate(levels):
+        if not left:
             return FilledSide(tuple(levels[k:]), 0, amount_out)
-        size, spent, received = rule.fill_whole(level)
-        if spent > amount_in:
-            size, spent, received = rule.fill_part(level, amount_in)
-            rest = (level._replace(size=level.size - size), *levels[k + 1 :])
-            return FilledSide(rest, amount_in - spent, amount_out + received)
-        amount_in -= spent
-        amount_out += received
-    return FilledSide((), amount_in, amount_out, is_exhausted=amount_in > 0)
+        numerator, denominator = (scale, price_of_tick(price)) if price_of_tick else (price, scale)
+        size = available
+        if not buys_size:
+            if left < size:
+                size = left
+            left -= size
+            amount_out += size * numerator // denominator
+        else:
+            if counts_rest_in_sizes:
+                affordable = left * denominator // numerator
+                if affordable < size:
+                    size = affordable
+                left = (affordable - size) * numerator // denominator
+            else:
+                while (spent := _with_fee(-(-size * numerator // denominator), fee_in_ppm)) > left:
+                    size = rule.without_fee(left) * denominator // numerator
+                left -= spent
+            received = size * unit
+            amount_out += received + -received * fee_out_ppm // PPM if fee_out_ppm else received
+        if size < available:
+            return FilledSide((PriceLevel(price, available - size), *levels[k + 1 :]), left, amount_out)
+    return FilledSide((), left, amount_out, is_exhausted=left > 0)
 
 
-def level_curve(levels: Iterable[PriceLevel], rule: FillRule) -> BinCurve:
-    """Return a direction in floats: one rate a level."""
-    return BinCurve(((rule.rate(level), rule.fill_whole(level).amount_out) for level in levels), MAX_UINT256)
+def level_curve(levels: Iterable[PriceLevel], rule: LevelRule, scale: float = 1.0, unit: float = 1.0) -> BinCurve:
+    """Return a direction in floats: one rate per level, times `scale`; the outputs are in units of `unit`."""
+    return BinCurve(((rate * scale, output * unit) for rate, output in rule.outputs(levels)), MAX_UINT256)
 
 
-def count_levels(levels: Iterable[PriceLevel], rule: FillRule, rate: float) -> int:
+def count_levels(levels: Iterable[PriceLevel], rule: LevelRule, rate: float) -> int:
     """Return how many levels a swap reaches that ends at the marginal rate `rate`, at least 1."""
     return max(sum(1 for level in levels if rule.rate(level) >= rate), 1)
 
@@ -101,6 +139,57 @@ def read_levels(
             expected = "above" if ascending else "below"
             raise InvalidPoolState(f"{key}[{k}]", f"the price {after.price} is not {expected} {before.price}")
     return levels
+
+
+class TwoSidedBook(Protocol):
+    """A book with levels on both sides, each the best first."""
+
+    @property
+    def asks(self) -> tuple[PriceLevel, ...]: ...
+
+    @property
+    def bids(self) -> tuple[PriceLevel, ...]: ...
+
+
+def read_sides(
+    fields: StateFields, prices: range, size_bits: int
+) -> tuple[tuple[PriceLevel, ...], tuple[PriceLevel, ...]]:
+    """Read `asks`, ascending, and `bids`, descending. Raises `InvalidPoolState`, also if they cross."""
+    asks = read_levels(fields, "asks", prices, size_bits, ascending=True)
+    bids = read_levels(fields, "bids", prices, size_bits, ascending=False)
+    if asks and bids and asks[0].price <= bids[0].price:
+        raise InvalidPoolState("asks", f"the best one, {asks[0].price}, is not above the best bid {bids[0].price}")
+    return asks, bids
+
+
+def sides_state(book: TwoSidedBook) -> dict[str, object]:
+    """Return the fields that `read_sides` reads."""
+    return {"asks": levels_state(book.asks), "bids": levels_state(book.bids)}
+
+
+def count_emptied(before: TwoSidedBook, after: TwoSidedBook) -> int:
+    """Return how many levels of both sides a swap has emptied."""
+    return len(before.asks) - len(after.asks) + len(before.bids) - len(after.bids)
+
+
+def read_native(fields: StateFields) -> str:
+    """Read the optional `native`, one of `NATIVE_TOKENS`; empty without it."""
+    return fields.read_optional("native", parse_choice, NATIVE_TOKENS) or ""
+
+
+def native_state(native: str) -> Mapping[str, object]:
+    """Return the field that `read_native` reads, if any."""
+    return {"native": native} if native else {}
+
+
+def currencies_of(tokens: tuple[str, ...], native: str) -> tuple[str, str]:
+    """Return base and quote as the contract has them: the native token is the zero address."""
+    base, quote = (ZERO_ADDRESS if name == native else token for name, token in zip(NATIVE_TOKENS, tokens, strict=True))
+    return base, quote
+
+
+def _with_fee(amount: int, fee_ppm: int) -> int:
+    return amount - -amount * fee_ppm // PPM if fee_ppm else amount
 
 
 def _parse_levels(value: object, prices: range, size_bits: int) -> tuple[PriceLevel, ...]:

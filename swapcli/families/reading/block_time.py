@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from swapcli.families.reading.call_encoding import encode_call
-from swapcli.families.reading.calls import MULTICALL3, ContractCall
+from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_word
+from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
+from swapcli.families.reading.views import View
 
-BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call("getCurrentBlockTimestamp()"), may_revert=True)
+_TIME: Final = "getCurrentBlockTimestamp()"
+BLOCK_TIME: Final = ContractCall(MULTICALL3, encode_call(_TIME), may_revert=True)
 """Reads the block's time. A `BlockReader` sends it to the network's own Multicall3."""
+
+
+def read_block_time(answer: ReturnData, use: str) -> int:
+    """Return the block's time. Raises `InvalidUpstreamResponse` without one; `use` says what depends on it."""
+    if not answer:
+        raise invalid_response(_TIME, f"the block's time cannot be read, {use}")
+    return read_word(answer, _TIME)
+
+
+def time_view(use: str) -> View:
+    """Return the view of the block's time, `timestamp`, as `read_block_time` reads it."""
+    return View("timestamp", BLOCK_TIME, lambda answer, _: read_block_time(answer, use), _TIME)

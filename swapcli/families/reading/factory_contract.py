@@ -9,7 +9,7 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.quoter import Quoter
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import invalid_response
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.pool_ref import PoolRef
 
 
@@ -27,7 +27,7 @@ class Factory(NamedTuple):
     """
 
     address: str
-    kind: ContractKind
+    kind: str
     protocols: tuple[ProtocolInfo, ...]
     fee_ppm: int = 0
     fee_tiers: Mapping[int, int] = MappingProxyType({})

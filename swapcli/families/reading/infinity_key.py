@@ -14,8 +14,8 @@ from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import read_currencies
-from swapcli.families.reading.pool_constants import InfinityConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import InfinityConstants
 
 PAUSED_SLOT: Final = 1
 """The storage slot of the flag that stops all swaps of a pool manager."""

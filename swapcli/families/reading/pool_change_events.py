@@ -6,30 +6,19 @@ contract emits, can cost a request but never change an amount.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
 from swapcli.core.model.network import Kind
 from swapcli.families import FAMILIES
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import (
-    KINDS,
-    ContractKind,
-    KeyOfEvent,
-    address_in_first_topic,
-    balancer_id_in_first_topic,
-    clober_book_in_first_topic,
-    ekubo_key_in_data,
-    first_topic,
-    key_of_emitter,
-    kinds_of_family,
-    topic_of,
-)
+from swapcli.families.reading.contract_kinds import KINDS, kinds_of_family, topic_of
 from swapcli.families.reading.logs_bloom import bloom_mask, may_contain
+from swapcli.families.row import KeyOfEvent, key_of_emitter
 
-EVENTS: Final[dict[ContractKind, dict[str, KeyOfEvent]]] = {
-    kind: {topic_of(signature): key_of for signature, key_of in traits.events.items()} for kind, traits in KINDS.items()
+EVENTS: Final[dict[str, dict[str, KeyOfEvent]]] = {
+    kind: {topic_of(signature): key_of for signature, key_of in row.events.items()} for kind, row in KINDS.items()
 }
 """The events of each contract kind by first topic. Kinds without any emit no events on a change."""
 
@@ -55,15 +44,15 @@ def known_topics(family: str, network_kind: Kind = Kind.EVM) -> frozenset[str]:
 def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
     """Return whether every change of the family's pools emits an event."""
     kinds = _kinds([family], network_kind)
-    return all(EVENTS[kind] or not KINDS[kind].has_stored_state for kind in kinds)
+    return all(EVENTS[kind] or KINDS[kind].is_sampled for kind in kinds)
 
 
-def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[ContractKind]:
+def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[str]:
     """Return the contract kinds of these families whose events a vault emits instead of the pool."""
     return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
 
 
-def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[ContractKind]:
+def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[str]:
     return (kind for name in families for kind in kinds_of_family(name, network_kind))
 
 
@@ -86,22 +75,11 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
     for key, address, family in pools:
         bits = bloom_mask(address)  # inline, since there may be very many
         is_emitter = family in emitting and bloom & bits == bits
-        if is_emitter or any(may_contain(bloom, *_SUBJECTS[names](key, address)) for names in others.get(family, ())):
+        if is_emitter or any(may_contain(bloom, *names.bloom_items(key, address)) for names in others.get(family, ())):
             yield key
-
-
-_SUBJECTS: Final[dict[KeyOfEvent, Callable[[str, str], tuple[str, ...]]]] = {
-    key_of_emitter: lambda _, address: (address,),
-    first_topic: lambda key, address: (address, key),
-    address_in_first_topic: lambda key, _: (f"0x{key[2:]:0>64}",),
-    balancer_id_in_first_topic: lambda *_: (),
-    clober_book_in_first_topic: lambda _, address: (address,),
-}
-"""The bloom filter items of an event beside its first topic, from the pool's key and address."""
 
 
 def changed_pool(log: Log) -> str | None:
     """Return the key of the pool that an event is about; None if it is unknown."""
     names = _ALL.get(log.topics[0]) if log.topics else None
-    has_no_id = names not in (key_of_emitter, ekubo_key_in_data) and len(log.topics) < 2
-    return None if names is None or has_no_id else names(log)
+    return None if names is None or (names.is_in_topic and len(log.topics) < 2) else names(log)

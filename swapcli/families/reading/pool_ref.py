@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.core.networks.hook_rules import hook_rule_text
-from swapcli.core.networks.quoter_definitions import quoted_protocols
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
+from swapcli.families import family_row
+from swapcli.families.reading.contract_kinds import KINDS, contract_kinds, kinds_of_family
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import (
-    AlgebraConstants,
-    C,
-    CloberConstants,
-    EkuboEvmConstants,
-    FactoryConstants,
-    HanjiConstants,
-    LastBins,
-    LastTicks,
-    PoolConstants,
-    V4Constants,
-)
-from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.constant_product import ConstantProduct
-from swapcli.families.uniswap.v4_hooks import may_change_amounts
+from swapcli.families.row import FactoryConstants, PoolConstants
 
 _QUOTER_ROLES: Final = ("quoter_v2", "quoter")
 LENS: Final = "lens"
 """The role of a contract that reads the pools of another."""
 
+C = TypeVar("C", bound=PoolConstants)
 
-_RECORDS_WITH_LENS: Final[Mapping[ContractKind, Callable[[str], PoolConstants]]] = {
-    ContractKind.CLOBER_V2: CloberConstants,
-    ContractKind.EKUBO_EVM: EkuboEvmConstants,
-    ContractKind.HANJI: HanjiConstants,
-}
+
+class LastTicks(NamedTuple):
+    """The tick of the last read, and the initialised ticks around it."""
+
+    tick: int
+    initialized: tuple[int, ...] = ()
+
+
+class LastBins(NamedTuple):
+    """The active bin of the last read, and the bins with liquidity around it."""
+
+    active_id: int
+    ids: tuple[int, ...] = ()
 
 
 class PoolRef(NamedTuple):
@@ -51,7 +45,7 @@ class PoolRef(NamedTuple):
     address: str
     protocol: str
     family: str
-    kind: ContractKind
+    kind: str
     tokens: tuple[str, ...]
     decimals: tuple[int, ...]
     fee_ppm: int = 0
@@ -80,9 +74,10 @@ class PoolRef(NamedTuple):
     @property
     def key(self) -> str:
         """As `Pool.key`."""
-        if self.kind is ContractKind.SAMPLED:
+        row = KINDS[self.kind]
+        if row.is_sampled:
             return self.pool_id or self.address
-        return self.pool_id if KINDS[self.kind].is_keyed_by_id else self.address
+        return self.pool_id if row.is_keyed_by_id else self.address
 
 
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
@@ -94,36 +89,21 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     if kind is None:
         return None
     ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
-    if kind is ContractKind.ALGEBRA:
-        return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
-    if KINDS[kind].needs_lens:
-        lens = _only_address(pool.protocol, (LENS,), network)
-        return ref._replace(constants=_RECORDS_WITH_LENS[kind](lens))
-    if kind is ContractKind.UNISWAP_V4:
-        return ref._replace(constants=_rule_of_hook(pool, network))
-    if KINDS[kind].constants is not FactoryConstants:
+    row = KINDS[kind]
+    if row.constants_of is not None:
+        return ref._replace(constants=row.constants_of(pool, network))
+    if row.needs_lens:
+        record = cast(Callable[..., PoolConstants], row.constants)
+        return ref._replace(constants=record(lens=_only_address(pool.protocol, (LENS,), network)))
+    if row.constants is not FactoryConstants:
         return ref
-    return ref._replace(constants=FactoryConstants(likely_factory=_only_factory(pool.protocol, kind, network)))
-
-
-def _rule_of_hook(pool: Pool, network: Network) -> V4Constants:
-    """Return the rule that a network has for the hook of a Uniswap V4 pool, and who can confirm it."""
-    hooks = str(pool.api_extra_data()["hooks"])
-    rule = hook_rule_text(network, hooks) if may_change_amounts(hooks) else ""
-    if not rule:
-        return V4Constants()
-    is_quoted = pool.protocol in quoted_protocols(network)
-    return V4Constants(hook_rule=rule, quoter=network_quoter(pool.protocol, network), is_quoted=is_quoted)
+    factory = _only_address(pool.protocol, row.roles, network)
+    return ref._replace(constants=FactoryConstants(likely_factory=factory))
 
 
 def network_quoter(protocol: str, network: Network) -> str:
     """Return the quoter that a network names for a protocol; empty if it names none or several."""
     return _only_address(protocol, _QUOTER_ROLES, network)
-
-
-def _only_factory(protocol: str, kind: ContractKind, network: Network) -> str:
-    """Return the factory that a network names for a protocol; empty if it names none or several."""
-    return _only_address(protocol, KINDS[kind].roles, network)
 
 
 def _only_address(protocol: str, roles: Collection[str], network: Network) -> str:
@@ -137,10 +117,10 @@ def _only_address(protocol: str, roles: Collection[str], network: Network) -> st
     return named.pop() if len(named) == 1 else ""
 
 
-def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
-    """Return the kind that the definition names for the pool's protocol and family, else the one that its state shows.
+def _kind_of_pool(pool: Pool, network: Network) -> str | None:
+    """Return the kind that the definition names for the pool's protocol and family, else the only kind of the family.
 
-    Where neither does, it is the only kind of the family.
+    Where the family has several, the state shows which it is.
     """
     protocol = network.protocol(pool.protocol)
     named = contract_kinds(protocol, network) if protocol and protocol.contracts else ()
@@ -148,17 +128,11 @@ def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
     if len(candidates) == 1:
         return candidates[0]
     kinds = kinds_of_family(pool.family, network.kind)
-    if isinstance(pool, ConstantProduct) and ContractKind.SOLIDLY in kinds:
-        return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
-    if isinstance(pool, Concentrated) and ContractKind.UNISWAP_V3 in kinds:
-        if pool.tick_list.parameters:
-            return ContractKind.INFINITY_CL
-        if pool.tick_list.pool_id:
-            return ContractKind.UNISWAP_V4
-        return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
-    if ContractKind.SOLIDLY in kinds:  # other versions are named
-        return ContractKind.SOLIDLY
-    return kinds[0] if len(kinds) == 1 else None
+    if len(kinds) == 1:
+        return kinds[0]
+    choose = family_row(pool.family).kind_of_pool if kinds else None
+    kind = choose(pool) if choose is not None else None
+    return kind if kind in kinds else None
 
 
 def with_decimals(ref: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | SkippedItem:

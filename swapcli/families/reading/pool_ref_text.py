@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
-from swapcli.families.reading.pool_constants import PoolConstants, SampledConstants
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import PoolConstants
 
 _COMMON_FIELDS: Final = ("address", "protocol", "family", "kind", "tokens", "decimals", "fee_ppm")
 _FIRST_FIELDS: Final = (
@@ -32,19 +32,20 @@ def parse_pool_ref(text: str) -> PoolRef:
     """Parse what `format_pool_ref` returns, or the list that it returned at first."""
     document = json.loads(text)
     fields = dict(zip(_FIRST_FIELDS, document, strict=False)) if isinstance(document, list) else document
-    kind = ContractKind(fields["kind"])
+    kind = fields["kind"]
     tokens, decimals = tuple(fields["tokens"]), tuple(fields["decimals"])
     ref = PoolRef(fields["address"], fields["protocol"], fields["family"], kind, tokens, decimals, fields["fee_ppm"])
     values = _values_of_first_format(fields) if isinstance(document, list) else fields.get("constants")
     return ref if values is None else ref._replace(constants=_constants(kind, values))
 
 
-def _constants(kind: ContractKind, values: Mapping[str, Any]) -> PoolConstants | None:
+def _constants(kind: str, values: Mapping[str, Any]) -> PoolConstants | None:
     record = KINDS[kind].constants
     if record is None:
         return None
-    make: Callable[..., PoolConstants] = record
-    return make(**{name: _to_tuple(values[name]) for name in record._fields if name in values})
+    make = cast(Any, record)
+    constants: PoolConstants = make(**{name: _to_tuple(values[name]) for name in make._fields if name in values})
+    return constants
 
 
 def _to_tuple(value: object) -> object:
@@ -63,7 +64,7 @@ def _values_of_first_format(fields: Mapping[str, Any]) -> dict[str, Any]:
         "has_dynamic_fee": fields.get("has_dynamic_fee", False),
         **dict.fromkeys(("factory", "vault", "resolver"), contract),
     }
-    if KINDS[ContractKind(fields["kind"])].constants is SampledConstants:
+    if KINDS[fields["kind"]].is_sampled:
         return {**values, "values": named}
     for name, value in named:
         match name:

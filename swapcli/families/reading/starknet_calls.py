@@ -8,6 +8,7 @@ function.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,8 @@ from swapcli.core.encoding.abi import WORD
 from swapcli.core.networks.address import STARKNET_ADDRESS_LIMIT, keccak256
 from swapcli.families.reading.call_encoding import invalid_response, read_words
 from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.views import Decode, View
 
 _SELECTOR_LIMIT: Final = 1 << 250
 _HALF_BITS: Final = 128
@@ -32,6 +35,17 @@ def starknet_call(contract: str, function: str, *felts: int) -> ContractCall:
     """Return the call of a function with these felts as its arguments."""
     words = (selector(function), *felts)
     return ContractCall(contract, b"".join([word.to_bytes(WORD) for word in words]))
+
+
+def starknet_view(field: str, contract: str, function: str, *felts: int, decode: Decode) -> View:
+    """Return the view of a function."""
+    return View(field, starknet_call(contract, function, *felts), decode, function)
+
+
+def read_felt_addresses(contract: str, functions: Sequence[str]) -> BatchRead[tuple[str, ...]]:
+    """Read addresses that a contract's functions return, such as a pool's tokens, in one round."""
+    answers = yield [starknet_call(contract, name) for name in functions]
+    return tuple(map(read_felt_address, answers, functions))
 
 
 def class_hash_call(contract: str) -> ContractCall:

@@ -15,8 +15,8 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import with_prefetch
-from swapcli.families.reading.pool_constants import LastTicks
-from swapcli.families.uniswap.tick_math import MAX_TICK
+from swapcli.families.reading.pool_ref import LastTicks
+from swapcli.families.tick_math import MAX_TICK
 
 REACH: Final = 6
 """Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""

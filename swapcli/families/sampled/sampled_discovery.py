@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_word
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
@@ -16,10 +17,9 @@ from swapcli.core.networks.address import keccak256
 from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.families.reading.call_encoding import invalid_response, read_list, read_word, read_words, to_address
 from swapcli.families.reading.calls import BlockReader, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import SampledConstants
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.sampled.sampled_pools_reader import PoolValues, function_call, with_value
 

@@ -10,8 +10,8 @@ from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import SampledConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.sampled.sampled_discovery import read_announced_pool
 

@@ -9,23 +9,18 @@ from typing import Final
 
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading.block_time import BLOCK_TIME
+from swapcli.families.reading.block_time import time_view
 from swapcli.families.reading.build_pool import build_pool
-from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
+from swapcli.families.reading.call_encoding import encode_call, read_address
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.reading.views import read_addresses, read_views, view, words
+from swapcli.families.row import FactoryConstants
 
-_RESERVES: Final = "getReserves()"
-_FICTIVE: Final = "getFictiveReserves()"
-_AVERAGE: Final = "getPriceAverage()"
-_FEES: Final = "getPairFees()"
 _FACTORY: Final = "factory()"
 _COLLECTOR: Final = "feeTo()"
-_TIME: Final = "getCurrentBlockTimestamp()"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -37,28 +32,21 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _load(ref: PoolRef) -> BatchRead[Pool]:
-    names = (_RESERVES, _FICTIVE, _AVERAGE, _FEES, _FACTORY)
-    reserves, fictive, average, fees, factory, time = yield [
-        *(ContractCall(ref.address, encode_call(name)) for name in names),
-        BLOCK_TIME,
-    ]
-    if not time:
-        raise invalid_response(_TIME, "the block's time cannot be read, on which the average price depends")
-    (collector,) = yield [ContractCall(read_address(factory, _FACTORY), encode_call(_COLLECTOR))]
-    lp_fee_ppm, pool_fee_ppm = read_words(fees, 2, _FEES)
-    state = {
-        "reserves": read_words(reserves, 2, _RESERVES),
-        "fictive_reserves": read_words(fictive, 2, _FICTIVE),
-        "average": read_words(average, 3, _AVERAGE),
-        "lp_fee_ppm": lp_fee_ppm,
-        "timestamp": read_word(time, _TIME),
-        "keeps_protocol_fee": read_address(collector, _COLLECTOR) == ZERO_ADDRESS,
-    }
+    state = yield from read_views(
+        view("reserves", ref.address, "getReserves()", decode=words(2)),
+        view("fictive_reserves", ref.address, "getFictiveReserves()", decode=words(2)),
+        view("average", ref.address, "getPriceAverage()", decode=words(3)),
+        view("fees", ref.address, "getPairFees()", decode=words(2)),
+        view("factory", ref.address, _FACTORY, decode=read_address),
+        time_view("on which the average price depends"),
+    )
+    (collector,) = yield from read_addresses(state["factory"], [_COLLECTOR])
+    lp_fee_ppm, pool_fee_ppm = state["fees"]
+    state |= {"lp_fee_ppm": lp_fee_ppm, "keeps_protocol_fee": collector == ZERO_ADDRESS}
     return build_pool(ref, lp_fee_ppm + pool_fee_ppm, state)
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pair in one round."""
-    answers = yield token_calls(address)
-    ref = factory.new_ref(address, read_tokens(answers))
+    ref = factory.new_ref(address, (yield from read_addresses(address)))
     return ref._replace(constants=FactoryConstants(factory=factory.address))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import FactoryConstants
 
 
 def read_with_factory(

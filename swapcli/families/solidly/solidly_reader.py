@@ -13,12 +13,12 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import address_views, read_views, view
+from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"
@@ -51,8 +51,8 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pair, and whether it is stable, in one round."""
-    token0, token1, stable = yield [*token_calls(address), ContractCall(address, encode_call(_IS_STABLE))]
-    family = SolidlyStable.family if read_word(stable, _IS_STABLE) else ConstantProduct.family
-    return factory.new_ref(address, read_tokens((token0, token1)), family)._replace(
-        constants=FactoryConstants(factory.address)
-    )
+    *tokens, is_stable = (
+        yield from read_views(*address_views(address), view(_IS_STABLE, address, _IS_STABLE))
+    ).values()
+    family = SolidlyStable.family if is_stable else ConstantProduct.family
+    return factory.new_ref(address, tuple(tokens), family)._replace(constants=FactoryConstants(factory.address))

@@ -10,7 +10,6 @@ from swapcli.core.model.pool import Pool
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     join_u256,
@@ -20,6 +19,7 @@ from swapcli.families.reading.starknet_calls import (
     starknet_call,
     to_starknet_address,
 )
+from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.factory_fee_pairs import read_with_factory
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import SOLIDLY, ConstantProduct

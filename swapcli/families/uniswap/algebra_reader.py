@@ -22,12 +22,12 @@ from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import AlgebraConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import PriceState, initialized_ticks, state_fields
+from swapcli.families.reading.views import read_addresses
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.concentrated_state import ALGEBRA_INTEGRAL, ZERO_ADDRESS
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.uniswap.rows import AlgebraConstants
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of, read_nets, read_spacing, tick_calls
 
 _NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoot()")
@@ -61,8 +61,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pool in one round."""
-    answers = yield token_calls(address)
-    return factory.new_ref(address, read_tokens(answers))._replace(constants=AlgebraConstants(factory.swap_quoter))
+    ref = factory.new_ref(address, (yield from read_addresses(address)))
+    return ref._replace(constants=AlgebraConstants(factory.swap_quoter))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

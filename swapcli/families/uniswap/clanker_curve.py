@@ -11,10 +11,10 @@ from typing import Final
 
 from swapcli.core.model.pool import RateCurve
 from swapcli.core.model.units import PPM
-from swapcli.families.balancer.surge_curve import SurgeCurve
+from swapcli.families.surge_curve import SurgeCurve
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK
 from swapcli.families.uniswap.clanker_volatility import ClankerVolatility
 from swapcli.families.uniswap.concentrated import Concentrated, with_lp_fee
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK
 
 _LOG_TICK: Final = log(1.0001)
 _PROTOCOL_PART: Final = 0.2

@@ -25,10 +25,10 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.reading.call_encoding import encode_call, read_word, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.clanker_volatility import ClankerVolatility, fees_of_buying, fees_of_selling
 from swapcli.families.uniswap.hook_fees import HookFees
+from swapcli.families.uniswap.rows import V4Constants
 
 _MODULE_SECONDS: Final = 120
 """After that time the hook calls no module."""

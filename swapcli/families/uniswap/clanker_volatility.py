@@ -19,9 +19,9 @@ from swapcli.core.model.units import BPS, PPM, WAD
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import UINT256_LIMIT
 from swapcli.families.state_fields import StateFields
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK
 from swapcli.families.uniswap.concentrated import Concentrated, walk_ticks, with_lp_fee
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK
 
 _FIELD: Final = "clanker_volatility"
 _FEE_CONTROL_UNIT: Final = 10**10

@@ -26,10 +26,10 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.rounding import UINT256_LIMIT, div_up, mul_div_up
 from swapcli.families.state_fields import StateFields
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.families.token_positions import is_forward
 from swapcli.families.uniswap.concentrated_curve import ConcentratedCurve
 from swapcli.families.uniswap.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 
 CROSSING_GAS = 37_400
 """Gas units of crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""

@@ -19,7 +19,7 @@ from typing import Final
 
 from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
-from swapcli.families.uniswap.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
+from swapcli.families.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 
 # Where the table's walk over the ticks goes on: index of the next tick, q and the amounts so far, liquidity, last tick
 # (None at the pool's price).

@@ -13,7 +13,7 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import InvalidValue, describe, parse_integers, parse_list
 from swapcli.families.state_fields import StateFields
-from swapcli.families.uniswap.tick_math import (
+from swapcli.families.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

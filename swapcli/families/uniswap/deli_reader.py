@@ -12,10 +12,10 @@ from swapcli.core.errors import InvalidPoolState
 from swapcli.families.reading.call_encoding import encode_call, read_address
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.fee_in_token import FeeInToken
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
+from swapcli.families.uniswap.rows import V4Constants
 
 _TOKEN: Final = "WBLT()"
 

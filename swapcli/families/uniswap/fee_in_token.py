@@ -14,8 +14,8 @@ from swapcli.core.model.units import PPM
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import mul_div_up
 from swapcli.families.state_fields import StateFields
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import Q96
 
 _FIELD: Final = "fee_in_token"
 

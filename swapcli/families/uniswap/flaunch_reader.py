@@ -23,11 +23,11 @@ from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_call, read_word, read_words, to_address
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap
-from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.v4_key import key_arguments
 
 _HUNDRED_PERCENT: Final = 10_000

@@ -22,13 +22,13 @@ from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.call_encoding import read_word
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.sampled.sampled_pools_reader import PoolValues, read_values, resolve_number
 from swapcli.families.uniswap.clanker_reader import fee_calls, read_fees
 from swapcli.families.uniswap.deli_reader import deli_calls, read_deli_fee
 from swapcli.families.uniswap.flaunch_reader import flaunch_calls, read_flaunch_pool
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.v4_key import key_arguments
 
 _QUOTE: Final = "quoteExactInputSingle(((address,address,uint24,int24,address),bool,uint128,bytes))"

@@ -16,9 +16,9 @@ from swapcli.families.reading.infinity_key import (
 )
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import ConcentratedInManager
-from swapcli.families.reading.pool_constants import InfinityConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import read_near_last
+from swapcli.families.row import InfinityConstants
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of
 

@@ -16,8 +16,8 @@ from swapcli.core.errors import SwapReverts
 from swapcli.core.records import NamedTuple
 from swapcli.families.rounding import UINT256_LIMIT, div_up, mul_div_up
 from swapcli.families.state_fields import StateFields
+from swapcli.families.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q96
 
 _FIELD: Final = "internal_swap"
 _AMOUNT_BITS: Final = 127

@@ -9,9 +9,9 @@ whose rate is r s.
 from __future__ import annotations
 
 from swapcli.core.model.pool import RateCurve
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.internal_swap import InternalSwap
-from swapcli.families.uniswap.tick_math import Q96
 
 
 class InternalSwapCurve:

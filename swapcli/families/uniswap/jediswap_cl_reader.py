@@ -14,7 +14,6 @@ from swapcli.families.reading.call_encoding import invalid_response
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, with_prefetch
-from swapcli.families.reading.pool_constants import TickConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
     join_signed,
@@ -26,7 +25,8 @@ from swapcli.families.reading.starknet_calls import (
     to_starknet_address,
 )
 from swapcli.families.reading.tick_bitmap import close_between
-from swapcli.families.uniswap.tick_math import MAX_TICK
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import MAX_TICK
 from swapcli.families.uniswap.uniswap_v3_reader import complete_ref
 
 __all__ = ["complete_ref", "load", "read_created"]

@@ -10,7 +10,7 @@ from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import (
-    read_felt_address,
+    read_felt_addresses,
     read_felt_list,
     read_u256,
     starknet_call,
@@ -37,6 +37,5 @@ def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the constants of a pair in one round."""
-    answers = yield [starknet_call(address, name) for name in _TOKENS]
-    tokens = tuple(read_felt_address(answer, name) for answer, name in zip(answers, _TOKENS, strict=True))
+    tokens = yield from read_felt_addresses(address, _TOKENS)
     return factory.new_ref(address, tokens)._replace(fee_ppm=factory.fee_ppm)

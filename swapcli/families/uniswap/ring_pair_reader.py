@@ -14,10 +14,10 @@ from swapcli.families.reading.call_encoding import encode_call, invalid_response
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import RingConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.views import read_addresses
 from swapcli.families.uniswap.ring_pair import RingPair
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.uniswap.rows import RingConstants
 
 _RESERVES: Final = "getReserves()"
 _BALANCE: Final = "balanceOf(address)"
@@ -46,7 +46,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the wrappers of a pair, then the tokens that they wrap: two rounds."""
-    wrappers = read_tokens((yield token_calls(address)))
+    wrappers = yield from read_addresses(address)
     answers = yield [ContractCall(wrapper, encode_call(_WRAPPED)) for wrapper in wrappers]
     ref = factory.new_ref(address, tuple(read_address(answer, _WRAPPED) for answer in answers))
     return ref._replace(fee_ppm=factory.fee_ppm, constants=RingConstants(wrappers))

@@ -23,11 +23,11 @@ from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.contract_kinds import topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import LastTicks, TickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import PriceState, read_near_last
+from swapcli.families.reading.views import address_views, read_views, view
+from swapcli.families.row import TickConstants
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
 _SPACING = "tickSpacing()"
@@ -57,9 +57,9 @@ def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens and the tick spacing of a pool in one round. Its fee is that of the factory reference."""
-    token0, token1, spacing = yield [*token_calls(address), ContractCall(address, encode_call(_SPACING))]
-    ref = factory.new_ref(address, read_tokens((token0, token1)))
-    return ref._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(read_signed(spacing, _SPACING)))
+    values = yield from read_views(*address_views(address), view(_SPACING, address, _SPACING, decode=read_signed))
+    *tokens, spacing = values.values()
+    return factory.new_ref(address, tuple(tokens))._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(spacing))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:

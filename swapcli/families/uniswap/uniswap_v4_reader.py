@@ -9,6 +9,7 @@ from typing import Final
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Network
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
@@ -18,17 +19,17 @@ from swapcli.families.protocol_fees import DYNAMIC_FEE
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import invalid_response, read_words, to_address
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.manager_storage import ConcentratedInManager, read_currencies
-from swapcli.families.reading.pool_constants import LastTicks, SampledConstants, V4Constants
-from swapcli.families.reading.pool_ref import PoolRef, network_quoter
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, network_quoter
 from swapcli.families.reading.tick_bitmap import read_near_last
 from swapcli.families.sampled import sampled_reader as sampled
+from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.hook_reader import confirm_by_quoter, read_hook
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v3_reader import last_ticks_of
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.v4_hooks import check_hook_address, check_hooks, may_change_amounts

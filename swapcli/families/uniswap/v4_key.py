@@ -5,8 +5,8 @@ from __future__ import annotations
 from swapcli.core.encoding.abi_arguments import AbiValue
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.uniswap.rows import V4Constants
 
 
 def key_arguments(ref: PoolRef, key: V4Constants) -> list[AbiValue]:

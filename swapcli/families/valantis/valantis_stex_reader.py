@@ -7,8 +7,8 @@ does not follow the maths. In the catalogue an AMM stands as the factory of its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import PoolError
@@ -19,35 +19,25 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
     ANY_ADDRESS,
-    encode_call,
     invalid_response,
     read_address,
-    read_word,
     read_words,
 )
 from swapcli.families.reading.call_encoding import read_list as read_word_list
-from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.families.reading.calls import ReturnData
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.reading.views import View, optional_view, read_addresses, read_views, view, words
 from swapcli.families.valantis.valantis_stex import PPM_PER_BP, ValantisStex
 
 _POOL: Final = "pool()"
-_RESERVES: Final = "getReserves()"
-_AMM: Final = "alm()"
 _FEE_MODULE: Final = "swapFeeModule()"
-_MANAGER_FEE: Final = "poolManagerFeeBips()"
 _VERIFIER: Final = "verifierModule()"
 _PAUSED: Final = "paused()"
-_WITHDRAWALS: Final = "withdrawalModule()"
-_RATIO_PARAMETERS: Final = "feeParams()"
-_STEPS: Final = "getToken0FeeInBips()"
 _THRESHOLDS: Final = ("minThresholdToken1()", "maxThresholdToken1()")
 _FEE: Final = "getSwapFeeInBips(address,address,uint256,address,bytes)"
 _TO_WRAPPED: Final = "convertToToken1(uint256)"
-_TO_STAKED: Final = "convertToToken0(uint256)"
-_COUNTED: Final = ("amountToken1LendingPool()", "amountToken0PendingUnstaking()", "amountToken1PendingLPWithdrawal()")
 _CHECKED_SALES: Final = (0, 10**20, 10**23, 10**25)
 """Sales up to ten million tokens, whose fees are compared."""
 _CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
@@ -64,56 +54,60 @@ class _FeeParameters(NamedTuple):
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds."""
-    names = (_AMM, _FEE_MODULE, _VERIFIER, _MANAGER_FEE, _RESERVES)
-    *addresses, manager_fee, reserves = yield [ContractCall(ref.address, encode_call(name)) for name in names]
-    amm, module, verifier = (read_address(answer, name) for answer, name in zip(addresses, names, strict=False))
-    if verifier != ZERO_ADDRESS:
+    pool = yield from read_views(
+        view("amm", ref.address, "alm()", decode=read_address),
+        view("fee_module", ref.address, _FEE_MODULE, decode=read_address),
+        view("verifier", ref.address, _VERIFIER, decode=read_address),
+        view("manager_fee_bps", ref.address, "poolManagerFeeBips()"),
+        view("reserves", ref.address, "getReserves()", decode=words(2)),
+    )
+    if pool["verifier"] != ZERO_ADDRESS:
         raise invalid_response(_VERIFIER, "the pool asks who swaps")
-    fees = [_fee_call(module, ref.tokens, amount) for amount in _CHECKED_SALES]
-    paused, withdrawals, *rest = yield [
-        ContractCall(amm, encode_call(_PAUSED)),
-        ContractCall(amm, encode_call(_WITHDRAWALS)),
-        *(
-            ContractCall(module, encode_call(name), may_revert=True)
-            for name in (_RATIO_PARAMETERS, _STEPS, *_THRESHOLDS)
-        ),
-        *fees,
-        _fee_call(module, ref.tokens[::-1], _CHECKED_AMOUNT),
-    ]
-    if read_word(paused, _PAUSED):
+    amm, module = pool["amm"], pool["fee_module"]
+    values = yield from read_views(
+        view("is_paused", amm, _PAUSED),
+        view("withdrawals", amm, "withdrawalModule()", decode=read_address),
+        optional_view("ratio", module, "feeParams()", decode=words(4)),
+        optional_view("steps", module, "getToken0FeeInBips()", decode=read_word_list),
+        *(optional_view(name, module, name) for name in _THRESHOLDS),
+        *(_fee_view(module, ref.tokens, amount) for amount in _CHECKED_SALES),
+        _fee_view(module, ref.tokens[::-1], _CHECKED_AMOUNT),
+    )
+    if values["is_paused"]:
         raise invalid_response(_PAUSED, "swaps are paused")
-    module_parameters = _read_fee_module(rest[:4])
-    fees_bps = [None if answer is None else read_words(answer, 2, _FEE)[1] for answer in rest[4:]]
-    withdrawal_module = read_address(withdrawals, _WITHDRAWALS)
-    rate, *conversions, lent, unstaking, owed = yield [
-        ContractCall(withdrawal_module, encode_call(_TO_WRAPPED, WAD)),
-        ContractCall(withdrawal_module, encode_call(_TO_WRAPPED, _CHECKED_AMOUNT)),
-        ContractCall(withdrawal_module, encode_call(_TO_STAKED, _CHECKED_AMOUNT)),
-        *(ContractCall(withdrawal_module, encode_call(name)) for name in _COUNTED),
-    ]
-    rate_wad = read_word(rate, _TO_WRAPPED)
-    _check_rate(rate_wad, conversions)
-    state = {
-        **module_parameters._asdict(),
-        "reserves": read_words(reserves, 2, _RESERVES),
-        "rate": rate_wad,
-        "lent": read_word(lent, _COUNTED[0]),
-        "unstaking": read_word(unstaking, _COUNTED[1]),
-        "owed": read_word(owed, _COUNTED[2]) * WAD // rate_wad,
-        "manager_fee_bps": read_word(manager_fee, _MANAGER_FEE),
-    }
-    pool = build_pool(ref, module_parameters.fees_bps[0] * PPM_PER_BP, state)
-    assert isinstance(pool, ValantisStex)
-    if fees_bps != [*(_expected_fee(pool, amount) for amount in _CHECKED_SALES), 0]:
+    parameters = _fee_parameters(values)
+    withdrawals = values["withdrawals"]
+    amounts = yield from read_views(
+        view("rate", withdrawals, _TO_WRAPPED, WAD),
+        view("wrapped", withdrawals, _TO_WRAPPED, _CHECKED_AMOUNT),
+        view("staked", withdrawals, "convertToToken0(uint256)", _CHECKED_AMOUNT),
+        view("lent", withdrawals, "amountToken1LendingPool()"),
+        view("unstaking", withdrawals, "amountToken0PendingUnstaking()"),
+        view("owed", withdrawals, "amountToken1PendingLPWithdrawal()"),
+    )
+    rate = amounts["rate"]
+    if not rate:
+        raise invalid_response(_TO_WRAPPED, "a rate of zero")
+    if (amounts["wrapped"], amounts["staked"]) != (_CHECKED_AMOUNT * rate // WAD, _CHECKED_AMOUNT * WAD // rate):
+        raise invalid_response(_TO_WRAPPED, "the module does not convert at one rate")
+    state = pool | amounts | parameters._asdict() | {"owed": amounts["owed"] * WAD // rate}
+    built = build_pool(ref, parameters.fees_bps[0] * PPM_PER_BP, state)
+    assert isinstance(built, ValantisStex)
+    expected = [*(_expected_fee(built, amount) for amount in _CHECKED_SALES), 0]
+    if [values[f"fee of {amount}"] for amount in (*_CHECKED_SALES, _CHECKED_AMOUNT)] != expected:
         raise invalid_response(_FEE, "the fees of the pool do not follow the known rules")
-    return pool
+    return built
 
 
-def _fee_call(module: str, tokens: Sequence[str], amount: int) -> ContractCall:
-    """Return the call for the fee of a sale of the first token, without any context."""
+def _fee_view(module: str, tokens: Sequence[str], amount: int) -> View:
+    """Return the view of the fee of a sale of the first token, without any context."""
     context_offset, context_length = 5 * WORD, 0
-    calldata = encode_call(_FEE, *tokens, amount, ANY_ADDRESS, context_offset, context_length)
-    return ContractCall(module, calldata, may_revert=True)
+    arguments: tuple[int | str, ...] = (*tokens, amount, ANY_ADDRESS, context_offset, context_length)
+    return optional_view(f"fee of {amount}", module, _FEE, *arguments, decode=_decode_fee)
+
+
+def _decode_fee(answer: ReturnData, function: str) -> int:
+    return read_words(answer, 2, function)[1]
 
 
 def _expected_fee(pool: ValantisStex, amount: int) -> int | None:
@@ -123,35 +117,24 @@ def _expected_fee(pool: ValantisStex, amount: int) -> int | None:
         return None
 
 
-def _read_fee_module(answers: Sequence[ReturnData]) -> _FeeParameters:
+def _fee_parameters(values: Mapping[str, Any]) -> _FeeParameters:
     """Return the parameters of whichever module has answered."""
-    ratio, steps, low, high = answers
-    if steps is not None:
-        thresholds = [read_word(answer, name) for answer, name in zip((low, high), _THRESHOLDS, strict=True)]
-        return _FeeParameters("stepwise", (thresholds[0], thresholds[1]), read_word_list(steps, _STEPS))
-    if ratio is None:
+    if values["steps"] is not None:
+        low, high = (values[name] for name in _THRESHOLDS)
+        if low is None or high is None:
+            raise invalid_response(_THRESHOLDS[low is not None], "the contract reverts")
+        return _FeeParameters("stepwise", (low, high), values["steps"])
+    if values["ratio"] is None:
         raise invalid_response(_FEE_MODULE, "the fee module is not a known one")
-    words = read_words(ratio, 4, _RATIO_PARAMETERS)
-    return _FeeParameters("ratio", (words[0], words[1]), words[2:])
-
-
-def _check_rate(rate_wad: int, conversions: Sequence[ReturnData]) -> None:
-    """Raise `InvalidUpstreamResponse` unless the module converts at one rate, rounding down."""
-    if not rate_wad:
-        raise invalid_response(_TO_WRAPPED, "a rate of zero")
-    expected = [_CHECKED_AMOUNT * rate_wad // WAD, _CHECKED_AMOUNT * WAD // rate_wad]
-    found = [read_word(answer, name) for answer, name in zip(conversions, (_TO_WRAPPED, _TO_STAKED), strict=True)]
-    if found != expected:
-        raise invalid_response(_TO_WRAPPED, "the module does not convert at one rate")
+    low, high, *fees_bps = values["ratio"]
+    return _FeeParameters("ratio", (low, high), tuple(fees_bps))
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
     """Read the pool of an AMM in one round."""
-    (answer,) = yield [ContractCall(factory.address, encode_call(_POOL))]
-    return (read_address(answer, _POOL),)
+    return (yield from read_addresses(factory.address, [_POOL]))
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pool in one round."""
-    answers = yield token_calls(address)
-    return factory.new_ref(address, read_tokens(answers))
+    return factory.new_ref(address, (yield from read_addresses(address)))

@@ -1,3 +1,3 @@
 """Checks of a payload before it is signed, and what makes it dangerous."""
 
-PUBLIC = ("dangers", "payments", "presign_checks", "recipients", "simulated_variants")
+PUBLIC = ("payments", "payload_findings", "presign_checks", "recipients", "settlement", "simulated_variants")

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from swapcli.core.errors import UnsafeRecipient
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Network
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address, is_foreign_account
 from swapcli.core.networks.permit2 import PERMIT2
 
@@ -82,12 +82,12 @@ def check_recipient(
     )
 
 
-def recipient_warnings(recipient: str | None) -> Iterator[QuoteWarning]:
+def recipient_warnings(recipient: str | None) -> Iterator[Finding]:
     """Yield a warning where the recipient of a swap is known to have no key."""
     if recipient == BURN_ADDRESS:
         shown = "0x" + "dEaD".zfill(40)
         message = f"the recipient {shown} has no key: what it receives is burned"
-        yield QuoteWarning(WarningCode.RECIPIENT_BURNS, message)
+        yield FindingCode.RECIPIENT_BURNS.finding(message)
 
 
 def _is_system_address(number: int, network: Network) -> bool:

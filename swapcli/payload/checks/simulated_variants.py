@@ -28,7 +28,7 @@ _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token t
 _MIN_AMOUNT_PER_UNIT: Final = 10**7
 """A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong variant of a rate
 leaves at least a millionth of a token unsold."""
-_HINT_NO_ROUTER: Final = "see the router in the network's settings"
+HINT_NO_ROUTER: Final = "see the router in the network's settings"
 _HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
 
 
@@ -189,25 +189,34 @@ def expected_output(call: RouterCall | EncodedCall) -> int:
 def require_expected(trial: VariantTrial, tokens: TradedTokens, is_exact: bool) -> None:
     """Raise `SimulationError` unless a trial paid its quote, or its minimum if the state was not the quote's."""
     run, simulation, payload = trial.run, trial.simulation, trial.payload
-    where = f"at block {simulation.block}"
-    match run.status:
-        case SimulationStatus.NO_ROUTER:
-            raise _simulation_error(simulation, _describe_no_router(payload.to, simulation.block), _HINT_NO_ROUTER)
-        case SimulationStatus.NOT_APPROVED:
-            why = describe_revert(run.return_data)
-            raise _simulation_error(
-                simulation, f"{tokens.token_in.symbol} refuses to be approved {where}: {why}", None, run.return_data
-            )
-        case SimulationStatus.REVERTED:
-            hint = _HINT_DO_NOT_SIGN if is_exact else _HINT_OTHER_STATE
-            raise _simulation_error(
-                simulation, f"the swap reverts {where}: {describe_revert(run.return_data)}", hint, run.return_data
-            )
-    minimum = simulation.expected if is_exact else payload.call.route.min_received
-    if (is_exact and not simulation.matches) or simulation.received < minimum:
-        pays, due = (in_tokens(amount, tokens.token_out) for amount in (simulation.received, minimum))
-        promise = "the quote says" if is_exact else "it promises at least"
-        raise _simulation_error(simulation, f"the swap pays {pays} {where}, and {promise} {due}", _HINT_DO_NOT_SIGN)
+    where = f" at block {simulation.block}"
+    if run.status is not SimulationStatus.DONE:
+        hints = {
+            SimulationStatus.NO_ROUTER: HINT_NO_ROUTER,
+            SimulationStatus.REVERTED: _HINT_DO_NOT_SIGN if is_exact else _HINT_OTHER_STATE,
+        }
+        message = describe_failure(run, payload, tokens, where)
+        raise _simulation_error(simulation, message, hints.get(run.status), run.return_data)
+    due = simulation.expected if is_exact else payload.call.route.min_received
+    if (is_exact and not simulation.matches) or simulation.received < due:
+        message = describe_shortfall(simulation.received, due, tokens, where, is_exact=is_exact)
+        raise _simulation_error(simulation, message, _HINT_DO_NOT_SIGN)
+
+
+def describe_failure(run: SimulationRun, payload: UnsignedTransaction, tokens: TradedTokens, where: str = "") -> str:
+    """Return the sentence for a simulated swap that fails."""
+    if run.status is SimulationStatus.NO_ROUTER:
+        return f"nothing is deployed at the router's address {payload.to}{where}"
+    why = describe_revert(run.return_data)
+    if run.status is SimulationStatus.NOT_APPROVED:
+        return f"{tokens.token_in.symbol} refuses to be approved{where}: {why}"
+    return f"the swap reverts{where}: {why}"
+
+
+def describe_shortfall(received: int, due: int, tokens: TradedTokens, where: str = "", *, is_exact: bool) -> str:
+    """Return the sentence for a swap that pays less than is due: than its quote if `is_exact`, else its minimum."""
+    pays, promised = (in_tokens(amount, tokens.token_out) for amount in (received, due))
+    return f"the swap pays {pays}{where}, and {'the quote says' if is_exact else 'it promises at least'} {promised}"
 
 
 def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: BlockId) -> None:
@@ -217,11 +226,8 @@ def check_router(node: StateOverrideNode, payload: UnsignedTransaction, at: Bloc
     """
     if not node.read_account(payload.to, at).code:
         block = block_number(at)
-        raise SimulationError(_describe_no_router(payload.to, block), hint=_HINT_NO_ROUTER, details={"block": block})
-
-
-def _describe_no_router(address: str, block: int) -> str:
-    return f"nothing is deployed at the router's address {address} at block {block}"
+        message = f"nothing is deployed at the router's address {payload.to} at block {block}"
+        raise SimulationError(message, hint=HINT_NO_ROUTER, details={"block": block})
 
 
 def _simulation_error(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:

@@ -12,7 +12,9 @@ from swapcli.core.model.quote import Step
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
+from swapcli.families import family_row
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import encode_extra_data
 from swapcli.payload.evm.integrator import encode_integrator_data
 
 
@@ -77,7 +79,7 @@ def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) ->
             details={"protocol": pool.protocol, "pool": pool.key},
         )
     if protocol.is_extended and network.router_dialect == FIBROUS:
-        has_step = BY_FAMILY[pool.family].kind_of(protocol.contracts) is not None
+        has_step = family_row(pool.family).router.kind_of(protocol.contracts) is not None
         own = "use the router dialect own, or " if has_step else "its pools are only quoted: "
         raise InvalidRoute(
             f"the public router cannot execute pool {pool.key}: it does not know the protocol {pool.protocol}",

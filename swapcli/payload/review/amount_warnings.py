@@ -7,11 +7,11 @@ from typing import Final
 
 from swapcli.core.errors import NoRoute, PoolError, SwapcliError
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedOrder
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.swap_terms import min_received
 from swapcli.core.model.units import BPS, PPM
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.checks.payments import describe_payment
 from swapcli.payload.dialects import execution_of
 from swapcli.payload.review.decoded_replay import ReviewedSwap, replay_decoded
@@ -29,24 +29,23 @@ _MAX_AMOUNT: Final = 1 << 112
 """More base units than any token has: Uniswap V2 keeps reserves in 112 bits. The largest supplies are near 2^110."""
 
 
-def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
+def enforcement_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
     """Yield a warning for each stated amount that the called contract does not enforce."""
     if order.promised_received is not None:
         promised, enforced = (
             review.amount(amount, order.token_out) for amount in (order.promised_received, order.min_received)
         )
-        yield QuoteWarning(
-            WarningCode.MINIMUM_NOT_ENFORCED,
+        yield FindingCode.MINIMUM_NOT_ENFORCED.finding(
             f"the swaps promise at least {promised}, but the call as a whole guarantees only {enforced}",
         )
     if order.max_amount_in is not None:
         largest, stated = (review.amount(amount, order.token_in) for amount in (order.max_amount_in, order.amount_in))
-        yield QuoteWarning(
-            WarningCode.CALL_UNUSUAL, f"the call may take up to {largest} from the sender, but its swaps sell {stated}"
+        yield FindingCode.CALL_UNUSUAL.finding(
+            f"the call may take up to {largest} from the sender, but its swaps sell {stated}"
         )
 
 
-def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
+def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
     """Yield a warning for each impossible amount or share."""
     fresh = review.fresh_amount_out
     for name, amount, token in (
@@ -55,44 +54,43 @@ def rate_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteW
         ("the quoted output", order.amount_out or 0, order.token_out),
     ):
         if amount >= _MAX_AMOUNT:
-            yield QuoteWarning(WarningCode.RATE_ABSURD, f"{name} is more than any token has: {amount} base units")
+            yield FindingCode.RATE_ABSURD.finding(f"{name} is more than any token has: {amount} base units")
         elif fresh and token == order.token_out and amount >= _ABSURD_FACTOR * fresh:
             times = f"{amount // fresh:,} times a fresh quote, {review.amount(fresh, token)}"
-            yield QuoteWarning(WarningCode.RATE_ABSURD, f"{name} is {times}")
+            yield FindingCode.RATE_ABSURD.finding(f"{name} is {times}")
     token_in = review.wrapped(order.token_in)
     sold = sum(each.swap.amount_in or 0 for each in review.swaps if each.token_in == token_in)
     if 0 < order.amount_in < sold:
         share = format_percentage(sold / order.amount_in)
-        yield QuoteWarning(WarningCode.RATE_ABSURD, f"the swaps sell {share} of the {review.symbol(order.token_in)}")
+        yield FindingCode.RATE_ABSURD.finding(f"the swaps sell {share} of the {review.symbol(order.token_in)}")
     for payment in review.call.payments:
         if (payment.share_e18 or 0) > WHOLE_E18 or payment.surplus_bps > BPS:
             shown = describe_payment(payment, review.tokens.get(payment.token), review.symbol(payment.token))
-            yield QuoteWarning(WarningCode.RATE_ABSURD, f"{shown} is paid, which is more than 100%")
+            yield FindingCode.RATE_ABSURD.finding(f"{shown} is paid, which is more than 100%")
 
 
 def minimum_warnings(
     review: PayloadReview, order: DecodedOrder, problem: SwapcliError | None, limits: SlippageLimits
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Compare the minimum of a swap with a fresh quote; `problem` is why there is none."""
     fresh = review.fresh_amount_out
     if order.min_received == 0:
-        yield QuoteWarning(WarningCode.MINIMUM_ZERO, "the minimum is zero: the swap may pay nothing at all")
+        yield FindingCode.MINIMUM_ZERO.finding("the minimum is zero: the swap may pay nothing at all")
     if fresh is None:
         if problem is not None:
             yield from _beyond_liquidity(review, order, problem)
-            yield QuoteWarning(
-                WarningCode.QUOTE_UNKNOWN, f"the minimum could not be compared with a fresh quote: {problem.message}"
+            yield FindingCode.QUOTE_UNKNOWN.finding(
+                f"the minimum could not be compared with a fresh quote: {problem.message}"
             )
         return
     yield from _low_minimum(review, order, fresh, "a fresh quote", limits)
     if order.min_received > fresh:
-        yield QuoteWarning(
-            WarningCode.MINIMUM_TOO_HIGH,
+        yield FindingCode.MINIMUM_TOO_HIGH.finding(
             f"the minimum is above a fresh quote of {review.amount(fresh, order.token_out)}: the swap will fail",
         )
 
 
-def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: SwapcliError) -> Iterator[QuoteWarning]:
+def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: SwapcliError) -> Iterator[Finding]:
     """Yield that a swap sells more than the pools can take, for a minimum that no quote was for."""
     most, network = problem.details.get("max_amount_in"), review.network
     if not isinstance(problem, NoRoute) or most is None or network is None or order.is_exact_out:
@@ -100,30 +98,30 @@ def _beyond_liquidity(review: PayloadReview, order: DecodedOrder, problem: Swapc
     if any(each.pool and each.pool.protocol in network.extended_protocols for each in review.swaps):
         return  # the quote was without them
     taken = review.amount(int(str(most)), order.token_in)
-    yield QuoteWarning(WarningCode.RATE_ABSURD, f"the amount sold is more than the pools can take: {taken} at most")
+    yield FindingCode.RATE_ABSURD.finding(f"the amount sold is more than the pools can take: {taken} at most")
 
 
 def promise_warnings(
     review: PayloadReview, order: DecodedOrder, promised: int, limits: SlippageLimits
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Compare the minimum of a swap with the output that the payload itself promises, after fees.
 
     Prices move, so the fresh quote decides if there is one, unless the minimum is far too low.
     """
     for warning in _low_minimum(review, order, promised, "the output that the payload itself promises", limits):
-        if review.fresh_amount_out is None or warning.code == WarningCode.MINIMUM_TOO_LOW:
+        if review.fresh_amount_out is None or warning.code == FindingCode.MINIMUM_TOO_LOW:
             yield warning
 
 
 def _low_minimum(
     review: PayloadReview, order: DecodedOrder, reference: int, name: str, limits: SlippageLimits
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     allowed = min_received(min_received(reference, limits.slippage_ppm), _PRICE_MOVE_PPM)
     if not 0 < order.min_received < allowed:
         return
     is_danger = order.min_received < min_received(reference, max(limits))
-    yield QuoteWarning(
-        WarningCode.MINIMUM_TOO_LOW if is_danger else WarningCode.MINIMUM_LOW,
+    code = FindingCode.MINIMUM_TOO_LOW if is_danger else FindingCode.MINIMUM_LOW
+    yield code.finding(
         f"the minimum, {review.amount(order.min_received, order.token_out)},"
         f" is {format_percentage(1 - order.min_received / reference)} below {name},"
         f" {review.amount(reference, order.token_out)}",
@@ -132,7 +130,7 @@ def _low_minimum(
 
 def output_warnings(
     review: PayloadReview, order: DecodedOrder, gross: int, pools: Mapping[str, Pool]
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Compare what the swaps of the call pay with a fresh quote on the same state, of which `pools` are the pools.
 
     An exact output is not compared, since its input is a maximum, nor is wrapping, which pays one for one.
@@ -152,7 +150,7 @@ def output_warnings(
     try:
         replayed = replay_decoded(swaps, token_in, token_out, order.amount_in, execution_of(dialect))
     except PoolError as error:
-        yield QuoteWarning(WarningCode.ROUTE_WORSE, f"the swaps would fail now: {error.message}")
+        yield FindingCode.ROUTE_WORSE.finding(f"the swaps would fail now: {error.message}")
         return
     if replayed is None:
         yield _unchecked("some of their amounts or pools are unknown")
@@ -162,8 +160,7 @@ def output_warnings(
         yield _unchecked(f"the protocol of the pool {pool} has quoted different amounts")
         return
     if (gross - replayed.amount_out) * PPM > _MAX_ROUTE_GAP_PPM * gross:
-        yield QuoteWarning(
-            WarningCode.ROUTE_WORSE,
+        yield FindingCode.ROUTE_WORSE.finding(
             f"the swaps pay {format_percentage(1 - replayed.amount_out / gross)} less than a fresh quote,"
             f" {review.amount(gross, order.token_out)}",
         )
@@ -175,5 +172,5 @@ def _in_state(reviewed: ReviewedSwap, pools: Mapping[str, Pool]) -> ReviewedSwap
     return reviewed if pool is None or pool.is_wrapper else reviewed._replace(pool=pools.get(pool.key))
 
 
-def _unchecked(reason: str) -> QuoteWarning:
-    return QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps could not be compared with a fresh quote: {reason}")
+def _unchecked(reason: str) -> Finding:
+    return FindingCode.ROUTE_UNCHECKED.finding(f"the swaps could not be compared with a fresh quote: {reason}")

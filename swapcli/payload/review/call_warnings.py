@@ -5,59 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Network
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
-def call_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
+def call_warnings(review: PayloadReview) -> Iterator[Finding]:
     """Yield the problems of the called function and of the called contract."""
     call, signing = review.call, review.signing
     if review.network is None and call.function:
-        yield QuoteWarning(
-            WarningCode.NETWORK_UNKNOWN,
+        yield FindingCode.NETWORK_UNKNOWN.finding(
             "the network is unknown, so tokens, pools and prices are not checked; name it with --network",
         )
     if not call.function:
-        yield QuoteWarning(
-            WarningCode.FUNCTION_UNKNOWN,
+        yield FindingCode.FUNCTION_UNKNOWN.finding(
             f"the function {call.selector} is unknown, and so is the effect of the call"
             if call.selector
             else _describe_transfer(review),
         )
     for oddity in call.oddities:
-        yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)
+        yield FindingCode.CALL_UNUSUAL.finding(oddity)
     if call.trailing_bytes > 0:
-        yield QuoteWarning(
-            WarningCode.TRAILING_BYTES,
+        yield FindingCode.TRAILING_BYTES.finding(
             f"{call.trailing_bytes} bytes follow the end of the call, which no quote adds",
         )
     if review.network is None:
         return
     if call.wraps and signing.to not in (None, review.network.wrapped_native_address):
-        yield QuoteWarning(
-            WarningCode.ROUTER_UNKNOWN,
+        yield FindingCode.ROUTER_UNKNOWN.finding(
             f"{call.function} belongs to the wrapped native token, but the transaction calls"
             f" {review.shown(signing.to)}",
         )
     if call.dialect and signing.to is not None and signing.to not in _routers(call, review.network):
-        yield QuoteWarning(
-            WarningCode.ROUTER_UNKNOWN,
+        yield FindingCode.ROUTER_UNKNOWN.finding(
             f"the call goes to {review.shown(signing.to)}, which is not a known router on {review.network.name}",
         )
     if call.dialect == UNIVERSAL_ROUTER:
         known_router = review.network.for_dialect(UNIVERSAL_ROUTER).dialect_router
         version = known_router.version
         if signing.to == known_router.address and version is not None and version not in call.releases:
-            yield QuoteWarning(
-                WarningCode.CALL_UNUSUAL,
+            yield FindingCode.CALL_UNUSUAL.finding(
                 f"the V4 swaps are not encoded for release {version} of the router, which reads other amounts",
             )
     known = review.network.for_dialect(SETTLER).router
     if call.dialect == SETTLER and call.router and call.router != known:
         what = "is not the known Settler" if known else "may be no Settler: networks.NAME.router has its address"
-        yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the swap is by {review.shown(call.router)}, which {what}")
+        yield FindingCode.ROUTER_UNKNOWN.finding(f"the swap is by {review.shown(call.router)}, which {what}")
 
 
 def _describe_transfer(review: PayloadReview) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import display_address
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
@@ -33,8 +33,7 @@ def warn_of_codeless(review: PayloadReview, node: RpcNode) -> PayloadReview:
     requests = [RpcRequest("eth_getCode", (address, "latest")) for address in names]
     found = dict(zip(names, node.send_optional(requests) if requests else (), strict=True))
     warnings = [
-        QuoteWarning(
-            WarningCode.CODE_MISSING,
+        FindingCode.CODE_MISSING.finding(
             f"the {name} {display_address(address, network.kind)} has no code on {network.name}: it is not a contract",
         )
         for address, name in names.items()
@@ -57,7 +56,7 @@ def warn_of_domain(review: PayloadReview, node: RpcNode) -> PayloadReview:
     if not isinstance(found, str) or len(found) != _WORD_CHARACTERS or found == "0x" + message.domain_hash.hex():
         return review
     sentence = f"the message has a different domain than its contract {review.shown(to)}, which would reject it"
-    return review._replace(warnings=(*review.warnings, QuoteWarning(WarningCode.MESSAGE_UNKNOWN, sentence)))
+    return review._replace(warnings=(*review.warnings, FindingCode.MESSAGE_UNKNOWN.finding(sentence)))
 
 
 def _contracts(review: PayloadReview) -> Iterator[tuple[str, str]]:

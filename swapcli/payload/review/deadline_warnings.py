@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.number_format import format_time
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.interface.timestamps import find_unit
 
 ENDLESS_S: Final = 100 * 365 * 86_400
 """A deadline further away than a century never comes: wallets and contracts use 2^48 - 1, 2^256 - 1 and others."""
 
 
-def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[QuoteWarning]:
+def deadline_warnings(end_s: int, now_s: float, subject: str, usual_s: int | None = None) -> Iterator[Finding]:
     """Yield the problem of the deadline (Unix) of a subject, such as "the swap".
 
     `usual_s` is how far away it usually is at most, None without such a limit.
     """
     if end_s < now_s:
-        yield QuoteWarning(WarningCode.DEADLINE_PASSED, f"{subject} ended at {format_time(end_s)}")
+        yield FindingCode.DEADLINE_PASSED.finding(f"{subject} ended at {format_time(end_s)}")
     elif (reason := describe_endless(end_s, now_s)) is not None:
-        yield QuoteWarning(WarningCode.DEADLINE_NONE, f"{reason}, so {subject} practically never expires")
+        yield FindingCode.DEADLINE_NONE.finding(f"{reason}, so {subject} practically never expires")
     elif usual_s is not None and end_s - now_s > usual_s:
         message = f"{subject} can be executed until {format_time(end_s)}, which is unusually late"
-        yield QuoteWarning(WarningCode.DEADLINE_FAR, message)
+        yield FindingCode.DEADLINE_FAR.finding(message)
 
 
 def describe_endless(end_s: int, now_s: float) -> str | None:

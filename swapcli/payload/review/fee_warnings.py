@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_gwei
 from swapcli.core.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.quantities import parse_quantity
@@ -39,7 +39,7 @@ def fee_warnings(
     given: PayloadInput,
     native_usd: Callable[[], float | None],
     usual_price_wei: int | None = None,
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Yield what is unusual about the gas and the fees of a payload, and of the transactions beside it.
 
     `native_usd` returns the price of the native token, None if it is unknown. `usual_price_wei` is the price per unit
@@ -110,5 +110,5 @@ def _gas_limit(given: PayloadInput, network: Network | None, *, is_swap: bool) -
     return min(most, _MAX_GAS_FACTOR * parse_quantity(estimate, "gasUnits")) if estimate is not None else most
 
 
-def _unusual(sentence: str) -> QuoteWarning:
-    return QuoteWarning(WarningCode.FEES_UNUSUAL, sentence)
+def _unusual(sentence: str) -> Finding:
+    return FindingCode.FEES_UNUSUAL.finding(sentence)

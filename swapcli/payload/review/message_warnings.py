@@ -8,7 +8,7 @@ from typing import Final
 
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.decoded_call import DecodedMessage
-from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.review.deadline_warnings import deadline_warnings
 from swapcli.payload.review.reviewed_payload import PayloadReview
@@ -20,7 +20,7 @@ _TETHER: Final = str.maketrans({"₮": "t"})
 """Tether writes its own sign in names: USD₮0."""
 
 
-def message_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarning]:
+def message_warnings(review: PayloadReview, now_s: float) -> Iterator[Finding]:
     """Yield the dangers of a message to sign."""
     message = review.call.message
     if message is None:
@@ -33,13 +33,13 @@ def message_warnings(review: PayloadReview, now_s: float) -> Iterator[QuoteWarni
     yield from map(_unknown, _account_problems(message, review))
     to = review.signing.to
     if message.is_permit2 and to is not None and to != PERMIT2:
-        yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the permit is for {review.shown(to)}, not for Permit2")
+        yield FindingCode.ROUTER_UNKNOWN.finding(f"the permit is for {review.shown(to)}, not for Permit2")
     if message.is_judged and message.approvals and not message.is_permit2:
         yield from map(_unknown, _name_problems(message, review))
 
 
-def _unknown(sentence: str) -> QuoteWarning:
-    return QuoteWarning(WarningCode.MESSAGE_UNKNOWN, sentence)
+def _unknown(sentence: str) -> Finding:
+    return FindingCode.MESSAGE_UNKNOWN.finding(sentence)
 
 
 def _describe_unjudged(message: DecodedMessage, review: PayloadReview) -> str:

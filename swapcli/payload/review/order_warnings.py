@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.number_format import format_time
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.checks.payments import describe_payment, find_strangers
 from swapcli.payload.checks.recipients import recipient_warnings
 from swapcli.payload.review.deadline_warnings import deadline_warnings
@@ -24,9 +24,7 @@ def output_recipient(review: PayloadReview, order: DecodedOrder) -> str:
     return review.signing.sender or SENDER if order.recipient == SENDER else order.recipient
 
 
-def order_warnings(
-    review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float
-) -> Iterator[QuoteWarning]:
+def order_warnings(review: PayloadReview, order: DecodedOrder, contract: str | None, now_s: float) -> Iterator[Finding]:
     """Yield what is wrong with the recipient, the deadline and the value of a swap.
 
     `contract` says what loses what it receives at the recipient's address, None if nothing is known to.
@@ -35,40 +33,37 @@ def order_warnings(
     expected = signing.recipient or signing.sender
     recipient = output_recipient(review, order)
     if order.recipient == ZERO_ADDRESS:
-        yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output goes to the zero address, where it is lost")
+        yield FindingCode.RECIPIENT_DIFFERS.finding("the output goes to the zero address, where it is lost")
     elif recipient == signing.to:
-        yield QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output stays in the router, where anybody can take it")
+        yield FindingCode.RECIPIENT_DIFFERS.finding("the output stays in the router, where anybody can take it")
     elif expected is not None and recipient != expected and recipient != SENDER:
         whose = "--destination" if signing.recipient else "you"
-        yield QuoteWarning(
-            WarningCode.RECIPIENT_DIFFERS,
+        yield FindingCode.RECIPIENT_DIFFERS.finding(
             f"the output goes to {review.shown(recipient)}, not to {whose} ({review.shown(expected)})",
         )
     elif contract is not None:
-        yield QuoteWarning(
-            WarningCode.RECIPIENT_DIFFERS,
+        yield FindingCode.RECIPIENT_DIFFERS.finding(
             f"the recipient {review.shown(recipient)} is {contract}: what it receives would be lost",
         )
     yield from recipient_warnings(recipient)
     if order.deadline_s is not None and order.deadline_s < now_s:
-        yield QuoteWarning(
-            WarningCode.DEADLINE_PASSED,
+        yield FindingCode.DEADLINE_PASSED.finding(
             f"the deadline {format_time(order.deadline_s)} has passed, so the swap will fail",
         )
     elif order.deadline_s is not None:
         yield from deadline_warnings(order.deadline_s, now_s, "the swap", _USUAL_DEADLINE_S)
     elif order.has_deadline:
-        yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
+        yield FindingCode.DEADLINE_NONE.finding("the swap has no deadline: it can be executed at any time")
     due = order.amount_in if order.is_native_in else 0
     if signing.value is not None and signing.value != due:
         native = review.network.native if review.network else None
         shown = [in_tokens(each, native) if native else f"{each} wei" for each in (signing.value, due)]
-        yield QuoteWarning(
-            WarningCode.VALUE_DIFFERS, f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
+        yield FindingCode.VALUE_DIFFERS.finding(
+            f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
         )
 
 
-def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
+def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
     """Yield the payments of a swap to strangers."""
     signing = review.signing
     integrator = signing.integrator
@@ -79,4 +74,4 @@ def payment_warnings(review: PayloadReview, order: DecodedOrder) -> Iterator[Quo
         else:
             whose = "which is neither the recipient nor the integrator of the settings"
         amount = describe_payment(payment, review.tokens.get(payment.token), review.symbol(payment.token))
-        yield QuoteWarning(WarningCode.PAYMENT_UNKNOWN, f"{amount} goes to {review.shown(payment.recipient)}, {whose}")
+        yield FindingCode.PAYMENT_UNKNOWN.finding(f"{amount} goes to {review.shown(payment.recipient)}, {whose}")

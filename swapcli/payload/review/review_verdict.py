@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final, Literal
 
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedOrder
+from swapcli.core.model.finding import Level, at_level, gravest_first, worst_level
 from swapcli.core.model.number_format import format_short_amount, format_time
 from swapcli.core.model.token import Token, whole_tokens
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.dangers import ReviewStatus, by_gravity, dangers_of, doubts_of, status_of
 from swapcli.payload.review.reviewed_payload import PayloadReview
+
+ReviewStatus = Literal["no_danger_found", "unknown", "danger"]
+
+_STATUSES: Final[dict[Level, ReviewStatus]] = {
+    Level.INFO: "no_danger_found",
+    Level.WARN: "unknown",
+    Level.BLOCK: "danger",
+}
 
 
 class ReviewVerdict(NamedTuple):
@@ -23,14 +32,14 @@ class ReviewVerdict(NamedTuple):
 
 def verdict_of(review: PayloadReview) -> ReviewVerdict:
     """Return the verdict on a payload."""
-    status = status_of(review.warnings)
-    if status is ReviewStatus.DANGER:
-        message = f"DANGER, do not sign: {dangers_of(by_gravity(review.warnings))[0].message}"
-    elif status is ReviewStatus.UNKNOWN:
-        message = f"Unknown: {'; '.join(each.message for each in doubts_of(review.warnings))}"
+    level = worst_level(review.warnings)
+    if level is Level.BLOCK:
+        message = f"DANGER, do not sign: {gravest_first(review.warnings)[0].message}"
+    elif level is Level.WARN:
+        message = f"Unknown: {'; '.join(each.message for each in at_level(review.warnings, level))}"
     else:
         message = f"No danger found: {', '.join(_effects(review))}"
-    return ReviewVerdict(status, printable(message))
+    return ReviewVerdict(_STATUSES[level], printable(message))
 
 
 def _effects(review: PayloadReview) -> Iterator[str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.finding import Finding, Level, at_level
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.token import Token, whole_tokens
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.payload.checks.dangers import dangers_of, doubts_of
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.decoded_replay import ReviewedSwap
 
@@ -59,7 +58,7 @@ class PayloadReview(NamedTuple):
     swaps: tuple[ReviewedSwap, ...]
     fresh_amount_out: int | None
     state: StateSource | None
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     transactions: tuple[ReviewedTransaction, ...] = ()
 
     @property
@@ -69,13 +68,13 @@ class PayloadReview(NamedTuple):
 
     @property
     def dangers(self) -> tuple[str, ...]:
-        """The codes of the warnings that make the payload dangerous to sign, each once."""
-        return tuple(dict.fromkeys(warning.code for warning in dangers_of(self.warnings)))
+        """The codes that block: the payload is dangerous to sign. Each is listed once."""
+        return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.BLOCK)))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The codes of the other warnings that rule out the verdict "no danger found", each once."""
-        return tuple(dict.fromkeys(warning.code for warning in doubts_of(self.warnings)))
+        """The codes that warn: they rule out the verdict "no danger found". Each is listed once."""
+        return tuple(dict.fromkeys(each.code for each in at_level(self.warnings, Level.WARN)))
 
     @property
     def minimum_gap(self) -> float | None:

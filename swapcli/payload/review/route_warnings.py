@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from swapcli.core.errors import InvalidRoute
 from swapcli.core.model.decoded_call import PoolHint
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import INTERFACE_DIALECTS, SETTLER, Network, ProtocolInfo
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import PPM
-from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.payload.evm.extra_data import PoolUse, find_pool_key
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import find_pool_key
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
@@ -68,15 +69,14 @@ def _swaps_by(contract: str, pool: Pool, network: Network) -> bool:
     return any(contract in deployment.addresses.values() for deployment in deployments)
 
 
-def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[QuoteWarning]:
+def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Finding]:
     """Yield the tokens of a call that are unknown, and its pools if any are known."""
     network = review.network
     if network is None:
         return
     for address in dict.fromkeys(named_tokens(review)):
         if address not in review.tokens:
-            yield QuoteWarning(
-                WarningCode.TOKEN_UNKNOWN,
+            yield FindingCode.TOKEN_UNKNOWN.finding(
                 f"the token {review.shown(address)} is unknown on {network.name}; anybody can deploy one",
             )
     if not knows_pools:
@@ -84,36 +84,34 @@ def token_warnings(review: PayloadReview, *, knows_pools: bool) -> Iterator[Quot
     for number, reviewed in enumerate(review.swaps, start=1):
         if reviewed.pool is None:
             named = f" {review.shown(reviewed.swap.pool.key)}" if reviewed.swap.pool.key else ""
-            yield QuoteWarning(
-                WarningCode.POOL_UNKNOWN, f"the pool{named} of swap {number} is unknown, or trades other tokens"
+            yield FindingCode.POOL_UNKNOWN.finding(
+                f"the pool{named} of swap {number} is unknown, or trades other tokens"
             )
 
 
-def route_warnings(review: PayloadReview) -> Iterator[QuoteWarning]:
+def route_warnings(review: PayloadReview) -> Iterator[Finding]:
     """Yield where the swaps of a call do not lead from its input to its output."""
     if review.call.order is not None:
         yield from _broken_routes(review) if review.swaps else _without_swaps(review)
 
 
-def _without_swaps(review: PayloadReview) -> Iterator[QuoteWarning]:
+def _without_swaps(review: PayloadReview) -> Iterator[Finding]:
     token_in, token_out = (review.wrapped(token) for token in review.ends)
     if token_in != token_out:
-        yield QuoteWarning(WarningCode.ROUTE_BROKEN, "the call has no swaps that sell or buy anything")
+        yield FindingCode.ROUTE_BROKEN.finding("the call has no swaps that sell or buy anything")
 
 
-def _broken_routes(review: PayloadReview) -> Iterator[QuoteWarning]:
+def _broken_routes(review: PayloadReview) -> Iterator[Finding]:
     swaps = review.swaps
     token_in, token_out = (review.wrapped(token) for token in review.ends)
     reached, left, unsold = {token_in}, dict[str, int](), dict[str, None]()
     for number, reviewed in enumerate(swaps, start=1):
         if reviewed.token_in not in reached:
-            yield QuoteWarning(
-                WarningCode.ROUTE_BROKEN,
+            yield FindingCode.ROUTE_BROKEN.finding(
                 f"swap {number} sells {review.symbol(reviewed.token_in)}, which nothing before it has bought",
             )
         if reviewed.token_out == reviewed.token_in and not (reviewed.pool and reviewed.pool.is_wrapper):
-            yield QuoteWarning(
-                WarningCode.ROUTE_BROKEN,
+            yield FindingCode.ROUTE_BROKEN.finding(
                 f"swap {number} sells {review.symbol(reviewed.token_in)} for {review.symbol(reviewed.token_in)}",
             )
         unsold.pop(reviewed.token_in, None)
@@ -123,15 +121,14 @@ def _broken_routes(review: PayloadReview) -> Iterator[QuoteWarning]:
         if reviewed.share_ppm is not None:
             left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
     if token_in == token_out and not all(each.pool and each.pool.is_wrapper for each in swaps):
-        yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"the swaps sell {review.symbol(token_in)} and buy the same token")
+        yield FindingCode.ROUTE_BROKEN.finding(f"the swaps sell {review.symbol(token_in)} and buy the same token")
     if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
-        yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {review.symbol(token_out)}")
+        yield FindingCode.ROUTE_BROKEN.finding(f"no swap buys {review.symbol(token_out)}")
     if review.call.dialect not in (*INTERFACE_DIALECTS, SETTLER):  # others check what stays in the router
         return
     unknown = {each.token_in for each in swaps if each.share_ppm is None}
     for token, part in (left | dict.fromkeys(unsold, PPM)).items():
         if part > 0 and token not in unknown and token != token_out:
-            yield QuoteWarning(
-                WarningCode.ROUTE_BROKEN,
+            yield FindingCode.ROUTE_BROKEN.finding(
                 f"{format_percentage(part / PPM)} of the {review.symbol(token)} is not swapped",
             )

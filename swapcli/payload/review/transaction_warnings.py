@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from swapcli.core.encoding.text import printable, truncate
 from swapcli.core.model.decoded_call import DecodedApproval, DecodedCall
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.token import Token, in_tokens
 from swapcli.core.model.transaction import Purpose
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.decode.transaction_list import ApprovalList, implied_approvals
@@ -30,21 +30,21 @@ FindToken: TypeAlias = Callable[[str], Token | None]
 """Returns the token at an address, None if it is unknown."""
 
 
-def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[QuoteWarning]:
+def chain_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Finding]:
     """Yield where a document is for another network, and what is odd about the form of its transactions."""
     network = review.network
     if network is not None:
         yield from _other_chains(network, given)
-    yield from (QuoteWarning(WarningCode.HANDOFF_UNUSUAL, oddity) for oddity in given.oddities)
+    yield from (FindingCode.HANDOFF_UNUSUAL.finding(oddity) for oddity in given.oddities)
     yield from _own_warnings(review, given)
     for each in (given.payload, *given.listed):
-        yield from (QuoteWarning(WarningCode.CALL_UNUSUAL, oddity) for oddity in each.oddities)
+        yield from (FindingCode.CALL_UNUSUAL.finding(oddity) for oddity in each.oddities)
         if each.is_whole and each.to is None and review.signing.to is None:
             sentence = "the transaction has no `to`: it deploys a contract" if each.felts is None else _NO_CONTRACT
-            yield QuoteWarning(WarningCode.CALL_UNUSUAL, sentence)
+            yield FindingCode.CALL_UNUSUAL.finding(sentence)
 
 
-def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[QuoteWarning]:
+def _own_warnings(review: PayloadReview, given: PayloadInput) -> Iterator[Finding]:
     """Yield where the document has another contract, sender or value than the user gave."""
     written, signing = given.written, review.signing
     if written is not None:
@@ -68,17 +68,15 @@ def _plain(account: str) -> str:
     return hex(int(lower, 16)) if _HEX.fullmatch(lower) else lower
 
 
-def _other_chains(network: Network, given: PayloadInput) -> Iterator[QuoteWarning]:
+def _other_chains(network: Network, given: PayloadInput) -> Iterator[Finding]:
     for name in filter(None, (given.network, *given.chain_names)):
         if not _is_named(name, network):
-            yield QuoteWarning(
-                WarningCode.CHAIN_DIFFERS,
+            yield FindingCode.CHAIN_DIFFERS.finding(
                 f"the document is for {printable(truncate(name, _SHOWN_CHARACTERS))}, not for {network.name}",
             )
     for chain_id in given.chain_ids:
         if chain_id != network.chain_id:
-            yield QuoteWarning(
-                WarningCode.CHAIN_DIFFERS,
+            yield FindingCode.CHAIN_DIFFERS.finding(
                 f"the transaction is for chain {chain_id}, but {network.name} is chain {network.chain_id}",
             )
 
@@ -90,7 +88,7 @@ def _is_named(name: str, network: Network) -> bool:
 
 def list_warnings(
     review: PayloadReview, given: PayloadInput, reviewed: Sequence[ReviewedTransaction], find_token: FindToken
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Compare the transactions with those that the swap needs."""
     if not reviewed:
         return
@@ -149,7 +147,7 @@ def _other_swap(review: PayloadReview, shown: GivenTransaction, listed: GivenTra
         yield f"the swap among the transactions sends {listed.value or 0} wei, not {shown.value or 0}"
 
 
-def _sender_warnings(given: PayloadInput) -> Iterator[QuoteWarning]:
+def _sender_warnings(given: PayloadInput) -> Iterator[Finding]:
     senders = {each.sender.lower() for each in given.listed if each.sender is not None}
     if len(senders) > 1:
         yield _differ("the transactions have several senders")
@@ -192,5 +190,5 @@ def _shown(review: PayloadReview, address: str | None) -> str:
     return "no contract" if address is None else review.shown(address)
 
 
-def _differ(sentence: str) -> QuoteWarning:
-    return QuoteWarning(WarningCode.TRANSACTIONS_DIFFER, sentence)
+def _differ(sentence: str) -> Finding:
+    return FindingCode.TRANSACTIONS_DIFFER.finding(sentence)

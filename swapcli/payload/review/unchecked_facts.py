@@ -5,35 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.token import in_tokens
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.payload.review.order_warnings import output_recipient
 from swapcli.payload.review.reviewed_payload import PayloadReview
 
 
-def unchecked_facts(review: PayloadReview) -> Iterator[QuoteWarning]:
+def unchecked_facts(review: PayloadReview) -> Iterator[Finding]:
     """Yield the account, the contract and the value that were not given, if the call needs them."""
     call, order = review.call, review.call.order
     if order is not None:
         yield from _recipient(review, order)
     if review.signing.to is None and call.function:
-        yield QuoteWarning(WarningCode.CONTRACT_UNCHECKED, "the called contract is not given (--to)")
+        yield FindingCode.CONTRACT_UNCHECKED.finding("the called contract is not given (--to)")
     if order is not None and order.is_native_in and review.signing.value is None:
         native = review.network.native if review.network else None
         due = in_tokens(order.amount_in, native) if native else f"{order.amount_in} wei"
-        yield QuoteWarning(WarningCode.VALUE_UNCHECKED, f"the value is not given, but the swap needs {due} (--value)")
+        yield FindingCode.VALUE_UNCHECKED.finding(f"the value is not given, but the swap needs {due} (--value)")
 
 
-def _recipient(review: PayloadReview, order: DecodedOrder) -> Iterator[QuoteWarning]:
+def _recipient(review: PayloadReview, order: DecodedOrder) -> Iterator[Finding]:
     signing, recipient = review.signing, output_recipient(review, order)
     if recipient == SENDER:
         if signing.recipient is not None:
-            yield QuoteWarning(
-                WarningCode.RECIPIENT_UNCHECKED,
+            yield FindingCode.RECIPIENT_UNCHECKED.finding(
                 f"the output goes to the sender, which may not be {review.shown(signing.recipient)} (--from)",
             )
     elif signing.recipient is None and signing.sender is None:
-        yield QuoteWarning(
-            WarningCode.RECIPIENT_UNCHECKED,
+        yield FindingCode.RECIPIENT_UNCHECKED.finding(
             f"the output goes to {review.shown(recipient)}, which may not be you (--from or --destination)",
         )

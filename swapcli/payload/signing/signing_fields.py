@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from swapcli.core.errors import UnusualFees
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import Network
 from swapcli.core.model.node_figures import NodeFigures
 from swapcli.core.model.transaction import Transaction
@@ -68,12 +68,12 @@ class SwapGas(NamedTuple):
 class SigningPlan(NamedTuple):
     """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last.
 
-    `excesses` has a sentence for each figure of the node that is far from what it should be.
+    `excesses` has a finding for each figure of the node that is far from what it should be.
     """
 
     fields: tuple[SigningFields, ...]
     failure: str = ""
-    excesses: tuple[str, ...] = ()
+    excesses: tuple[Finding, ...] = ()
 
 
 def read_signing_plan(
@@ -123,19 +123,8 @@ def read_signing_plan(
         LimitedGas(transaction.purpose, each.gas, estimate)
         for transaction, each, estimate in zip(transactions, fields, own_estimates, strict=True)
     ]
-    return SigningPlan(fields, failure, tuple(find_excesses(forecast.figures, second, gas, max_fee_wei, limits)))
-
-
-def check_excesses(plan: SigningPlan) -> None:
-    """Raise `UnusualFees` where the node's gas, fees or nonce must not be signed unseen."""
-    if not plan.excesses:
-        return
-    others = f", and {len(plan.excesses) - 1} more" if len(plan.excesses) > 1 else ""
-    raise UnusualFees(
-        f"check the node's figures before you sign them: {plan.excesses[0]}{others}",
-        hint="ask another node, or allow them with --allow-fees (allow_fees in Python)",
-        details={"reasons": list(plan.excesses)},
-    )
+    excesses = find_excesses(forecast.figures, second, gas, max_fee_wei, limits)
+    return SigningPlan(fields, failure, tuple(map(FindingCode.FEES_UNUSUAL.finding, excesses)))
 
 
 def read_max_fee_wei(node: OptionalRequests) -> int | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_word
-from swapcli.core.errors import UpstreamRejected
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
@@ -20,16 +19,14 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationRun, SimulationStatus, Trial, TrialRun
 from swapcli.payload.evm.simulation import Watch as Watched
 from swapcli.payload.evm.transactions import build_approvals
+from swapcli.payload.simulation.simulated_reads import SimulatedRead
 from swapcli.state.rpc.node import (
-    BlockId,
     BlockOutcome,
-    BlockSimulatingNode,
     ChainHead,
     HypotheticalCall,
     SimulatedBlock,
     SimulatedTransaction,
     StateOverride,
-    StateOverrideNode,
     TransactionOutcome,
 )
 from swapcli.state.transfers.erc20_calls import BALANCE
@@ -92,15 +89,15 @@ class TransactionContext(NamedTuple):
         return None if self.balances_wei.get(account, 0) >= needed else StateOverride(account, needed)
 
 
-def probe_blocks() -> tuple[SimulatedBlock, ...]:
-    """Return the blocks that show whether a node simulates transactions with the fees that it is given."""
+def _probe_block() -> SimulatedBlock:
+    """Return the block that shows whether a node simulates transactions with the fees that it is given."""
     base_fee_wei, gas_price_wei = _PROBE_FEES_WEI
     transaction = SimulatedTransaction(_READER, _CONTEXT_READER, b"", _READ_GAS, value_wei=1)
     overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
-    return (SimulatedBlock((transaction,), overrides, 1 << 33, base_fee_wei, gas_price_wei),)
+    return SimulatedBlock((transaction,), overrides, 1 << 33, base_fee_wei, gas_price_wei)
 
 
-def context_call(owners: Sequence[str]) -> HypotheticalCall:
+def _context_call(owners: Sequence[str]) -> HypotheticalCall:
     """Return the call that reads the block and the native balances of at most two accounts."""
     overrides = (StateOverride(_READER, _ANY_BALANCE_WEI), StateOverride(_CONTEXT_READER, code=_CONTEXT_CODE))
     calldata = b"".join(map(encode_word, owners))
@@ -109,19 +106,17 @@ def context_call(owners: Sequence[str]) -> HypotheticalCall:
     )
 
 
-def read_context(
-    answer: ReturnData, probed: Sequence[BlockOutcome], owners: Sequence[str], gas_price_wei: int
-) -> TransactionContext | None:
-    """Return the context from the answers to `context_call` and `probe_blocks`; None if the node gives none.
+def read_context(owners: Sequence[str], gas_price_wei: int) -> SimulatedRead[TransactionContext | None]:
+    """Read the context of transactions by at most two `owners`; None if the node gives none.
 
     `gas_price_wei` is the network's present gas price, 0 if it is unknown.
     """
+    probed, answer = yield [_probe_block(), _context_call(owners)]
     words = _context_words(answer)
     if words is None:
         return None
     timestamp, base_fee_wei, fee_recipient, randomness, gas_limit, _, *balances, _ = words
     price_wei = _price_wei(gas_price_wei, base_fee_wei)
-    can_simulate_blocks = all(_is_proof(outcome) for outcome in probed) if probed else False
     held = dict(zip(owners, balances, strict=False))
     is_small = gas_limit < _MIN_BLOCK_GAS
     return TransactionContext(
@@ -132,7 +127,7 @@ def read_context(
         price_wei,
         _MIN_BLOCK_GAS * is_small,
         held,
-        can_simulate_blocks,
+        _is_proof(probed),
     )
 
 
@@ -169,18 +164,6 @@ def _context_words(answer: ReturnData) -> list[int] | None:
     if answer is None or len(answer) != _CONTEXT_WORDS * WORD:
         return None
     return [int.from_bytes(answer[start : start + WORD]) for start in range(0, len(answer), WORD)]
-
-
-def simulate_together(
-    node: StateOverrideNode, blocks: Sequence[SimulatedBlock], calls: Sequence[HypotheticalCall], at: BlockId
-) -> tuple[list[BlockOutcome], list[ReturnData]]:
-    """Return the outcomes of blocks, None if the node cannot simulate any, and the data of calls, in one round trip."""
-    if blocks and isinstance(node, BlockSimulatingNode):
-        try:
-            return node.simulate_blocks(blocks, calls, at)
-        except UpstreamRejected:
-            pass  # some nodes reject all requests of a batch because of one method
-    return [None] * len(blocks), list(node.simulate(calls, at)) if calls else []
 
 
 class BlockSwap(NamedTuple):

@@ -24,14 +24,12 @@ from swapcli.payload.simulation.block_simulation import (
     BlockSwap,
     TransactionContext,
     acting_call,
-    context_call,
     is_code_of_contract,
-    probe_blocks,
     read_context,
-    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
+from swapcli.payload.simulation.simulated_reads import run_simulated, side_by_side, simulated
 from swapcli.payload.simulation.swap_simulation import (
     OUT_OF_GAS,
     codes_call,
@@ -70,18 +68,16 @@ class _OfferSimulation:
         approvals = tuple(dict.fromkeys(each for offer in self._offers for each in offer.approvals))
         swap = self._offers[0]._replace(approvals=approvals)
         reads = [] if self._sold == ZERO_ADDRESS else balance_calls(self._sender, swap)
-        probed, (found, scope, *answers) = simulate_together(
+        (found,), context, answers = run_simulated(
             self._node,
-            probe_blocks(),
-            [
-                codes_call(self._sender, [self._sender]),
-                context_call([self._sender]),
-                *(HypotheticalCall(self._sender, call, ()) for call in reads),
-            ],
             self._at,
+            side_by_side(
+                simulated([codes_call(self._sender, [self._sender])]),
+                read_context([self._sender], gas_price_wei),
+                simulated([HypotheticalCall(self._sender, call, ()) for call in reads]),
+            ),
         )
         (code,) = read_codes(self._node, found, 1)
-        context = read_context(scope, probed, [self._sender], gas_price_wei)
         holdings = SenderBalances(Account(0, code), 0)
         if reads:
             holdings = decode_balances(holdings.account, swap, answers)
@@ -111,7 +107,7 @@ class _OfferSimulation:
             BlockSwap(offer, self._sender, _of(offer, allowances), tuple(grants), context, with_code)
             for offer in self._offers
         ]
-        outcomes, _ = simulate_together(self._node, [each.block() for each in planned], (), self._at)
+        outcomes = run_simulated(self._node, self._at, simulated([each.block() for each in planned]))
         results = [each.read(outcome) for each, outcome in zip(planned, outcomes, strict=True)]
         return {number: result[0] for number, result in enumerate(results) if result is not None}
 
@@ -153,21 +149,23 @@ class _OfferSimulation:
             k for k, run in acting.items() if isinstance(run, SimulationRun) and run.status is SimulationStatus.DONE
         ]
         plain = {number: PlainSwap.of(self._offers[number], self._sender, ()) for number in done}
-        searches = {number: each.searches() for number, each in plain.items()}
-        marked = {number: [call for search in each for call in search.marked] for number, each in searches.items()}
-        routers = list(dict.fromkeys(each.swap.router for each in plain.values()))
         if not plain:
             return dict(acting)
-        found, *answers = self._node.simulate(
-            [codes_call(self._sender, routers), *(call for each in marked.values() for call in each)], self._at
+        routers = list(dict.fromkeys(each.swap.router for each in plain.values()))
+        (found,), granted = run_simulated(
+            self._node,
+            self._at,
+            side_by_side(
+                simulated([codes_call(self._sender, routers)]),
+                side_by_side(*(each.read_grants() for each in plain.values())),
+            ),
         )
         codes = dict(zip(routers, read_codes(self._node, found, len(routers)), strict=True))
-        calls: dict[int, HypotheticalCall] = {}
-        for number, each in plain.items():
-            mine, answers = answers[: len(marked[number])], answers[len(marked[number]) :]
-            approved = each.grants(searches[number], mine)
-            if approved is not None:
-                calls[number] = each.call(codes[each.swap.router], [*grants, *approved], context)
+        calls = {
+            number: each.call(codes[each.swap.router], [*grants, *approved], context)
+            for (number, each), approved in zip(plain.items(), granted, strict=True)
+            if approved is not None
+        }
         runs = dict(acting)
         for number, answer in zip(calls, self._simulate(list(calls.values())), strict=True):
             made = None if isinstance(answer, SwapcliError) else plain[number].read(answer)

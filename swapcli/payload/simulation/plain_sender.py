@@ -19,8 +19,9 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, Trial, decode_rehearsal, encode_relay, runtime_code
 from swapcli.payload.evm.transactions import APPROVE, build_approvals
 from swapcli.payload.simulation.block_simulation import TransactionContext, call_gas
+from swapcli.payload.simulation.simulated_reads import SimulatedRead, side_by_side, simulated
 from swapcli.state.rpc.node import HypotheticalCall, StateOverride
-from swapcli.state.transfers.token_slots import SlotSearch, allowance_search, permit2_grant
+from swapcli.state.transfers.token_slots import allowance_search, permit2_grant
 
 _ROUTER_CODE: Final = "0x4c19e0b7d3a85f2691be70d4c8a6f5132e9d47b4"
 """An arbitrary address that carries the router's own code."""
@@ -60,16 +61,14 @@ class PlainSwap(NamedTuple):
                 approvals += [(sender, each) for each in before]
         return cls(swap, sender, tuple(made), tuple(approvals))
 
-    def searches(self) -> list[SlotSearch]:
-        """Return the searches for the storage of the allowances."""
+    def read_grants(self) -> SimulatedRead[list[StateOverride] | None]:
+        """Read the state with all approvals; None if an allowance has no known slot."""
         needed = {(each.to, owner, _address(each, 0)): None for owner, each in self.approvals if each.to != PERMIT2}
-        return [allowance_search(*each, _ANY_AMOUNT) for each in needed]
-
-    def grants(self, searches: Sequence[SlotSearch], answers: Sequence[ReturnData]) -> list[StateOverride] | None:
-        """Return the state with all approvals, from two answers to each search; None if an allowance has no slot."""
+        searches = [allowance_search(*each, _ANY_AMOUNT) for each in needed]
+        marks = yield from side_by_side(*(simulated(search.marked) for search in searches))
         found = [permit2_grant(owner, *_permit2_words(each)) for owner, each in self.approvals if each.to == PERMIT2]
-        for number, search in enumerate(searches):
-            slot = search.slot_of_marks(answers[2 * number : 2 * number + 2])
+        for search, answers in zip(searches, marks, strict=True):
+            slot = search.slot_of_marks(answers)
             if slot is None:
                 return None
             found.append(StateOverride(search.probe.call.to, slots=((slot, _ANY_AMOUNT),)))

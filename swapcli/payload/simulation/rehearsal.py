@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_address, encode_word
-from swapcli.core.errors import InvalidInput, SimulationError, UpstreamRejected
+from swapcli.core.errors import InvalidInput, UpstreamRejected
 from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Transaction
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading.calls import ContractCall, ReturnData
+from swapcli.families.reading.calls import ContractCall
 from swapcli.payload.evm.simulation import (
     Rehearsal,
     SimulatedCall,
@@ -41,18 +41,17 @@ from swapcli.payload.simulation.block_simulation import (
     BlockSwap,
     TransactionContext,
     acting_call,
-    context_call,
     is_code_of_contract,
-    probe_blocks,
     read_context,
     rehearsal_of,
-    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import PlainSwap, are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances, balance_calls, decode_balances
+from swapcli.payload.simulation.simulated_reads import SimulatedRead, run_simulated, side_by_side, simulated
 from swapcli.payload.simulation.swap_simulation import (
     SimulationGrant,
     codes_call,
+    granted_input,
     lacking,
     malformed_answer,
     own_code,
@@ -60,7 +59,7 @@ from swapcli.payload.simulation.swap_simulation import (
     require_answer,
 )
 from swapcli.state.rpc.node import Account, BlockId, HypotheticalCall, StateOverride, StateOverrideNode
-from swapcli.state.transfers.token_slots import SlotSearch, balance_search
+from swapcli.state.transfers.token_slots import balance_search
 
 WALLET: Final = UNOWNED_ADDRESS
 """A wallet that nobody owns."""
@@ -103,11 +102,11 @@ class RehearsedSwap(NamedTuple):
     is_complete: bool = True
 
 
-class _Found(NamedTuple):
-    """A rehearsal with the answer to another call; and the same for a sender without code, with these trials."""
+class _Made(NamedTuple):
+    """A rehearsal with the codes of further contracts; and the same for a sender without code, with these trials."""
 
     rehearsal: Rehearsal
-    behind: ReturnData
+    codes: Mapping[str, bytes]
     plain: Rehearsal | None = None
     plain_trials: tuple[int, ...] = ()
     is_complete: bool = True
@@ -129,62 +128,50 @@ def rehearse(
     Raises as `simulate_swaps`.
     """
     try:
-        return _Rehearser(node, at, swap, sender, gas_price_wei).run(trials, calls)
+        return run_simulated(node, at, _Rehearser(node, swap, sender, gas_price_wei).read(trials, calls))
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
 
 
 class _Rehearser:
-    """Rehearses one swap on a node after one block."""
+    """Rehearses one swap. The node is only named in errors: the requests are yielded."""
 
-    def __init__(
-        self, node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, gas_price_wei: int
-    ) -> None:
-        self._node, self._at, self._swap, self._sender = node, at, swap, sender
-        self._gas_price_wei = gas_price_wei
+    def __init__(self, node: StateOverrideNode, swap: SimulatedCall, sender: str, gas_price_wei: int) -> None:
+        self._node, self._swap, self._sender, self._gas_price_wei = node, swap, sender, gas_price_wei
         self._owners = list(dict.fromkeys((sender, swap.recipient)))
         self._tokens = [token for token in dict.fromkeys((swap.token_in, swap.token_out)) if token != ZERO_ADDRESS]
 
-    def run(self, trials: Sequence[Trial], calls: Sequence[Transaction]) -> RehearsedSwap:
+    def read(self, trials: Sequence[Trial], calls: Sequence[Transaction]) -> SimulatedRead[RehearsedSwap]:
+        """Read the facts, then rehearse the swap on them."""
         swap, sender = self._swap, self._sender
-        getters = [_look(token, each, owner) for token in self._tokens for each, owner in self._getters()]
         balances_in = [] if swap.token_in == ZERO_ADDRESS else balance_calls(sender, swap)
         reads = [Transaction(call.to, f"0x{call.calldata.hex()}") for call in balances_in]
+        getters = [_look(token, each, owner) for token in self._tokens for each, owner in self._getters()]
         search = balance_search(swap.token_in, sender, swap.amount_in) if balances_in else None
-        probes = probe_blocks()
-        probed, (found, looked, scope, *others) = simulate_together(
-            self._node,
-            probes,
-            [
-                self._codes_call([*self._owners, *self._tokens]),
-                self._look_call([*reads, *getters, *calls]),
-                context_call(self._owners),
-                *(self._slots_call(token) for token in self._tokens),
-                *(search.marked if search else ()),
-            ],
-            self._at,
+        codes, outputs, context, slots, marks = yield from side_by_side(
+            self._read_codes([*self._owners, *self._tokens]),
+            self._read_outputs([*reads, *getters, *calls]),
+            read_context(self._owners, self._gas_price_wei),
+            side_by_side(*map(_read_slots, [sender] * len(self._tokens), self._tokens)),
+            simulated(search.marked if search else ()),
         )
-        context = read_context(scope, probed, self._owners, self._gas_price_wei)
-        codes = self._codes(found, len(self._owners) + len(self._tokens))
-        outputs = self._outputs(looked, len(reads) + len(getters) + len(calls))
-        slots = [_addresses(answer) for answer in others[: len(self._tokens)]]
         balances, grants = SenderBalances(Account(0, b""), swap.amount_in), []
         if search:
-            balances = decode_balances(Account(0, b""), swap, outputs[: len(reads)])
-            grants = self._grant(search, others[len(self._tokens) :], balances)
-        token_codes = codes[len(self._owners) :]
-        targets = [_targets(code, held) for code, held in zip(token_codes, slots, strict=True)]
-        behind_call = self._codes_call([target for each in targets for target in each])
-        made = self._rehearse(trials, balances, grants, codes[: len(self._owners)], context, behind_call)
-        implementations = self._codes(made.behind, sum(map(len, targets)))
-        of_beacons = self._beacon_codes(slots)
-        inspections, getter_outputs = {}, outputs[len(reads) : len(reads) + len(getters)]
-        for token, code, held, target in zip(self._tokens, token_codes, slots, targets, strict=True):
-            own, getter_outputs = getter_outputs[: len(self._getters())], getter_outputs[len(self._getters()) :]
-            mine, implementations = implementations[: len(target)], implementations[len(target) :]
-            inspections[token] = self._inspection(b"".join((code, *mine, of_beacons.get(token, b""))), held, own)
-        answers = tuple(outputs[len(reads) + len(getters) :])
+            balances = decode_balances(Account(0, b""), swap, [outputs[each] for each in reads])
+            if SimulationGrant.TOKEN in lacking(swap, balances):
+                slot = yield from search.find_slot(marks, balances.balance_in)
+                grants.append(granted_input(swap, slot))
+        held = dict(zip(self._tokens, slots, strict=True))
+        targets = {token: _targets(codes[token], held[token]) for token in self._tokens}
+        named = [target for each in targets.values() for target in each]
+        made: _Made = yield from self._rehearse(trials, balances, grants, codes, context, named)
+        of_beacons = yield from self._read_beacons(held)
+        inspections = {}
+        for token in self._tokens:
+            code = b"".join((codes[token], *(made.codes[each] for each in targets[token]), of_beacons.get(token, b"")))
+            inspections[token] = self._inspection(token, code, held[token], outputs)
+        answers = tuple(outputs[each] for each in calls)
         is_alike = made.plain is None or _are_alike(made.rehearsal, made.plain, made.plain_trials)
         is_complete = made.is_complete and not (made.plain_trials and made.plain is None)
         return RehearsedSwap(made.rehearsal, inspections, answers, is_alike=is_alike, is_complete=is_complete)
@@ -194,52 +181,50 @@ class _Rehearser:
         trials: Sequence[Trial],
         balances: SenderBalances,
         grants: Sequence[StateOverride],
-        codes: Sequence[bytes],
+        codes: Mapping[str, bytes],
         context: TransactionContext | None,
-        also: HypotheticalCall,
-    ) -> _Found:
-        """Return the rehearsal and the answer to another call, in one round trip if the node simulates transactions.
+        named: Sequence[str],
+    ) -> SimulatedRead[_Made]:
+        """Rehearse the swap and read the codes of the `named` contracts, in one round if the node simulates blocks.
 
-        A node that does not is given two calls instead: of a sender who acts by the simulation's code, and of one
-        without code.
+        A node that does not simulate them makes two calls instead: of a sender who acts by the simulation's code, and
+        of one without code.
         """
         if context is not None and context.can_simulate_blocks:
-            with_code = frozenset(
-                owner for owner, code in zip(self._owners, codes, strict=True) if is_code_of_contract(code)
-            )
+            with_code = frozenset(owner for owner in self._owners if is_code_of_contract(codes[owner]))
             planned = BlockSwap(self._swap, self._sender, balances.allowances, tuple(grants), context, with_code)
-            blocks = [planned.block(trial) for trial in trials or (None,)]
-            outcomes, (behind,) = simulate_together(self._node, blocks, [also], self._at)
+            outcomes, named_codes = yield from side_by_side(
+                simulated([planned.block(trial) for trial in trials or (None,)]), self._read_codes(named)
+            )
             rehearsal = rehearsal_of(planned, outcomes, trials)
             if rehearsal is not None:
-                return _Found(rehearsal, behind)
-        acting = self._acting_call(trials, balances, grants, codes, context)
+                return _Made(rehearsal, named_codes)
         plain = None if context is None else PlainSwap.of(self._swap, self._sender, trials)
-        searches = plain.searches() if plain else []
-        marked = [call for search in searches for call in search.marked]
-        answer, behind, router, *answers = self._node.simulate(
-            [acting, also, self._codes_call([self._swap.router]), *marked], self._at
+        router = self._swap.router
+        (answer,), named_codes, router_codes, approved = yield from side_by_side(
+            simulated([self._acting_call(trials, balances, grants, codes, context)]),
+            self._read_codes(named),
+            self._read_codes([router]),
+            plain.read_grants() if plain else side_by_side(),
         )
         try:
             rehearsal = decode_rehearsal(require_answer(self._node, answer), self._swap, balances.allowances)
         except InvalidInput as error:
             raise malformed_answer(self._node, error) from None
-        found = _Found(rehearsal, behind)
-        approved = plain.grants(searches, answers) if plain else None
+        made = _Made(rehearsal, named_codes)
         if plain is None or approved is None or context is None:
-            return found._replace(is_complete=False)
-        (code,) = self._codes(router, 1)
-        if not code:
-            return found
-        (answer,) = self._node.simulate([plain.call(code, [*grants, *approved], context)], self._at)
-        return found._replace(plain=plain.read(answer), plain_trials=tuple(k for k, _ in plain.made))
+            return made._replace(is_complete=False)
+        if not router_codes[router]:
+            return made
+        (answer,) = yield [plain.call(router_codes[router], [*grants, *approved], context)]
+        return made._replace(plain=plain.read(answer), plain_trials=tuple(k for k, _ in plain.made))
 
     def _acting_call(
         self,
         trials: Sequence[Trial],
         balances: SenderBalances,
         grants: Sequence[StateOverride],
-        codes: Sequence[bytes],
+        codes: Mapping[str, bytes],
         context: TransactionContext | None,
     ) -> HypotheticalCall:
         """Return the call in which the simulation's code acts for the sender, the recipient and a wallet."""
@@ -248,78 +233,51 @@ class _Rehearser:
         call = ContractCall(self._sender, calldata)
         return acting_call(self._swap, call, overrides, context, self._sender, len(trials))
 
-    def _beacon_codes(self, slots: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
-        """Return the code of the implementations that beacons name, by token, in two round trips if there are any."""
-        beacons = {
-            token: held[BEACON_SLOT[0]]
-            for token, held in zip(self._tokens, slots, strict=True)
-            if BEACON_SLOT[0] in held
-        }
-        if not beacons:
+    def _read_beacons(self, held: Mapping[str, Mapping[str, str]]) -> SimulatedRead[dict[str, bytes]]:
+        """Return the code of the implementations that beacons name, by token, in two rounds if there are any."""
+        beacons = {token: slots[BEACON_SLOT[0]] for token, slots in held.items() if BEACON_SLOT[0] in slots}
+        asked = {token: _look(beacon, _IMPLEMENTATION, "") for token, beacon in beacons.items()}
+        if not asked:
             return {}
-        (looked,) = self._node.simulate(
-            [self._look_call([_look(beacon, _IMPLEMENTATION, "") for beacon in beacons.values()])], self._at
-        )
-        outputs = self._outputs(looked, len(beacons))
-        named = {
-            token: target for token, output in zip(beacons, outputs, strict=True) if (target := address_in(output))
-        }
-        (codes,) = self._node.simulate([self._codes_call(list(named.values()))], self._at)
-        return dict(zip(named, self._codes(codes, len(named)), strict=True))
+        outputs = yield from self._read_outputs(list(asked.values()))
+        named = {token: target for token, look in asked.items() if (target := address_in(outputs[look]))}
+        codes = yield from self._read_codes(list(named.values()))
+        return {token: codes[target] for token, target in named.items()}
 
     def _getters(self) -> list[tuple[str, str]]:
-        """Return the functions to ask each token, with the account to ask for, empty for none."""
+        """Return the functions to call on each token, with the account in their argument; empty for none."""
         plain = [(_OWNER, ""), *((each, "") for each in PAUSED_GETTERS)]
         return [*plain, *((each, owner) for each in BLOCKED_GETTERS for owner in self._owners)]
 
-    def _inspection(self, code: bytes, slots: Mapping[str, str], outputs: Sequence[bytes]) -> TokenInspection:
-        answers = dict(zip(self._getters(), outputs, strict=True))
-        blocked = {owner: None for (_, owner), output in answers.items() if owner and _is_true(output)}
-        is_paused = any(_is_true(answers[each, ""]) for each in PAUSED_GETTERS)
-        return TokenInspection(code, slots, address_in(answers[_OWNER, ""]), is_paused, tuple(blocked))
+    def _inspection(
+        self, token: str, code: bytes, slots: Mapping[str, str], outputs: Mapping[Transaction, bytes]
+    ) -> TokenInspection:
+        blocked = dict.fromkeys(
+            owner for each, owner in self._getters() if owner and _is_true(outputs[_look(token, each, owner)])
+        )
+        is_paused = any(_is_true(outputs[_look(token, each, "")]) for each in PAUSED_GETTERS)
+        return TokenInspection(code, slots, address_in(outputs[_look(token, _OWNER, "")]), is_paused, tuple(blocked))
 
-    def _codes_call(self, addresses: Sequence[str]) -> HypotheticalCall:
-        return codes_call(self._sender, addresses)
+    def _read_codes(self, addresses: Sequence[str]) -> SimulatedRead[dict[str, bytes]]:
+        """Return the codes of contracts by their addresses."""
+        (answer,) = yield [codes_call(self._sender, addresses)]
+        return dict(zip(addresses, read_codes(self._node, answer, len(addresses)), strict=True))
 
-    def _look_call(self, calls: Sequence[Transaction]) -> HypotheticalCall:
+    def _read_outputs(self, looks: Sequence[Transaction]) -> SimulatedRead[dict[Transaction, bytes]]:
+        """Return the return data of transactions that one contract makes; empty for one that fails."""
         looker = (StateOverride(_LOOKER, code=runtime_code(ZERO_ADDRESS)),)
-        return HypotheticalCall(self._sender, ContractCall(_LOOKER, encode_look(calls)), looker)
-
-    def _slots_call(self, token: str) -> HypotheticalCall:
-        calldata = b"".join(map(encode_word, _SLOTS.values()))
-        return HypotheticalCall(self._sender, ContractCall(token, calldata), (StateOverride(token, code=_SLOT_READER),))
-
-    def _codes(self, answer: ReturnData, count: int) -> list[bytes]:
-        return read_codes(self._node, answer, count)
-
-    def _outputs(self, answer: ReturnData, count: int) -> list[bytes]:
+        (answer,) = yield [HypotheticalCall(self._sender, ContractCall(_LOOKER, encode_look(looks)), looker)]
         try:
-            return decode_look(require_answer(self._node, answer), count)
+            return dict(zip(looks, decode_look(require_answer(self._node, answer), len(looks)), strict=True))
         except InvalidInput as error:
             raise malformed_answer(self._node, error) from None
 
-    def _grant(
-        self, search: SlotSearch, answers: Sequence[ReturnData], balances: SenderBalances
-    ) -> list[StateOverride]:
-        """Return the state that grants the input to a sender who lacks it."""
-        if SimulationGrant.TOKEN not in lacking(self._swap, balances):
-            return []
-        slot = search.slot_of_marks(answers)
-        if slot is None and search.is_promising(answers, balances.balance_in):
-            slot = search.slot_of_separate(self._node.simulate(search.separate, self._at))
-        if slot is None:
-            raise SimulationError(
-                "a simulation needs a sender who holds the input, because its token stores balances in an unknown way",
-                hint="name a sender who holds it",
-            )
-        return [StateOverride(self._swap.token_in, slots=((slot, self._swap.amount_in),))]
-
-    def _accounts(self, codes: Sequence[bytes], context: TransactionContext | None) -> list[StateOverride]:
+    def _accounts(self, codes: Mapping[str, bytes], context: TransactionContext | None) -> list[StateOverride]:
         """Return the state in which the sender and the recipient act for the rehearsal."""
         overrides = []
-        for owner, code in zip(self._owners, codes, strict=True):
+        for owner in self._owners:
             is_sender = owner == self._sender
-            home, elsewhere = own_code(code) if is_sender else own_code(code, _RECIPIENT_CODE)
+            home, elsewhere = own_code(codes[owner]) if is_sender else own_code(codes[owner], _RECIPIENT_CODE)
             overrides += [StateOverride(owner, code=runtime_code(home)), *elsewhere]
         means = StateOverride(self._sender, self._swap.value_wei + _PLENTY_WEI)
         if context is not None:
@@ -347,8 +305,12 @@ def _is_true(output: bytes) -> bool:
     return len(output) == WORD and int.from_bytes(output) == 1
 
 
-def _addresses(answer: ReturnData) -> dict[str, str]:
+def _read_slots(sender: str, token: str) -> SimulatedRead[dict[str, str]]:
     """Return the addresses in the standard slots of a token, by the names of the slots."""
+    calldata = b"".join(map(encode_word, _SLOTS.values()))
+    (answer,) = yield [
+        HypotheticalCall(sender, ContractCall(token, calldata), (StateOverride(token, code=_SLOT_READER),))
+    ]
     words = {name: (answer or b"")[WORD * k : WORD * (k + 1)] for k, name in enumerate(_SLOTS)}
     return {name: address for name, word in words.items() if (address := address_in(word))}
 

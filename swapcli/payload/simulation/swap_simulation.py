@@ -29,10 +29,10 @@ from swapcli.payload.simulation.block_simulation import (
     acting_call,
     context_of_head,
     is_code_of_contract,
-    simulate_together,
 )
 from swapcli.payload.simulation.plain_sender import are_near
 from swapcli.payload.simulation.sender_balances import SenderBalances
+from swapcli.payload.simulation.simulated_reads import run_simulated, side_by_side, simulated
 from swapcli.state.rpc.node import BlockId, ChainHead, HypotheticalCall, StateOverride, StateOverrideNode
 from swapcli.state.transfers.token_slots import find_balance_slot
 from swapcli.state.transfers.transfer_probe import decode_codes, encode_codes
@@ -108,7 +108,8 @@ def simulate_swaps(
         planned = [
             BlockSwap(each, sender, balances.allowances, grants, context, with_code) for each in swaps if context
         ]
-        outcomes, answers = simulate_together(node, [each.block() for each in planned], calls, at)
+        blocks = simulated([each.block() for each in planned])
+        outcomes, answers = run_simulated(node, at, side_by_side(blocks, simulated(calls)))
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
@@ -182,7 +183,11 @@ def grant_balance(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int
 ) -> StateOverride:
     """Return the state in which a sender with a `balance` holds the input. Raises as `simulate_swaps`."""
-    slot = find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in)
+    return granted_input(swap, find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in))
+
+
+def granted_input(swap: SimulatedCall, slot: int | None) -> StateOverride:
+    """Return the state in which a sender holds the input, by the slot of the balance. Raises `SimulationError`."""
     if slot is None:
         raise SimulationError(
             "a simulation needs a sender who holds the input, because its token stores balances in an unknown way",

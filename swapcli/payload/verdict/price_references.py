@@ -18,7 +18,7 @@ from swapcli.core.model.transaction import Transaction
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from swapcli.payload.evm.token_powers import selector_of
 from swapcli.payload.verdict.verdict import PriceKind, PriceReference
 

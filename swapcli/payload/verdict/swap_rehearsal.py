@@ -13,6 +13,7 @@ from typing import Final
 from swapcli.core.encoding.abi import WORD, encode_address, encode_uint
 from swapcli.core.errors import SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import Finding, FindingCode, Level, gravest_first
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote import Step
@@ -22,16 +23,29 @@ from swapcli.core.model.skipped_pool import pass_request_errors
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.token import in_tokens
 from swapcli.core.model.transaction import EncodedCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.core.model.units import PPM
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.core.routing.replay import Replay, replay
 from swapcli.payload.checks.presign_checks import proven_block
-from swapcli.payload.checks.simulated_variants import TradedTokens, expected_output
+from swapcli.payload.checks.simulated_variants import (
+    HINT_NO_ROUTER,
+    TradedTokens,
+    describe_failure,
+    describe_shortfall,
+    expected_output,
+)
 from swapcli.payload.dialects import execution_of, router_dialect
-from swapcli.payload.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
+from swapcli.payload.evm.simulation import (
+    Rehearsal,
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    Trial,
+    TrialRun,
+    Watch,
+)
 from swapcli.payload.evm.token_powers import TokenPowers, powers_in
 from swapcli.payload.simulation.rehearsal import WALLET, RehearsedSwap, TokenInspection, rehearse
 from swapcli.payload.simulation.revert_reason import describe_revert
@@ -39,13 +53,9 @@ from swapcli.payload.verdict.price_references import PricedOrder, Question, plan
 from swapcli.payload.verdict.verdict import (
     PriceKind,
     PriceReference,
-    Reason,
-    ReasonCode,
     TriedSale,
     Verdict,
     VerdictFacts,
-    VerdictStatus,
-    worst_first,
 )
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
 from swapcli.state.transfers.transfer_trials import pool_holder
@@ -129,7 +139,10 @@ def price_guard(
 
 
 def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, guard: PriceGuard = NO_GUARD) -> Verdict:
-    """Return the verdict on a swap by `sender`, the recipient without one. A node that cannot rehearse is a reason."""
+    """Return the verdict on a swap by `sender`, the recipient without one.
+
+    If the node cannot simulate, the verdict says so.
+    """
     recipient = swap.payload.call.route.recipient
     sender = sender or recipient
     try:
@@ -146,17 +159,17 @@ def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, gu
     amount_out = swap.payload.call.route.amount_out
     references = read_references(guard.questions, answers, amount_out, guard.now_s)
     powers = tuple(_powers(swap, inspected))
-    reasons = (
-        *_state_reasons(swap, inspected, sender, found),
-        *_difference_reasons(rehearsed),
-        *_reasons(swap, plan, found, is_exact=is_exact),
-        *price_reasons(references, guard),
-        *_power_reasons(swap, powers),
+    findings = (
+        *_state_findings(swap, inspected, sender, found),
+        *_difference_findings(rehearsed),
+        *_outcome_findings(swap, plan, found, is_exact=is_exact),
+        *price_findings(references, guard),
+        *_power_findings(swap, powers),
     )
     done = found.run.status is SimulationStatus.DONE
     sales = tuple(_tried_sale(sale, run) for sale, run in zip(plan.sales, found.trials, strict=False))
     facts = VerdictFacts(block_number(at), sender, found.run.received if done else None, sales, powers, references)
-    return Verdict(worst_first(reasons), facts)
+    return Verdict(gravest_first(findings), facts)
 
 
 def _tag(origin: StateSource) -> BlockTag:
@@ -167,7 +180,7 @@ def not_rehearsed(error: SwapcliError) -> Verdict:
     """Return the verdict on a swap that no node has rehearsed, because of an error."""
     hint = error.hint or "try again, or check it with another node"
     message = f"{NOT_REHEARSED}: {error.message}"
-    return Verdict((Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint),), VerdictFacts())
+    return Verdict((FindingCode.NOT_SIMULATED.finding(message, hint),), VerdictFacts())
 
 
 def _plan(swap: JudgedSwap, *, is_exact: bool) -> _Plan:
@@ -249,11 +262,11 @@ def _tried_sale(sale: _PlannedSale, run: TrialRun) -> TriedSale:
     return TriedSale(sale.pool, sale.amount_in, sale.token_out, received if run.is_done else None, sale.expected)
 
 
-def _reasons(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool) -> Iterator[Reason]:
+def _outcome_findings(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool) -> Iterator[Finding]:
     if found.run.status is not SimulationStatus.DONE:
-        yield _failed_swap(swap, found)
+        yield _failed_swap(swap, found.run)
         return
-    yield from _output_reasons(swap, found, is_exact=is_exact)
+    yield from _output_findings(swap, found, is_exact=is_exact)
     if not plan.trials:
         return
     sales, transfers = found.trials[: len(plan.sales)], found.trials[len(plan.sales) :]
@@ -262,41 +275,40 @@ def _reasons(swap: JudgedSwap, plan: _Plan, found: Rehearsal, *, is_exact: bool)
     to_pools, to_wallet = gained[:-1], gained[-1]
     taxed = [amount for amount in to_pools if amount is not None and _is_taxed(amount, plan.amount)]
     if taxed:
-        yield _taxed(ReasonCode.TAXED_ON_SALE, f"{symbol} taxes its sale", min(taxed), plan.amount)
+        yield _taxed(FindingCode.TAXED_ON_SALE, f"{symbol} taxes its sale", min(taxed), plan.amount)
     elif sales and not any(run.is_done for run in sales):
         why = describe_revert(sales[0].return_data)
         message = f"{symbol} cannot be sold again: after the swap, a sale of half of it reverts: {why}"
-        yield _block(ReasonCode.CANNOT_BE_SOLD, message, "do not buy it: it may be a trap")
+        yield FindingCode.CANNOT_BE_SOLD.finding(message, "do not buy it: it may be a trap")
     elif to_pools and all(amount is None for amount in to_pools):
         message = f"{symbol} cannot be sent to the pools that trade it"
-        yield _block(ReasonCode.CANNOT_BE_SOLD, message, "do not buy it: it may be a trap")
+        yield FindingCode.CANNOT_BE_SOLD.finding(message, "do not buy it: it may be a trap")
     else:
-        yield from _sale_reasons(symbol, plan, sales)
+        yield from _sale_findings(symbol, plan, sales)
     if to_wallet is None:
         message = f"{symbol} cannot be sent on: a transfer of half of it fails after the swap"
-        yield Reason(ReasonCode.TRANSFERS_REFUSED, VerdictStatus.WARN, message, "make sure that its transfers are open")
+        yield FindingCode.TRANSFERS_REFUSED.finding(message, "make sure that its transfers are open")
     elif _is_taxed(to_wallet, plan.amount) and not taxed:
-        yield _taxed(ReasonCode.TAXED_ON_TRANSFER, f"{symbol} taxes transfers", to_wallet, plan.amount)
+        yield _taxed(FindingCode.TAXED_ON_TRANSFER, f"{symbol} taxes transfers", to_wallet, plan.amount)
     amounts = [*(sale.amount_in for sale in plan.sales), *(plan.amount for _ in transfers)]
     if any(-run.grown[0] > amount + _SHARE_UNITS for run, amount in zip(found.trials, amounts, strict=True)):
         message = f"{symbol} takes more from its holder than is sold or sent"
-        yield _block(ReasonCode.BALANCE_IRREGULAR, message, "do not buy it: it takes what you hold")
+        yield FindingCode.BALANCE_IRREGULAR.finding(message, "do not buy it: it takes what you hold")
     elif any(run.grown[1] > plan.amount + _SHARE_UNITS for run in transfers):
         message = f"{symbol} delivers more than is sent"
-        yield Reason(
-            ReasonCode.BALANCE_IRREGULAR, VerdictStatus.WARN, message, "expect balances that change by themselves"
-        )
+        hint = "expect balances that change by themselves"
+        yield FindingCode.BALANCE_IRREGULAR.finding(message, hint, Level.WARN)
 
 
-def _difference_reasons(rehearsed: RehearsedSwap) -> Iterator[Reason]:
-    """Yield a reason if contracts treat two simulations differently, or if there could be only one."""
+def _difference_findings(rehearsed: RehearsedSwap) -> Iterator[Finding]:
+    """Yield a finding if contracts treat two simulations differently, or if there could be only one."""
     if not rehearsed.is_alike:
         message = "the token or the router treats a sender without code differently, so it may detect simulations"
-        yield _block(ReasonCode.SIMULATIONS_DIFFER, message, "do not sign: it may be a trap")
+        yield FindingCode.SIMULATIONS_DIFFER.finding(message, "do not sign: it may be a trap")
     elif not rehearsed.is_complete:
         message = "the swap was simulated only for a sender with code, which a token can detect"
         hint = "check it with a node that supports eth_simulateV1"
-        yield Reason(ReasonCode.NOT_SIMULATED, VerdictStatus.WARN, message, hint)
+        yield FindingCode.NOT_SIMULATED.finding(message, hint)
 
 
 def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Iterator[TokenPowers]:
@@ -308,10 +320,10 @@ def _powers(swap: JudgedSwap, inspected: Mapping[str, TokenInspection]) -> Itera
             yield TokenPowers(address, symbols.get(address, address), found, seen.owner)
 
 
-def _state_reasons(
+def _state_findings(
     swap: JudgedSwap, inspected: Mapping[str, TokenInspection], sender: str, found: Rehearsal
-) -> Iterator[Reason]:
-    """Yield why a swap, or what follows it, fails, if a token says it."""
+) -> Iterator[Finding]:
+    """Yield why a swap or a later trial fails, if a token reports it."""
     is_all_done = found.run.status is SimulationStatus.DONE and all(run.is_done for run in found.trials)
     if is_all_done:
         return
@@ -320,15 +332,15 @@ def _state_reasons(
         symbol = symbols.get(address, address)
         if seen.is_paused:
             message = f"{symbol} says that it is paused"
-            yield _block(ReasonCode.TRANSFERS_PAUSED, message, "wait until its transfers are open again")
+            yield FindingCode.TRANSFERS_PAUSED.finding(message, "wait until its transfers are open again")
         for account in seen.blocked:
             who = "sender" if account == sender else "recipient"
             message = f"{symbol} blocks the {who} {display_address(account, swap.network.kind)}"
-            yield _block(ReasonCode.ACCOUNT_BLOCKED, message, "trade from and to another address")
+            yield FindingCode.ACCOUNT_BLOCKED.finding(message, "trade from and to another address")
 
 
-def price_reasons(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Reason]:
-    """Yield a reason to warn if the quote is far below the prices of a kind, to block if it is below those of all.
+def price_findings(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Finding]:
+    """Yield a finding if the quote is far below the prices of a kind. It blocks if the quote is below those of all.
 
     The price of a kind is the median of its references, the one with the smaller loss of an even number.
     """
@@ -341,13 +353,13 @@ def price_reasons(references: Sequence[PriceReference], guard: PriceGuard) -> It
         return
     is_far = all(each.loss_ppm > guard.max_ppm for each in medians)
     hint = "do not sign, or allow it with the setting max_price_loss" if is_far else "compare the price before you sign"
-    status = VerdictStatus.BLOCK if is_far else VerdictStatus.WARN
+    level = Level.BLOCK if is_far else Level.WARN
     message = f"the quote is {worst.loss_ppm / PPM_PER_PERCENT:.3g}% below a price outside its route: {worst.source}"
-    yield Reason(ReasonCode.PRICE_BELOW_REFERENCES, status, message, hint)
+    yield FindingCode.PRICE_BELOW_REFERENCES.finding(message, hint, level)
 
 
-def _power_reasons(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterator[Reason]:
-    """Yield a reason if the bought token is a stranger whose owner can do harm; those of the catalogue are known."""
+def _power_findings(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterator[Finding]:
+    """Yield a finding if the bought token is a stranger whose owner can do harm; those of the catalogue are known."""
     if swap.known_tokens is None:
         return
     bought = swap.payload.call.route.token_out
@@ -355,40 +367,35 @@ def _power_reasons(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterato
         if each.token == bought and each.token not in swap.known_tokens:
             can = ", ".join(each.names)
             message = f"{each.symbol} is not in the catalogue, and its owner may be able to: {can}"
-            yield Reason(ReasonCode.OWNER_POWERS, VerdictStatus.WARN, message, "make sure that you trust its owner")
+            yield FindingCode.OWNER_POWERS.finding(message, "make sure that you trust its owner")
 
 
-def _failed_swap(swap: JudgedSwap, found: Rehearsal) -> Reason:
-    output = found.run.return_data
-    if found.run.status is SimulationStatus.NO_ROUTER:
-        message = f"nothing is deployed at the router's address {swap.payload.to}"
-        return _block(ReasonCode.SWAP_REVERTS, message, "see the router in the network's settings")
-    if found.run.status is SimulationStatus.NOT_APPROVED:
-        message = f"{swap.tokens.token_in.symbol} refuses to be approved: {describe_revert(output)}"
-        return _block(ReasonCode.SWAP_REVERTS, message, "do not sign: the swap would fail")
-    message = f"the swap reverts: {describe_revert(output)}"
-    return _block(ReasonCode.SWAP_REVERTS, message, "quote again; --simulate tries other variants of the router too")
+def _failed_swap(swap: JudgedSwap, run: SimulationRun) -> Finding:
+    hints = {
+        SimulationStatus.NO_ROUTER: HINT_NO_ROUTER,
+        SimulationStatus.NOT_APPROVED: "do not sign: the swap would fail",
+    }
+    hint = hints.get(run.status, "quote again; --simulate tries other variants of the router too")
+    return FindingCode.SWAP_REVERTS.finding(describe_failure(run, swap.payload, swap.tokens), hint)
 
 
-def _output_reasons(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Reason]:
-    """Yield a reason if the swap pays less than its minimum, or than its quote on the very state."""
+def _output_findings(swap: JudgedSwap, found: Rehearsal, *, is_exact: bool) -> Iterator[Finding]:
+    """Yield a finding if the swap pays less than its minimum, or than its quote on the very state."""
     route, received = swap.payload.call.route, found.run.received
     due = expected_output(swap.payload.call) if is_exact else route.min_received
     least = max(route.min_received, due - _SHARE_UNITS - due * _SHARE_PPM // PPM)
     if received >= least:
         return
-    pays, promised = (in_tokens(amount, swap.tokens.token_out) for amount in (received, due))
-    promise = "the quote says" if is_exact else "it promises at least"
-    message = f"the swap pays {pays}, and {promise} {promised}"
-    yield _block(ReasonCode.PAYS_TOO_LITTLE, message, "do not sign: the token or the router takes a cut")
+    message = describe_shortfall(received, due, swap.tokens, is_exact=is_exact)
+    yield FindingCode.PAYS_TOO_LITTLE.finding(message, "do not sign: the token or the router takes a cut")
 
 
-def _sale_reasons(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Iterator[Reason]:
+def _sale_findings(symbol: str, plan: _Plan, sales: tuple[TrialRun, ...]) -> Iterator[Finding]:
     for sale, run in zip(plan.sales, sales, strict=True):
         if run.is_done and sale.expected is not None:
             received = run.grown[1]
             if received * PPM < sale.expected * (PPM - _SALE_PPM):
-                yield _taxed(ReasonCode.TAXED_ON_SALE, f"{symbol} taxes its sale", received, sale.expected)
+                yield _taxed(FindingCode.TAXED_ON_SALE, f"{symbol} taxes its sale", received, sale.expected)
                 return
 
 
@@ -405,12 +412,7 @@ def _is_taxed(gained: int, amount: int) -> bool:
     return missing > _SHARE_UNITS or missing * PPM > _SHARE_PPM * amount
 
 
-def _taxed(code: ReasonCode, problem: str, received: int, due: int) -> Reason:
+def _taxed(code: FindingCode, problem: str, received: int, due: int) -> Finding:
     percent = 100 * (due - received) / due
-    hint = "do not buy it, unless you accept that tax" if code is ReasonCode.TAXED_ON_SALE else "expect that tax"
-    status = VerdictStatus.BLOCK if code is ReasonCode.TAXED_ON_SALE else VerdictStatus.WARN
-    return Reason(code, status, f"{problem}: {percent:.3g}% of it is lost", hint)
-
-
-def _block(code: ReasonCode, message: str, hint: str) -> Reason:
-    return Reason(code, VerdictStatus.BLOCK, message, hint)
+    hint = "do not buy it, unless you accept that tax" if code is FindingCode.TAXED_ON_SALE else "expect that tax"
+    return code.finding(f"{problem}: {percent:.3g}% of it is lost", hint)

@@ -2,59 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Final
 
+from swapcli.core.model.finding import Finding, Level, worst_level
 from swapcli.core.records import NamedTuple
 from swapcli.payload.evm.token_powers import TokenPowers
-
-
-class VerdictStatus(StrEnum):
-    """From the best to the worst."""
-
-    OK = "ok"
-    WARN = "warn"
-    BLOCK = "block"
-
-
-SEVERITY: Final = tuple(VerdictStatus)
-"""The statuses, the worst one last."""
-
-
-class ReasonCode(StrEnum):
-    """The codes of reasons. They are stable, and meant for programs."""
-
-    SWAP_REVERTS = "SWAP_REVERTS"
-    PAYS_TOO_LITTLE = "PAYS_TOO_LITTLE"
-    CANNOT_BE_SOLD = "CANNOT_BE_SOLD"
-    TAXED_ON_SALE = "TAXED_ON_SALE"
-    TRANSFERS_PAUSED = "TRANSFERS_PAUSED"
-    ACCOUNT_BLOCKED = "ACCOUNT_BLOCKED"
-    TRANSFERS_REFUSED = "TRANSFERS_REFUSED"
-    TAXED_ON_TRANSFER = "TAXED_ON_TRANSFER"
-    BALANCE_IRREGULAR = "BALANCE_IRREGULAR"
-    OWNER_POWERS = "OWNER_POWERS"
-    PRICE_BELOW_REFERENCES = "PRICE_BELOW_REFERENCES"
-    SIMULATIONS_DIFFER = "SIMULATIONS_DIFFER"
-    NOT_SIMULATED = "NOT_SIMULATED"
-
-
-class Reason(NamedTuple):
-    """Why a verdict is not ok: a `message` without its full stop, and what to do about it.
-
-    Example: `Reason(ReasonCode.CANNOT_BE_SOLD, VerdictStatus.BLOCK, "TRAP cannot be sold again", "do not buy it")`.
-    """
-
-    code: ReasonCode
-    status: VerdictStatus
-    message: str
-    hint: str
-
-
-def worst_first(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    """Return the reasons with those that block a swap first; those of one status keep their order."""
-    return tuple(sorted(reasons, key=lambda reason: -SEVERITY.index(reason.status)))
 
 
 class TriedSale(NamedTuple):
@@ -103,16 +56,25 @@ class VerdictFacts(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A verdict with its reasons and the facts behind them; it is ok without any reason."""
+    """A verdict: its findings, the gravest first, and the facts behind them."""
 
-    reasons: tuple[Reason, ...]
+    findings: tuple[Finding, ...]
     facts: VerdictFacts
 
     @property
-    def status(self) -> VerdictStatus:
-        """The worst status of all reasons."""
-        return max((reason.status for reason in self.reasons), key=SEVERITY.index, default=VerdictStatus.OK)
+    def level(self) -> Level:
+        """The worst level of all findings."""
+        return worst_level(self.findings)
 
-    def of_status(self, status: VerdictStatus) -> tuple[Reason, ...]:
-        """Return the reasons with this status."""
-        return tuple(reason for reason in self.reasons if reason.status is status)
+    @property
+    def status(self) -> str:
+        """The level in the words of the JSON: "ok", "warn" or "block"."""
+        return "ok" if self.level is Level.INFO else self.level.value
+
+    def settle(self, name_setting: Callable[[str], str] = str) -> None:
+        """Raise `VerdictBlocks` if a finding blocks. `name_setting` is as in `settle`."""
+        if self.level is Level.BLOCK:
+            from swapcli.payload.checks.settlement import settle
+            from swapcli.payload.verdict.verdict_document import render_verdict
+
+            settle(self.findings, name_setting=name_setting, details={"verdict": render_verdict(self)})

@@ -14,10 +14,10 @@ def render_verdict(verdict: Verdict) -> VerdictJson:
     """Return a verdict on a swap on an EVM network as JSON."""
     facts = verdict.facts
     return {
-        "status": verdict.status.value,
+        "status": verdict.status,
         "reasons": [
-            {"code": each.code.value, "status": each.status.value, "message": each.message, "hint": each.hint}
-            for each in verdict.reasons
+            {"code": str(each.code), "status": each.level.value, "message": each.message, "hint": each.hint or ""}
+            for each in verdict.findings
         ],
         "facts": {
             "block": facts.block,

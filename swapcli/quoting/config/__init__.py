@@ -7,19 +7,18 @@
 from __future__ import annotations
 
 from swapcli.core.encoding.secret import Secret
-from swapcli.quoting.config.loader import load_settings, override_settings
+from swapcli.quoting.config.loader import UserSettings, load_settings, load_user_settings, override_settings
 from swapcli.quoting.config.networks import network_names_from, networks_from
 from swapcli.quoting.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
 from swapcli.quoting.config.source_readers import (
     config_file_path,
-    data_folder,
     home_folder,
-    home_problem,
     node_url,
     peek,
+    peek_user_setting,
 )
 
-PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "source_readers")
+PUBLIC = ("aggregators", "display", "edit", "loader", "networks", "settings", "settings_file", "source_readers")
 
 __all__ = [
     "TABLE",
@@ -28,14 +27,15 @@ __all__ = [
     "Secret",
     "Setting",
     "Settings",
+    "UserSettings",
     "config_file_path",
-    "data_folder",
     "home_folder",
-    "home_problem",
     "load_settings",
+    "load_user_settings",
     "network_names_from",
     "networks_from",
     "node_url",
     "override_settings",
     "peek",
+    "peek_user_setting",
 ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.secret import MASK, Secret
 from swapcli.core.records import NamedTuple
 from swapcli.quoting.config.settings import (
     AGGREGATORS,
+    DEFAULT_ORIGIN,
     FIELDS,
     NETWORK_TABLE,
     NETWORKS,
@@ -18,6 +20,9 @@ from swapcli.quoting.config.settings import (
     Settings,
     variable_of,
 )
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import SettingJson
 
 _HEADER = """\
 # Settings of swapcli, each with its default; those without one are commented out.
@@ -72,6 +77,20 @@ class SettingRow(NamedTuple):
     value: str | None
     origin: str
 
+    def document(self) -> SettingJson:
+        """Return the JSON of `swapcli config get`."""
+        return {"key": self.key, "value": self.value, "origin": self.origin}
+
+
+class SettingList(NamedTuple):
+    """Settings for display."""
+
+    rows: tuple[SettingRow, ...]
+
+    def document(self) -> list[SettingJson]:
+        """Return the JSON of `swapcli config show`."""
+        return [each.document() for each in self.rows]
+
 
 def masked_rows(settings: Settings) -> list[SettingRow]:
     """Return every setting with its value and origin, in the order of the table, networks last."""
@@ -85,6 +104,11 @@ def masked_rows(settings: Settings) -> list[SettingRow]:
     for name, aggregator in settings.aggregators.items():
         rows.extend(_aggregator_rows(f"{AGGREGATORS}.{name}", aggregator, settings))
     return rows
+
+
+def show_settings(settings: Settings, *, changed: bool = False) -> SettingList:
+    """Return every setting, or only those that are `changed` from the defaults."""
+    return SettingList(tuple(row for row in masked_rows(settings) if not changed or row.origin != DEFAULT_ORIGIN))
 
 
 def example_config() -> str:

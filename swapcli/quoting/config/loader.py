@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from swapcli.core.errors import ConfigError
+from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
+from swapcli.interface.value_types import PATH
 from swapcli.quoting.config import networks
 from swapcli.quoting.config.settings import (
     AGGREGATORS,
@@ -20,14 +23,16 @@ from swapcli.quoting.config.settings import (
 from swapcli.quoting.config.source_readers import (
     RawValue,
     config_file_path,
+    data_folder,
     expanded,
     from_environment,
     from_file,
     from_flags,
+    home_folder,
+    home_problem,
     read_text,
     row_of,
 )
-from swapcli.quoting.config.value_types import PATH
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import CONFIG_VARIABLE
 
@@ -36,6 +41,26 @@ if TYPE_CHECKING:
 
 ARGUMENT_ORIGIN = "argument"
 """The origin of values that a program passes to the library."""
+
+
+class UserSettings(NamedTuple):
+    """The settings of the user of this process, their file, and the folder for data of the program.
+
+    `problem` says why the home folder is unknown if HOME is to blame.
+    """
+
+    settings: Settings
+    file: Path
+    data_dir: Path
+    problem: str | None
+
+
+def load_user_settings(flags: Mapping[str, object], config_path: Path | None = None) -> UserSettings:
+    """Load the settings of the user of this process. Raises as `load_settings`."""
+    home = home_folder()
+    settings = load_settings(flags=flags, environ=os.environ, config_path=config_path, home=home)
+    file, problem = config_file_path(config_path, os.environ, home), home_problem(os.environ, home)
+    return UserSettings(settings, file, data_folder(os.environ, home), problem)
 
 
 def load_settings(

@@ -11,9 +11,9 @@ from typing import Any, cast
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.model.network import Network
+from swapcli.interface.value_types import NODE_URL
 from swapcli.quoting.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
 from swapcli.quoting.config.source_readers import RawValue
-from swapcli.quoting.config.value_types import NODE_URL
 
 
 def networks_from(settings: Settings) -> Callable[[str], Network]:

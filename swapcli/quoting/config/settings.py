@@ -13,7 +13,6 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.core.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.core.model.network import DIALECTS, OWN
-from swapcli.core.model.order import DEFAULT_MAX_HOPS
 from swapcli.core.model.quote_request import SharePrecision
 from swapcli.core.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -23,14 +22,12 @@ from swapcli.core.model.swap_terms import (
     DEFAULT_MAX_SLIPPAGE_PPM,
     DEFAULT_PRICE_GUARD_PPM,
     DEFAULT_ROUTE_TTL_S,
-    DEFAULT_SLIPPAGE_PPM,
     DEFAULT_SLIPPAGE_WARNING_PPM,
-    MAX_FEE_BPS,
-    MAX_SURPLUS_BPS,
 )
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.config import value_types
-from swapcli.quoting.config.value_types import ValueType
+from swapcli.interface import value_types
+from swapcli.interface.quote_parameters import PARAMETERS
+from swapcli.interface.value_types import DAY_S, ValueType
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +43,6 @@ AGGREGATORS: Final = "aggregators"
 _API_VERSIONS = [each.value for each in ApiVersion]
 _SHARES = [each.value for each in SharePrecision]
 _MAX_HOPS = 16
-_DAY_S = 86_400
 _SECRET_TYPES = (
     value_types.KEY,
     value_types.NODE_URL,
@@ -117,6 +113,13 @@ def setting(
     return _Row(key, value_type, default, text, example, on_command_line)
 
 
+def quote_setting(name: str) -> Any:
+    """Return the field of a setting that the table of quote parameters describes; `name` is its name there."""
+    row = PARAMETERS[name]
+    key = (row.key or row.name).rpartition(".")[2]
+    return _Row(key, row.value_type, row.default, row.setting, row.example, on_command_line=True)
+
+
 _Class = TypeVar("_Class", bound=type[Any])
 
 _ROWS: dict[type[Any], dict[str, Setting]] = {}
@@ -143,19 +146,9 @@ def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
 class IntegratorSettings(NamedTuple):
     """Who earns on a swap; zero counts as not set."""
 
-    address: str | None = setting(
-        None, value_types.ADDRESS, "Wallet that receives the fee or surplus; needs a key.", example="0x" + "12" * 20
-    )
-    fee_bps: int = setting(
-        0,
-        value_types.whole_number(0, MAX_FEE_BPS),
-        "Fee on the output in basis points; not together with a surplus share.",
-    )
-    surplus_bps: int = setting(
-        0,
-        value_types.whole_number(0, MAX_SURPLUS_BPS),
-        "Share of the surplus in basis points; not together with a fee.",
-    )
+    address: str | None = quote_setting("integrator_address")
+    fee_bps: int = quote_setting("integrator_fee_bps")
+    surplus_bps: int = quote_setting("integrator_surplus_bps")
 
 
 @in_table("service.")
@@ -198,7 +191,7 @@ class ServiceSettings(NamedTuple):
     limit_loopback: bool = setting(False, value_types.FLAG, "Do the limits hold for clients on this machine too?")
     solve_time_s: float = setting(
         0.5,
-        value_types.seconds(_DAY_S, allow_zero=True),
+        value_types.seconds(DAY_S, allow_zero=True),
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
     reuse_searches: bool = setting(
@@ -216,7 +209,7 @@ class ServiceSettings(NamedTuple):
     )
     keep_alive_s: float = setting(
         75.0,
-        value_types.seconds(_DAY_S),
+        value_types.seconds(DAY_S),
         "Seconds that an idle connection stays open; more than a proxy in front keeps it.",
     )
     state_url: Secret | None = setting(
@@ -307,18 +300,8 @@ class Settings(NamedTuple):
     """
 
     network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")
-    api_version: ApiVersion | None = setting(
-        None,
-        value_types.choice(_API_VERSIONS, ApiVersion),
-        "API version of the interface, v1 or v2; without it v2 where the network has it.",
-        example="v2",
-    )
-    slippage_ppm: int = setting(
-        DEFAULT_SLIPPAGE_PPM,
-        value_types.PERCENTAGE,
-        "How far below the quote the output may fall, in percent.",
-        key="slippage",
-    )
+    api_version: ApiVersion | None = quote_setting("api_version")
+    slippage_ppm: int = quote_setting("slippage")
     impact_warning_ppm: int = setting(
         DEFAULT_IMPACT_WARNING_PPM,
         value_types.PERCENTAGE,
@@ -360,37 +343,13 @@ class Settings(NamedTuple):
         "How far in percent a quote may be below prices outside its route before its verdict blocks.",
         key="max_price_loss",
     )
-    max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
-    shares: SharePrecision | None = setting(
-        None,
-        value_types.choice(_SHARES, SharePrecision),
-        "Steps of the shares of paths, fine (0.01%) or whole (1%); without it fine, or a service's own.",
-        example="whole",
-    )
-    solve_time_s: float = setting(
-        2.0,
-        value_types.seconds(_DAY_S, allow_zero=True),
-        "CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
-    )
-    exclude_protocols: tuple[str, ...] = setting(
-        (), value_types.TEXTS, "Protocols that no route uses.", example="[uniswapV2]"
-    )
-    extended_protocols: bool = setting(
-        False, value_types.FLAG, "Whether routes and sync use protocols that the interface does not list."
-    )
-    gas_price_wei: int | None = setting(
-        None,
-        value_types.GAS_PRICE,
-        "Gas price in wei; without it the market's.",
-        key="gas_price",
-        example="10000000",
-    )
-    router_dialect: str | None = setting(
-        None,
-        value_types.choice(DIALECTS),
-        "Which router contracts payloads are made for; without it each network's own setting.",
-        example="universal-router",
-    )
+    max_hops: int = quote_setting("max_hops")
+    shares: SharePrecision | None = quote_setting("shares")
+    solve_time_s: float = quote_setting("solve_time_s")
+    exclude_protocols: tuple[str, ...] = quote_setting("exclude_protocols")
+    extended_protocols: bool = quote_setting("extended_protocols")
+    gas_price_wei: int | None = quote_setting("gas_price")
+    router_dialect: str | None = quote_setting("router_dialect")
     market: Path | None = setting(
         None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"
     )
@@ -406,7 +365,7 @@ class Settings(NamedTuple):
         "Nodes of quotes: auto uses public ones if none is set, require fails without one, never asks none.",
     )
     live_timeout_s: float = setting(
-        3.0, value_types.seconds(_DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
+        3.0, value_types.seconds(DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
     )
     check: CheckMode = setting(
         CheckMode.AUTO,
@@ -415,7 +374,7 @@ class Settings(NamedTuple):
     )
     max_age_s: int | None = setting(
         None,
-        value_types.whole_number(0, _DAY_S),
+        value_types.whole_number(0, DAY_S),
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
@@ -426,7 +385,7 @@ class Settings(NamedTuple):
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,
-        value_types.whole_number(1, _DAY_S),
+        value_types.whole_number(1, DAY_S),
         "Seconds after which a route, or the state behind it, is stale.",
     )
     color: Color = setting("auto", value_types.choice(get_args(Color)), "When to colour: auto, always or never.")
@@ -459,7 +418,7 @@ class Settings(NamedTuple):
         "Node that must confirm the state behind each transaction; its path and credentials are never shown.",
         example="https://node.example/v1/key",
     )
-    timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    timeout_s: float = setting(10.0, value_types.seconds(DAY_S), "Seconds to wait for a node or a service.")
     publish_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,

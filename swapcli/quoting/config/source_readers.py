@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn
@@ -11,8 +12,8 @@ from swapcli.core.encoding.secret import Secret
 from swapcli.core.errors import ConfigError
 from swapcli.core.records import NamedTuple
 from swapcli.core.validation.values import describe
+from swapcli.interface.value_types import NODE_URL
 from swapcli.quoting.config.settings import ENVIRONMENT_PREFIX, NAMED_TABLES, TABLE, Setting, variable_of
-from swapcli.quoting.config.value_types import NODE_URL
 from swapcli.state import user_folders
 from swapcli.state.environment import variable
 from swapcli.state.user_folders import CONFIG_VARIABLE
@@ -152,6 +153,13 @@ def _without_line_ends(value: object) -> object:
     if isinstance(value, list):
         return [_without_line_ends(each) for each in value]
     return {key: _without_line_ends(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def peek_user_setting(key: str, config_path: str | None) -> object:
+    """Return the raw value of a key for the user of this process, as `peek`."""
+    from pathlib import Path
+
+    return peek(key, os.environ, None if config_path is None else Path(config_path), home_folder())
 
 
 def peek(

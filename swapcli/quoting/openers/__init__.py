@@ -7,6 +7,6 @@ asks.
 """
 
 PUBLIC = (
-    "account_names", "check_nodes", "choose_aggregators", "choose_source", "long_running_nodes", "nodes", "past_nodes",
-    "program_setup", "router_memory", "server_pool_sources", "user_setup",
+    "account_names", "check_nodes", "choose_aggregators", "choose_source", "long_running_nodes", "markets", "nodes",
+    "past_nodes", "program_setup", "router_memory", "server_pool_sources", "user_setup",
 )  # fmt: skip

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from swapcli.quoting.config import data_folder, home_folder, home_problem, load_settings
+from swapcli.quoting.config import load_user_settings
 from swapcli.quoting.config.loader import ARGUMENT_ORIGIN
 from swapcli.quoting.config.source_readers import RawValue
 from swapcli.quoting.openers.user_setup import UserSetup
 
 if TYPE_CHECKING:
     from swapcli.quoting.config import Secret
+    from swapcli.quoting.openers.choose_source import SourceChooser
 
 
 def program_setup(
@@ -31,15 +32,14 @@ def program_setup(
     """
     from swapcli.core.model.past_block import parse_block
 
-    home = home_folder()
     flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
-    loaded = load_settings(flags=flags, environ=os.environ, config_path=None, home=home)
+    loaded = load_user_settings(flags)
     warn = warn or _log_warning
-    if problem := home_problem(os.environ, home):
-        warn(problem)
+    if loaded.problem:
+        warn(loaded.problem)
     return UserSetup(
-        loaded,
-        data_folder(os.environ, home),
+        loaded.settings,
+        loaded.data_dir,
         warn,
         environ=os.environ,
         rpc_url=rpc_url,
@@ -53,3 +53,17 @@ def _log_warning(sentence: str) -> None:
     import logging
 
     logging.getLogger("swapcli").warning(sentence)
+
+
+def open_program_sources(
+    settings: Mapping[str, object] | SourceChooser | None = None, *, offline: bool = False, **overrides: object
+) -> SourceChooser:
+    """Return what opens networks, stores, nodes and sources with these settings and `overrides`.
+
+    What a command has opened is returned as it is. Raises as `program_setup`.
+    """
+    from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
+
+    if isinstance(settings, SourceChooser):
+        return settings
+    return open_source_chooser(program_setup({**(settings or {}), **overrides}, offline=offline))

@@ -4,4 +4,13 @@
 `service_api` knows the endpoints, `response_validation` compares responses with what was requested.
 """
 
-PUBLIC = ("client", "exchange", "response_validation", "retry", "service_api", "service_url", "transport_errors")
+PUBLIC = (
+    "client",
+    "exchange",
+    "response_validation",
+    "retry",
+    "service_api",
+    "service_url",
+    "transport_errors",
+    "url_document",
+)

@@ -36,11 +36,9 @@ from swapcli.interface.requests import (
     ROUTE_V2,
     OrderParameters,
     OrderRequest,
-    render_calldata_body,
-    render_execute_body,
-    render_order,
 )
 from swapcli.interface.route import parse_result
+from swapcli.interface.sent_requests import render_calldata_body, render_execute_body, render_order
 from swapcli.interface.transaction_responses import (
     ParsedTransaction,
     RouteAndTransaction,

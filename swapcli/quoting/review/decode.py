@@ -14,9 +14,10 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
 from swapcli.payload.review.reviewed_payload import Signing, SlippageLimits
+from swapcli.quoting.accounts import find_account
 from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
-from swapcli.quoting.quote_options import parse_account, parse_address_option
+from swapcli.quoting.quote_options import parse_address_option
 from swapcli.quoting.review.decoded_payload import DecodedPayload
 from swapcli.quoting.review.document_review import review_document
 from swapcli.quoting.review.node_warnings import read_node
@@ -42,11 +43,6 @@ class PayloadFacts(NamedTuple):
     destination: str | None = None
 
 
-def read_account(text: str, network: Network, name: str) -> str:
-    """Return the canonical address of an account. Raises `InvalidAddress` with `name` in front of its message."""
-    return parse_account(text, network, name)
-
-
 def _begin(network: str) -> None:
     del network
 
@@ -54,13 +50,12 @@ def _begin(network: str) -> None:
 class PayloadDecoder(NamedTuple):
     """Decodes payloads on the market of their network, opened by `sources`.
 
-    `read_account` parses the `sender` and the `destination`. `labels` are the names of the facts in errors, where they
+    `labels` are the names of the facts in errors, where they
     differ from those of the fields. `starts_quote` is called with the network's name before its market is opened.
     """
 
     sources: SourceChooser
     skip_bad_pools: bool = False
-    read_account: Callable[[str, Network, str], str] = read_account
     labels: Mapping[str, str] = MappingProxyType({})
     starts_quote: Callable[[str], object] = _begin
 
@@ -161,15 +156,21 @@ class PayloadDecoder(NamedTuple):
         """Parse the addresses of a transaction. Raises `InvalidAddress`."""
         payload, integrator = given.payload, self.sources.setup.settings.integrator
         to = None if payload.to is None else parse_address_option(payload.to, network, self._label("to"))
-        sender = None if payload.sender is None else self.read_account(payload.sender, network, self._label("sender"))
-        recipient = None
-        if destination is not None:
-            recipient = self.read_account(destination, network, self._label("destination"))
+        sender = self._find_account(payload.sender, network, "sender")
+        recipient = self._find_account(destination, network, "destination")
         if integrator.address is None:
             return Signing(to, payload.value, sender, recipient)
         address = parse_address_option(integrator.address, network, "integrator address")
         earns = Integrator(address, integrator.fee_bps, integrator.surplus_bps)
         return Signing(to, payload.value, sender, recipient, earns)
+
+    def _find_account(self, text: str | None, network: Network, name: str) -> str | None:
+        if text is None:
+            return None
+        found = find_account(self.sources, text, network, self._label(name))
+        if found.note:
+            self.sources.setup.warn(found.note)
+        return found.address
 
 
 def decode(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedMessage, DecodedPayment
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
 from swapcli.interface.quote_fields import render_state_source, render_warning_list
@@ -42,7 +42,7 @@ class DecodedPayload(NamedTuple):
         return verdict_of(self.review)
 
     @property
-    def warnings(self) -> tuple[QuoteWarning, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """What differs from a payload of a fresh quote, the most dangerous first."""
         return self.review.warnings
 
@@ -70,7 +70,7 @@ class _Renderer:
         review, call = self._review, self._review.call
         fee, gap, verdict = call.fee, review.minimum_gap, verdict_of(review)
         return {
-            "verdict": {"status": verdict.status.value, "message": verdict.message},
+            "verdict": {"status": verdict.status, "message": verdict.message},
             "network": review.network.name if review.network else None,
             "dialect": call.dialect,
             "function": call.function or None,

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, SwapcliError
 from swapcli.core.model.decoded_call import DecodedCall
+from swapcli.core.model.finding import Finding, FindingCode, gravest_first
 from swapcli.core.model.network import Kind, Network
 from swapcli.core.model.swap_terms import after_fee
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.address import parse_address, parse_network_address
-from swapcli.payload.checks.dangers import by_gravity
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import PayloadInput
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -73,11 +72,11 @@ def review_document(
         known = known_market(source)
         market = RoutedMarket(source.network, find_token, known.whole if known else lambda: None)
         differences = find_differences(given.document, given.payload, review.call, market)
-        warnings += [QuoteWarning(WarningCode.DOCUMENT_DIFFERS, each) for each in differences]
-    return review._replace(warnings=by_gravity(dict.fromkeys(warnings)), transactions=reviewed)
+        warnings += [FindingCode.DOCUMENT_DIFFERS.finding(each) for each in differences]
+    return review._replace(warnings=gravest_first(dict.fromkeys(warnings)), transactions=reviewed)
 
 
-def _promise_warnings(review: PayloadReview, given: PayloadInput, limits: SlippageLimits) -> Iterator[QuoteWarning]:
+def _promise_warnings(review: PayloadReview, given: PayloadInput, limits: SlippageLimits) -> Iterator[Finding]:
     """Compare the minimum with the output that the document promises, unless the call itself has it."""
     order, promised = review.call.order, promised_output(given.document)
     if order is not None and order.amount_out is None and promised is not None:
@@ -121,14 +120,14 @@ def _of_each(
     reviewed: Sequence[ReviewedTransaction],
     review_other: Callable[[DecodedCall, Signing], PayloadReview],
     name: str = "",
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Review transactions or messages that belong to no swap, each by itself; by default they are numbered."""
     for number, (given, call) in enumerate(reviewed, start=1):
         if number - 1 == position:
             continue
-        for code, message in review_other(call, Signing(given.to, given.value, review.signing.sender)).warnings:
-            if not code.startswith("STATE_"):
-                yield QuoteWarning(code, f"{name or f'transaction {number}'}: {message}")
+        for each in review_other(call, Signing(given.to, given.value, review.signing.sender)).warnings:
+            if not each.code.startswith("STATE_"):
+                yield each._replace(message=f"{name or f'transaction {number}'}: {each.message}")
 
 
 def _native_usd(source: QuoteSource | None) -> float | None:

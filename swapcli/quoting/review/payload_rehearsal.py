@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 from swapcli.core.encoding.abi import parse_hex
 from swapcli.core.errors import InvalidInput, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.decoded_call import SENDER, DecodedOrder
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.network import UNIVERSAL_ROUTER
 from swapcli.core.model.number_format import format_percentage
 from swapcli.core.model.order import UNOWNED_ADDRESS, ZERO_ADDRESS
 from swapcli.core.model.transaction import Approval
 from swapcli.core.model.units import PPM
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.payload.review.reviewed_payload import PayloadReview
@@ -51,15 +51,15 @@ def rehearse_decoded(review: PayloadReview, calldata: str, node: RpcNode) -> Pay
 
 def _warnings(
     review: PayloadReview, order: DecodedOrder, run: SimulationRun | SwapcliError, block: int
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     if isinstance(run, SimulationError):
-        yield QuoteWarning(WarningCode.SIMULATION_FAILS, f"the payload cannot be simulated: {run.message}")
+        yield FindingCode.SIMULATION_FAILS.finding(f"the payload cannot be simulated: {run.message}")
     elif isinstance(run, SimulationRun) and run.status is SimulationStatus.DONE:
         yield from _amount_warnings(review, order, run.received, block)
     # The signature of an unknown sender cannot be simulated.
     elif isinstance(run, SimulationRun) and run.status is SimulationStatus.REVERTED and review.signing.sender:
         message = f"simulated at block {block:,}, the payload reverts: {describe_revert(run.return_data)}"
-        yield QuoteWarning(WarningCode.SIMULATION_FAILS, message)
+        yield FindingCode.SIMULATION_FAILS.finding(message)
 
 
 def _sender_of(review: PayloadReview) -> str:
@@ -96,17 +96,17 @@ def _simulated_call(
     )
 
 
-def _amount_warnings(review: PayloadReview, order: DecodedOrder, received: int, block: int) -> Iterator[QuoteWarning]:
+def _amount_warnings(review: PayloadReview, order: DecodedOrder, received: int, block: int) -> Iterator[Finding]:
     """Yield a warning if the recipient gets less than the minimum, or less than a fresh quote."""
     token = ZERO_ADDRESS if order.is_native_out else order.token_out
     pays = f"simulated at block {block:,}, the payload pays its recipient {review.amount(received, token)}"
     if received < order.min_received:
         message = f"{pays}, less than its minimum of {review.amount(order.min_received, token)}"
-        yield QuoteWarning(WarningCode.SIMULATION_BELOW_MINIMUM, message)
+        yield FindingCode.SIMULATION_BELOW_MINIMUM.finding(message)
         return
     fresh, state = review.fresh_amount_out, review.state
     if not fresh or state is None or not state.is_live:
         return
     if received * PPM < fresh * (PPM - _DIFFERENCE_PPM):
         gap = format_percentage((fresh - received) / fresh)
-        yield QuoteWarning(WarningCode.SIMULATION_DIFFERS, f"{pays}, {gap} less than a fresh quote")
+        yield FindingCode.SIMULATION_DIFFERS.finding(f"{pays}, {gap} less than a fresh quote")

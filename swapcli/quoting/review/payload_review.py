@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import SENDER, DecodedCall, DecodedOrder, DecodedSwap
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import DEFAULT_ROUTE_TTL_S, after_fee
 from swapcli.core.model.token import Token
 from swapcli.core.model.units import BPS, PPM
-from swapcli.core.model.warning import QuoteWarning, WarningCode
 from swapcli.families.wrap import wrapper_pool
 from swapcli.payload.checks.payments import find_integrator_payment
 from swapcli.payload.checks.recipients import describe_contract
@@ -68,7 +68,7 @@ def review_payload(
             amount_out = _after_fee(call, signing, fresh.amount_out)
             swaps = tuple(_complete(known, each, fresh.pools) for each in known.swaps)
             known = known._replace(fresh_amount_out=amount_out, state=fresh.state, swaps=swaps)
-    warnings: list[QuoteWarning] = []
+    warnings: list[Finding] = []
     if source is not None:
         now_s = source.state_source.network_time_s(now_s)
         warnings += [*live_warnings(source.state_source), *clock_warnings(source.state_source)]
@@ -95,18 +95,16 @@ def _pool_keys(review: PayloadReview) -> list[str]:
 
 def _comparison_warnings(
     review: PayloadReview, order: DecodedOrder, fresh: FreshQuote, source: QuoteSource | None
-) -> Iterator[QuoteWarning]:
+) -> Iterator[Finding]:
     """Compare the output of the swaps with a fresh quote, and yield why that may be meaningless."""
     assert fresh.amount_out is not None
     if review.wrapped(order.token_in) == review.wrapped(order.token_out):  # which has no price
         return
     if fresh.state is not None and (reason := _unreal_reason(fresh.state)):
-        yield QuoteWarning(
-            WarningCode.ROUTE_UNCHECKED, f"the minimum could not be compared with current prices: {reason}"
-        )
+        yield FindingCode.ROUTE_UNCHECKED.finding(f"the minimum could not be compared with current prices: {reason}")
     if source is not None and known_market(source) is None:
         reason = "the service does not list its pools"
-        yield QuoteWarning(WarningCode.ROUTE_UNCHECKED, f"the swaps could not be compared with a fresh quote: {reason}")
+        yield FindingCode.ROUTE_UNCHECKED.finding(f"the swaps could not be compared with a fresh quote: {reason}")
         return
     yield from output_warnings(review, order, fresh.amount_out, fresh.pools)
 

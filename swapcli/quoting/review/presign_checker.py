@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from swapcli.core.errors import InsufficientBalance, SimulationError, SwapcliError, UpstreamError
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from swapcli.payload.signing.signing_fields import SigningPlan
     from swapcli.payload.variant_memory import VariantMemory
     from swapcli.payload.verdict.verdict import Verdict
+    from swapcli.quoting.config import Settings
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.sources.quote_source import QuoteSource
@@ -160,13 +162,16 @@ class PayloadChecker(NamedTuple):
         if plan.excesses and len(nodes) > 1:
             with suppress(UpstreamError):
                 plan = self._read_plan(nodes[1], (), payload, checked, wei_usd)
-        if plan.excesses and not self.requested.allows_fees:
-            from swapcli.payload.checks.simulated_variants import check_router
-            from swapcli.payload.signing.signing_fields import check_excesses
+        if not plan.excesses:
+            return plan
+        from swapcli.payload.checks.settlement import settle
+        from swapcli.payload.checks.simulated_variants import check_router
 
+        if not self.requested.allows_fees:
             check_router(nodes[0], payload, nodes[0].read_head(checked.tag).block)
-            check_excesses(plan)
-        return plan
+        allowed = (FindingCode.FEES_UNUSUAL,) if self.requested.allows_fees else ()
+        details = {"reasons": [each.message for each in plan.excesses]}
+        return plan._replace(excesses=settle(plan.excesses, allowed, details=details))
 
     def _read_plan(
         self,
@@ -264,6 +269,12 @@ def _shared_outcome(
 
 def _describe_outcome(outcome: PayloadCheck | SwapcliError) -> str:
     return outcome.message if isinstance(outcome, SwapcliError) else "it passes"
+
+
+def has_own_router(settings: Settings, network: Network) -> bool:
+    """Return whether the settings name the router of a network."""
+    own = settings.networks.get(network.name)
+    return own is not None and own.router is not None
 
 
 def mark_revocations(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from swapcli.core.model.decoded_call import DecodedCall
-from swapcli.core.model.warning import QuoteWarning, WarningCode
+from swapcli.core.model.finding import FindingCode
 from swapcli.payload.review.reviewed_payload import PayloadReview, Signing
 from swapcli.quoting.review.decoded_payload import DecodedPayload
 
@@ -24,6 +24,6 @@ def unread_payload(error: Exception) -> DecodedPayload:
         swaps=(),
         fresh_amount_out=None,
         state=None,
-        warnings=(QuoteWarning(WarningCode.PAYLOAD_UNREAD, message),),
+        warnings=(FindingCode.PAYLOAD_UNREAD.finding(message),),
     )
     return DecodedPayload(review)

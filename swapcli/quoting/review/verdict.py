@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import MarketError, UnknownNetwork, UpstreamError
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.payload.verdict.swap_rehearsal import (
@@ -16,7 +17,7 @@ from swapcli.payload.verdict.swap_rehearsal import (
     not_rehearsed,
     price_guard,
 )
-from swapcli.payload.verdict.verdict import SEVERITY, ReasonCode, Verdict, VerdictStatus
+from swapcli.payload.verdict.verdict import Verdict
 from swapcli.state.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -55,22 +56,22 @@ def _judge_on_several(nodes: Iterator[WitnessNode], swap: JudgedSwap, sender: st
     def check(node: SingleRpcNode) -> Verdict:
         verdict = judge_swap(node, swap, sender, guard)
         if verdict.facts.block is None:
-            raise UpstreamError(verdict.reasons[0].message.removeprefix(f"{NOT_REHEARSED}: "))
+            raise UpstreamError(verdict.findings[0].message.removeprefix(f"{NOT_REHEARSED}: "))
         return verdict
 
     opinions = find_opinions(nodes, check, _shared_verdict)
     if opinions.agreed is not None:
         return opinions.agreed.result
-    worst = max((each.result for each in opinions.all), key=lambda each: SEVERITY.index(each.status))
+    worst = max((each.result for each in opinions.all), key=lambda each: each.level.severity)
     # A node that simulates less notices less: it does not contradict one that blocks the swap.
     complete = [each.result for each in opinions.all if not _is_incomplete(each.result)]
-    if worst.status is VerdictStatus.BLOCK and (worst not in complete or len(complete) > 1):
+    if worst.level is Level.BLOCK and (worst not in complete or len(complete) > 1):
         raise nodes_disagree("the simulated swap", opinions, _describe)
     return worst
 
 
 def _shared_verdict(one: Verdict, other: Verdict) -> Verdict | None:
-    """Return the more complete one of two verdicts with the same reasons; None if these differ."""
+    """Return the more complete one of two verdicts with the same findings; None if these differ."""
     if _codes(one) != _codes(other):
         return None
     if one.facts.block == other.facts.block and one.facts.received != other.facts.received:
@@ -78,16 +79,16 @@ def _shared_verdict(one: Verdict, other: Verdict) -> Verdict | None:
     return other if _is_incomplete(one) else one
 
 
-def _codes(verdict: Verdict) -> Set[ReasonCode]:
-    return {reason.code for reason in verdict.reasons} - {ReasonCode.NOT_SIMULATED}
+def _codes(verdict: Verdict) -> Set[str]:
+    return {each.code for each in verdict.findings} - {FindingCode.NOT_SIMULATED}
 
 
 def _is_incomplete(verdict: Verdict) -> bool:
-    return any(reason.code is ReasonCode.NOT_SIMULATED for reason in verdict.reasons)
+    return any(each.code is FindingCode.NOT_SIMULATED for each in verdict.findings)
 
 
 def _describe(verdict: Verdict) -> str:
-    return "; ".join(reason.message for reason in verdict.reasons) or "it is fine"
+    return "; ".join(each.message for each in verdict.findings) or "it is fine"
 
 
 def catalogue_tokens(network: Network) -> Set[str] | None:

@@ -73,6 +73,10 @@ class KnownInMemory:
     def _pool_addresses(self) -> frozenset[str]:
         return frozenset(pool.address for pool in self._market.pools.values())
 
+    def skipped_pools(self) -> tuple[()]:
+        """Return nothing: no sync made the market."""
+        return ()
+
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
         """Return nothing: a market in memory has one state."""
         del keys

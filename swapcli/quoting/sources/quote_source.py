@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from swapcli.core.model.past_pools import PastPools
     from swapcli.core.model.price_impact import PriceImpact
     from swapcli.core.model.transaction import UnsignedTransaction
+    from swapcli.families.reading.pool_ref import PoolRef
     from swapcli.quoting.health import Health
     from swapcli.quoting.sources.searchable_market import SearchableMarket
+    from swapcli.state.store import SkippedEntry
 
 _Answer = TypeVar("_Answer", bound=QuoteResult, covariant=True)
 
@@ -99,6 +101,9 @@ class KnownMarket(Protocol):
 
     def has_pool_at(self, address: str) -> bool:
         """Return whether a pool has that address."""
+
+    def skipped_pools(self) -> Iterable[tuple[SkippedEntry, PoolRef]]:
+        """Yield the pools that a sync found and did not store; none without a store."""
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
         """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""

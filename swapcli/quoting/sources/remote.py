@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from swapcli.core.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.model.network import Network
-from swapcli.core.model.order import DEFAULT_MAX_HOPS, Order, require_different_tokens
-from swapcli.core.model.quote_request import QuoteRequest, SharePrecision
+from swapcli.core.model.order import Order, require_different_tokens
+from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.route_result import RouteResult
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import SwapTerms
@@ -18,6 +18,7 @@ from swapcli.core.model.transaction import UnsignedTransaction
 from swapcli.core.networks.address import display_address, parse_address, without_chain
 from swapcli.interface.fields import plain
 from swapcli.interface.interface_by_network import network_variant
+from swapcli.interface.quote_parameters import QUOTE_PARAMETERS, SENT, QuoteParameter
 from swapcli.interface.requests import OrderRequest
 from swapcli.interface.state_headers import parse_state, parse_warnings
 from swapcli.payload.dialects import interface_dialect
@@ -218,13 +219,14 @@ class RemoteSource:
             token_in=order.token_in.address,
             token_out=order.token_out.address,
             reverse=order.reverse,
-            direct=order.direct,
             excluded=self._excluded(request),
             integrator_address=integrator.address if integrator else None,
             fee_bps=integrator.fee_bps if integrator else 0,
             surplus_bps=integrator.surplus_bps if integrator else 0,
-            shares=request.shares or SharePrecision.WHOLE,
             extended=self._uses_extended(order),
+            values=tuple(
+                (each.field, value) for each in SENT if (value := _value(each, request)) not in (None, each.served)
+            ),
         )
 
     def _uses_extended(self, order: Order) -> bool:
@@ -244,14 +246,9 @@ class RemoteSource:
         require_different_tokens(order)
         check_not_blocked([order.token_in, order.token_out], self._network)
         self._check_api_version(request.api_version)
-        if request.certify:
-            raise _unsaid("proofs that a route is the best")
-        if request.gas_price_wei is not None:
-            raise _unsaid("a gas price of one's own")
-        if order.limits_pools:
-            raise _unsaid("a number of pools")
-        if order.max_hops != DEFAULT_MAX_HOPS:
-            raise _unsaid("a number of hops, other than by asking for direct swaps")
+        for each in reversed(QUOTE_PARAMETERS):
+            if each.unsent and _value(each, request) != each.default:
+                raise _unsaid(each.unsent)
         if request.integrator and request.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
         if order.reverse and not (request.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
@@ -273,6 +270,11 @@ class RemoteSource:
             return False
         self.tokens[address] = found.token
         return True
+
+
+def _value(parameter: QuoteParameter, request: QuoteRequest) -> object:
+    """Return the value of a quote parameter in a request."""
+    return getattr(request.order if parameter.field in Order._fields else request, parameter.field)
 
 
 def _unsaid(what: str) -> InvalidOption:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import UnknownToken
@@ -32,6 +32,8 @@ from swapcli.state.store import Store
 if TYPE_CHECKING:
     from swapcli.core.model.past_pools import PastPools
     from swapcli.core.routing.search_memory import SearchMemory
+    from swapcli.families.reading.pool_ref import PoolRef
+    from swapcli.state.store import SkippedEntry
 
 _HEALTH_POOLS = 200
 
@@ -71,6 +73,13 @@ class KnownInStore:
 
     def has_pool_at(self, address: str) -> bool:
         return any(pool.address == address for pool in self._store.read_pools([address]).pools.values())
+
+    def skipped_pools(self) -> Iterator[tuple[SkippedEntry, PoolRef]]:
+        from swapcli.state.sync.skipped import parse_pool_refs
+
+        for entry in self._store.inventory.all_skipped():
+            for ref in parse_pool_refs([entry]):
+                yield entry, ref
 
     def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
         return self._store.read_past_pools(keys)

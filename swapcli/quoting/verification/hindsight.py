@@ -22,7 +22,8 @@ from swapcli.core.model.distribution import Distribution, distribution_of
 from swapcli.core.model.network import Network
 from swapcli.core.model.units import BPS
 from swapcli.core.records import NamedTuple
-from swapcli.quoting.quote_results import LocalQuote, gas_in_output, gas_wei_of
+from swapcli.quoting.quote_figures import gas_in_output, gas_wei_of
+from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.quote_source import PoolSource
 from swapcli.quoting.verification.transaction_verification import (
     Verification,

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.hook_rules import CLANKER_DYNAMIC, CLANKER_STATIC, FLAUNCH, parse_hook_rule
 from swapcli.core.networks.pool_addresses import v4_pool_id
@@ -22,17 +23,17 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.ekubo import ekubo_evm_reader as ekubo_evm
 from swapcli.families.ekubo import ekubo_reader as ekubo
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.families.reading.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
-from swapcli.families.reading.pool_constants import LastTicks, V4Constants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_readers import pool_reader
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.starknet_calls import class_hash_call, read_felts
 from swapcli.families.uniswap import jediswap_cl_reader as jediswap_cl
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_reader import POOLS_SLOT, with_hook_rule
 from swapcli.families.uniswap.v4_hooks import may_change_amounts
 from swapcli.state.rpc.multicall import MulticallReader
@@ -55,7 +56,7 @@ _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _BY_SPACING: Final = "getPool(address,address,int24)"
-_NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **dict.fromkeys((ContractKind.UNISWAP_V2, ContractKind.SMARDEX), ("getPair(address,address)",)),
         **dict.fromkeys(_SOLIDLY_KINDS, ("getPool(address,address,bool)", "getPair(address,address,bool)")),
@@ -71,7 +72,7 @@ _SPACING_KEY: Final = "tickSpacing"
 _MAX_SPACING: Final = 16_383
 _MAX_SPACINGS: Final = 32
 _BATCH_SIZE: Final = 2_000
-_QUERY_COUNTS: Final = {
+_QUERY_COUNTS: Final[Mapping[str, int]] = {
     ContractKind.UNISWAP_V2: 1,
     ContractKind.SMARDEX: 1,
     **dict.fromkeys(_SOLIDLY_KINDS, 2),
@@ -105,7 +106,7 @@ def count_queries(factories: Iterable[Factory]) -> int:
 
 
 def _query_count(factory: Factory) -> int:
-    if factory.kind is ContractKind.EKUBO:
+    if factory.kind == ContractKind.EKUBO:
         return ekubo.key_count(factory)
     return _QUERY_COUNTS.get(factory.kind) or len(factory.fee_tiers) or len(COMMON_FEES)
 
@@ -151,10 +152,10 @@ def _pair_reads(
     """Yield one read for each query and pair, named by both."""
     for query in queries:
         address = query.factory.address
-        if query.factory.kind is ContractKind.UNISWAP_V4:
+        if query.factory.kind == ContractKind.UNISWAP_V4:
             for currencies, pair in pairs:
                 yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
-        elif query.factory.kind is ContractKind.EKUBO_EVM:
+        elif query.factory.kind == ContractKind.EKUBO_EVM:
             for currencies, pair in pairs:
                 read = ekubo_evm.find_by_tokens(query.factory, currencies, pair)
                 yield f"{address} {' '.join(currencies)}", read
@@ -214,7 +215,7 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
 
 def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     """Return the pools of a pair on Starknet."""
-    if query.factory.kind is ContractKind.EKUBO:
+    if query.factory.kind == ContractKind.EKUBO:
         return (yield from ekubo.find_by_tokens(query.factory, pair))
     return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
 
@@ -240,19 +241,19 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
 
     Takes one round; two for Uniswap V3 contracts.
     """
-    if factory.kind is ContractKind.UNISWAP_V4:
+    if factory.kind == ContractKind.UNISWAP_V4:
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
         return [_PairQuery(factory)]
-    if factory.kind is ContractKind.EKUBO_EVM:
+    if factory.kind == ContractKind.EKUBO_EVM:
         (answer,) = yield [ekubo_evm.state_call(factory.address, [0])]
         read_word(answer, "the core's storage")
         return [_PairQuery(factory)]
-    if factory.kind is ContractKind.EKUBO:
+    if factory.kind == ContractKind.EKUBO:
         (answer,) = yield [class_hash_call(factory.address)]
         read_felts(answer, 1, "the class of the core")
         return [_PairQuery(factory)]
-    if factory.kind is ContractKind.JEDISWAP_CL:
+    if factory.kind == ContractKind.JEDISWAP_CL:
         fees = sorted({*factory.fee_tiers, *USUAL_FEES})
         enabled = yield from jediswap_cl.read_fees(factory, fees)
         return [_PairQuery(factory, key=tuple(enabled or COMMON_FEES))]
@@ -261,7 +262,7 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
     if factory.kind not in _NAMES:
         raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
-    if factory.kind is ContractKind.IZISWAP:
+    if factory.kind == ContractKind.IZISWAP:
         keys = [(fee,) for fee in factory.fee_tiers or COMMON_FEES]
     if factory.kind in _SOLIDLY_KINDS:
         # The kinds name volatile pairs first, which is the factory's flag: 0 volatile, 1 stable.

@@ -10,17 +10,18 @@ from functools import lru_cache
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment, Network, ProtocolInfo
 from swapcli.core.model.quoter import Quoter
 from swapcli.core.networks.hook_rules import hook_rule_texts
 from swapcli.core.networks.quoter_definitions import parse_quoters, quoted_protocols
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.families.reading.calls import ContractCall, Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
+from swapcli.families.reading.contract_kinds import KINDS, contract_kinds, topic_of
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import LENS, PoolRef, network_quoter
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import LogFilter
@@ -53,7 +54,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
     return [factory._replace(quoted_protocols=quoted) for factory in factories.values()], skipped
 
 
-def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:
+def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: str, network: Network) -> str:
     """Add the factories of a protocol's pools of a kind. Return why there are none; empty if there are."""
     problem = "the catalogue knows no contract that its pools come from"
     for deployment in network.deployments:
@@ -73,7 +74,7 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
                 factory = factory._replace(swap_quoter=network_quoter(protocol.amm_name, network))
             if KINDS[kind].needs_lens:
                 factory = factory._replace(lens=deployment.addresses.get(LENS, ""))
-            if kind is ContractKind.UNISWAP_V4:
+            if kind == ContractKind.UNISWAP_V4:
                 factory = factory._replace(hook_rules=hook_rule_texts(network))
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""

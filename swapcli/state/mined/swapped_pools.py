@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.core.errors import InvalidInput
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
-from swapcli.families.reading import load_pools, pool_reader, ref_of_pool
 from swapcli.families.reading.call_encoding import encode_call, read_address
 from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import load_pools, pool_reader, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
-from swapcli.families.uniswap.uniswap_v2_reader import read_tokens, token_calls
+from swapcli.families.reading.views import read_addresses
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import SwapEvent
 from swapcli.state.rpc.multicall import MulticallReader
@@ -34,7 +33,7 @@ class SwappedPool(NamedTuple):
     """
 
     pool: Pool
-    kind: ContractKind
+    kind: str
     emitters: frozenset[str]
 
 
@@ -148,5 +147,5 @@ def _find_ref(event: SwapEvent, factories: Mapping[str, Sequence[Factory]]) -> B
 
 
 def _read_pair(pool: str) -> BatchRead[tuple[str, str]]:
-    answers = yield [call._replace(may_revert=True) for call in token_calls(pool)]
-    return read_tokens(answers)
+    token0, token1 = yield from read_addresses(pool, may_revert=True)
+    return token0, token1

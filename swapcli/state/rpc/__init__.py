@@ -6,6 +6,6 @@ Starknet: JSON-RPC (`json_rpc_client`) over `http_connection`, with `failover` b
 """
 
 PUBLIC = (
-    "call_encoding", "delegating_node", "lockstep_reads", "log_scan", "log_verification", "logs_bloom", "multicall",
-    "node", "nodes_by_kind", "receipt", "refusals", "rpc_node", "starknet_calls",
+    "delegating_node", "log_scan", "log_verification", "multicall", "node", "nodes_by_kind", "receipt", "refusals",
+    "rpc_node",
 )  # fmt: skip

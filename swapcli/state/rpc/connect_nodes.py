@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.secret import Secret
 from swapcli.core.encoding.url import is_http_url
-from swapcli.core.model.network import Network, PublicNode
+from swapcli.core.model.network import Network
 from swapcli.core.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.head_source import SubscribedHeads
     from swapcli.state.rpc.public_nodes import AnyPublicNode as AnyPublicNode
     from swapcli.state.rpc.public_nodes import PublicRpcNode as PublicRpcNode
-    from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
+    from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
 
@@ -66,17 +66,20 @@ class NodeConnector(NamedTuple):
         from swapcli.state.rpc.nodes_by_kind import node_class, nodes_of_kind
 
         shares_load = shares_load and nodes_of_kind(network.kind).share_load
-        documented = network.public_nodes
-        arguments = self._node_arguments(
-            urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=documented
+        return node_class(network.kind)(
+            self._endpoints(urls, network.chain_id, headers, heads),
+            network.chain_id,
+            self._policy(warn, shares_load=shares_load)._replace(documented=network.public_nodes),
+            gas_price_wei=self.gas_price_wei,
+            network_time=NetworkTime(network.block_time_s),
         )
-        return node_class(network.kind)(**arguments, network_time=NetworkTime(network.block_time_s))
 
     def connect_eth(self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str]) -> RpcNode:
         """Return a node with an EVM interface that the user has named: as `connect`, without documented limits."""
         from swapcli.state.rpc.rpc_node import RpcNode
 
-        return RpcNode(**self._node_arguments(urls, chain_id, headers))
+        endpoints = self._endpoints(urls, chain_id, headers)
+        return RpcNode(endpoints, chain_id, self._policy(), gas_price_wei=self.gas_price_wei)
 
     def connect_public(self, network: Network, urls: Sequence[Secret]) -> AnyPublicNode:
         """Return a node over the public nodes of a network, which are asked at the same time. `urls` are theirs."""
@@ -103,47 +106,34 @@ class NodeConnector(NamedTuple):
             gas_price_wei=self.gas_price_wei,
         )
 
-    def _node_arguments(
-        self,
-        urls: Sequence[Secret],
-        chain_id: int,
-        headers: Mapping[str, str],
-        warn: Warn | None = None,
-        heads: SubscribedHeads | None = None,
-        *,
-        shares_load: bool = False,
-        documented: Sequence[PublicNode] = (),
-    ) -> dict[str, Any]:
+    def _policy(self, warn: Warn | None = None, *, shares_load: bool = False) -> NodePolicy:
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+        from swapcli.state.rpc.rpc_node import NodePolicy
+
+        return NodePolicy(
+            timeout_s=self.timeout_s,
+            report=warn or self.warn,
+            limits_file=NodeLimitsFile(self.data_dir / _LIMITS_FILE),
+            burst=0 if shares_load else _QUOTE_REQUESTS,
+            shares_load=shares_load,
+        )
+
+    def _endpoints(
+        self, urls: Sequence[Secret], chain_id: int, headers: Mapping[str, str], heads: SubscribedHeads | None = None
+    ) -> list[RpcEndpoint]:
+        """Return the nodes at the URLs, each with its proxy; the first lasting connection has the `heads`."""
         from swapcli.state.rpc.proxy_from_environment import find_proxy
         from swapcli.state.rpc.rpc_node import RpcEndpoint
 
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         endpoints = []
         for url, name in shown.items():
-            proxy = find_proxy(url.reveal(), self.environ)
-            endpoint = RpcEndpoint(url.reveal(), name, headers, proxy)
+            endpoint = RpcEndpoint(url.reveal(), name, headers, find_proxy(url.reveal(), self.environ))
             if not is_http_url(endpoint.url):
                 endpoint = endpoint._replace(connection=self._open_live(endpoint, chain_id, heads))
                 heads = None
             endpoints.append(endpoint)
-        first, *spares = endpoints
-        return {
-            "url": first.url,
-            "redacted_url": first.redacted_url,
-            "chain_id": chain_id,
-            "timeout_s": self.timeout_s,
-            "headers": first.headers,
-            "proxy": first.proxy,
-            "connection": first.connection,
-            "spares": spares,
-            "documented": documented,
-            "report": warn or self.warn,
-            "limits_file": NodeLimitsFile(self.data_dir / _LIMITS_FILE),
-            "burst": 0 if shares_load else _QUOTE_REQUESTS,
-            "shares_load": shares_load,
-            "gas_price_wei": self.gas_price_wei,
-        }
+        return endpoints
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:
         from swapcli.state.rpc.subscribed_connection import LiveConnection

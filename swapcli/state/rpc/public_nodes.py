@@ -31,7 +31,7 @@ from swapcli.state.rpc.node_limits_file import NodeLimitsFile
 from swapcli.state.rpc.node_race import NodeRace, RaceResult
 from swapcli.state.rpc.node_records import UNREACHABLE_S, NodeRecords, UnreachableNetwork
 from swapcli.state.rpc.request_budget import UNLIMITED, BudgetedConnection, RenewableConnection, RequestBudget
-from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode, look_at
+from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, NodePolicy, RpcEndpoint, RpcNode, SingleRpcNode, look_at
 from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
 
 if TYPE_CHECKING:
@@ -139,37 +139,26 @@ class _PublicNode(FailoverNode):
         endpoints: Sequence[PublicEndpoint],
         *,
         chain_id: int,
+        policy: NodePolicy,
         block_time_s: float | None,
-        live_timeout_s: float,
         is_required: bool,
-        report: Callable[[str], object],
         records: NodeRecords,
-        limits_file: NodeLimitsFile | None,
-        burst: int,
         resolve_name: Resolve,
         gas_price_wei: int | None,
     ) -> None:
         budgets = [each.node.quote_requests for each in endpoints if each.node.quote_requests is not None]
         self.budget = RequestBudget(min(budgets, default=UNLIMITED), _BUDGET_WINDOW_S)
         self._endpoints, self._records, self._is_required = endpoints, records, is_required
-        self._live_timeout_s, self._resolve = live_timeout_s, resolve_name
+        self._live_timeout_s, self._resolve = policy.timeout_s, resolve_name
         self._network_time, self._race_ends_s = NetworkTime(block_time_s, records.now_s), 0.0
         self._connections = [self._connection(each) for each in endpoints]
-        first, *spares = [
-            RpcEndpoint(each.node.url, each.redacted_url, proxy=each.proxy, connection=connection)
-            for each, connection in zip(endpoints, self._connections, strict=True)
-        ]
         super().__init__(
-            first.url,
-            redacted_url=first.redacted_url,
-            chain_id=chain_id,
-            timeout_s=live_timeout_s,
-            connection=first.connection,
-            spares=spares,
-            report=report,
-            limits_file=limits_file,
-            burst=burst,
-            documented=[each.node for each in endpoints],
+            [
+                RpcEndpoint(each.node.url, each.redacted_url, proxy=each.proxy, connection=connection)
+                for each, connection in zip(endpoints, self._connections, strict=True)
+            ],
+            chain_id,
+            policy._replace(documented=[each.node for each in endpoints]),
             gas_price_wei=gas_price_wei,
             network_time=self._network_time,
         )
@@ -487,13 +476,10 @@ def open_public_node(
     return _CLASSES[kind](
         endpoints,
         chain_id=chain_id,
+        policy=NodePolicy(live_timeout_s, report=report, limits_file=limits_file, burst=burst),
         block_time_s=block_time_s,
-        live_timeout_s=live_timeout_s,
         is_required=is_required,
-        report=report,
         records=records or NodeRecords(None),
-        limits_file=limits_file,
-        burst=burst,
         resolve_name=resolve_name,
         gas_price_wei=gas_price_wei,
     )

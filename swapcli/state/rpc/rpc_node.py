@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, NoReturn
 from urllib.parse import urlsplit
@@ -558,64 +558,74 @@ class HelperNode(SingleRpcNode):
         return super()._block_known(number)
 
 
-class FailoverNode(JsonRpcNode):
-    """A node with spares. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
+class NodePolicy(NamedTuple):
+    """How a node is called.
 
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
-    the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
-    parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
-    HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it soon after they were
-    learned; `burst` is as in `NodeLimits`. `documented` are the limits of public nodes among these. `gas_price_wei`
-    replaces the gas price of EVM nodes. With `network_time`, the nodes are compared if the newest block of one is far
-    from this machine's clock. Not thread-safe.
+    the given seconds between them. `report` takes a sentence at each switch to a spare and at each failure. Limits of
+    the nodes are read from `limits_file` and written to it soon after they were learned; `burst` is as in `NodeLimits`.
+    `documented` are the limits of public nodes. With `shares_load`, spares read parts of large reads, in parallel.
+    """
+
+    timeout_s: float = TIMEOUT_S
+    attempts: int = ATTEMPTS
+    pause: Callable[[float], object] = time.sleep
+    report: Callable[[str], object] = bool
+    limits_file: NodeLimitsFile | None = None
+    burst: int = 0
+    documented: Sequence[PublicNode] = ()
+    shares_load: bool = False
+
+    def limits_of(self, url: str) -> NodeLimits:
+        """Return the limits of a node: those of the file, and those that a public node documents."""
+        limits = self.limits_file.load(url, burst=self.burst) if self.limits_file else NodeLimits(burst=self.burst)
+        for public in self.documented:
+            if public.url == url:
+                limits.assume(public)
+        return limits
+
+
+_USUAL_POLICY: Final = NodePolicy()
+
+
+class FailoverNode(JsonRpcNode):
+    """A node with spares, which replace it in turn once it fails.
+
+    `endpoints` are the node and its spares; `chain_id` is the expected chain id. `gas_price_wei` replaces the gas price
+    of EVM nodes. With `network_time`, the nodes are compared if the newest block of one is far from this machine's
+    clock. Not thread-safe.
     """
 
     def __init__(
         self,
-        url: str,
-        *,
-        redacted_url: str,
+        endpoints: Sequence[RpcEndpoint],
         chain_id: int,
-        timeout_s: float = TIMEOUT_S,
-        attempts: int = ATTEMPTS,
-        pause: Callable[[float], object] = time.sleep,
-        headers: Mapping[str, str] | None = None,
-        proxy: str | None = None,
-        connection: RpcConnection | None = None,
-        spares: Sequence[RpcEndpoint] = (),
-        report: Callable[[str], object] = bool,
-        limits_file: NodeLimitsFile | None = None,
-        burst: int = 0,
-        shares_load: bool = False,
-        documented: Iterable[PublicNode] = (),
+        policy: NodePolicy = _USUAL_POLICY,
+        *,
         gas_price_wei: int | None = None,
         network_time: NetworkTime | None = None,
     ) -> None:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
-        if spares and not shares_load:
+        has_spares = len(endpoints) > 1
+        attempts = policy.attempts
+        if has_spares and not policy.shares_load:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
-        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy, connection), *spares)
-        self._limits_file = limits_file
-        self._limits = {
-            each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
-            for each in endpoints
-        }
-        for public in documented:
-            if public.url in self._limits:
-                self._limits[public.url].assume(public)
+        self._limits_file = policy.limits_file
+        self._limits = {each.url: policy.limits_of(each.url) for each in endpoints}
         self._saved_limits = self._learned_limits()
         self._next_save_s = 0.0
         clients = [
-            JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
+            JsonRpcClient(each.connect(), policy.timeout_s, attempts, policy.pause, self._limits[each.url])
+            for each in endpoints
         ]
-        self._failover = FailoverClient(clients, chain_id, report, self.chain_id_method)
+        self._failover = FailoverClient(clients, chain_id, policy.report, self.chain_id_method)
         super().__init__(self._failover, chain_id)
         self.gas_price_wei = gas_price_wei
         self._time = network_time
         hosts = [urlsplit(each.redacted_url).netloc or each.redacted_url for each in endpoints]
         self._clients_by_host = dict(zip(reversed(hosts), reversed(clients), strict=True))
-        helpers = self._make_helpers(clients) if shares_load and spares else []
-        self._group = NodeGroup(helpers, report)
+        helpers = self._make_helpers(clients) if policy.shares_load and has_spares else []
+        self._group = NodeGroup(helpers, policy.report)
 
     def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
         """Return the nodes that can share large reads: none unless the kind of network has such."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Network
 from swapcli.core.model.token import Token
 from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef
@@ -296,7 +296,7 @@ class _BatchDiscovery:
         wrapped = self._store.network.wrapped_native_address
         factories = {source.factory.address: source.factory for source in group}
         self._room -= len(scanned.logs)
-        announcers = {address: each for address, each in factories.items() if each.kind is ContractKind.SAMPLED}
+        announcers = {address: each for address, each in factories.items() if each.kind == ContractKind.SAMPLED}
         others = {address: each for address, each in factories.items() if address not in announcers}
         self._take(read_created_pools(self._reader, others, scanned.logs, wrapped))
         self._take_unproven(read_created_pools(self._reader, announcers, scanned.logs, wrapped))
@@ -398,5 +398,5 @@ def _source_name(factory: Factory, protocols: Collection[str]) -> str:
 
     Earlier versions skipped pools with hooks, whose events must be read again: those of Uniswap V4 have another key.
     """
-    words = (factory.address, *sorted(protocols), *(["hooks"] if factory.kind is ContractKind.UNISWAP_V4 else []))
+    words = (factory.address, *sorted(protocols), *(["hooks"] if factory.kind == ContractKind.UNISWAP_V4 else []))
     return " ".join(words)

@@ -8,7 +8,7 @@ from typing import Final
 
 from swapcli.core.errors import ConfigError, StaleNode
 from swapcli.core.model.market import MarketState
-from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.state.clock import Clock
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from swapcli.core.model.token import Token
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.store import BlockWriter, SkippedEntry, Store

@@ -31,7 +31,6 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.skipped_pool import SkippedPool
 from swapcli.core.records import NamedTuple
 from swapcli.families import FAMILIES
-from swapcli.families.reading import load_reads, read_known_pool
 from swapcli.families.reading.build_pool import PAUSED
 from swapcli.families.reading.calls import Log
 from swapcli.families.reading.lockstep_reads import FaultyItem, SkippedItem
@@ -43,6 +42,7 @@ from swapcli.families.reading.pool_change_events import (
     find_possible_changes,
     vault_kinds,
 )
+from swapcli.families.reading.pool_readers import load_reads, read_known_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.constant_product import ConstantProduct

@@ -11,7 +11,7 @@ from typing import Final
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.skipped_pool import pass_request_errors
-from swapcli.families.reading import ref_of_pool
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories

@@ -16,7 +16,7 @@ Solady hashes the spender behind its seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 from swapcli.core.encoding.abi import WORD, encode_word
@@ -75,11 +75,23 @@ class SlotSearch(NamedTuple):
                 return slot
         return None
 
-    def is_promising(self, answers: Sequence[ReturnData], present: int) -> bool:
+    def find_slot(
+        self, marks: Sequence[ReturnData], present: int
+    ) -> Generator[Sequence[HypotheticalCall], Sequence[ReturnData], int | None]:
+        """Return the slot from the answers to `marked`, in one more round if these only show that a slot matters.
+
+        `present` is what the probe returns without overrides. None means that the slot is unknown.
+        """
+        found = self.slot_of_marks(marks)
+        if found is not None or not self._is_promising(marks, present):
+            return found
+        return self._slot_of_separate((yield self.separate))
+
+    def _is_promising(self, answers: Sequence[ReturnData], present: int) -> bool:
         """Return whether any of the slots matters to a probe that returns `present` without overrides."""
         return any(_number(answer) != present for answer in answers)
 
-    def slot_of_separate(self, answers: Sequence[ReturnData]) -> int | None:
+    def _slot_of_separate(self, answers: Sequence[ReturnData]) -> int | None:
         """Return the slot with which the probe returns the least that is enough, None if there is none."""
         numbers = zip(map(_number, answers), self.candidates, strict=True)
         enough = [(reported, slot) for reported, slot in numbers if reported is not None and reported >= self.target]
@@ -142,11 +154,13 @@ def _find_slot(node: StateOverrideNode, at: BlockId, search: SlotSearch, present
 
     `present` is what the probe returns now, less than the target. Raises `UpstreamError`.
     """
-    answers = node.simulate(search.marked, at)
-    found = search.slot_of_marks(answers)
-    if found is not None or not search.is_promising(answers, present):
+    reading = search.find_slot(node.simulate(search.marked, at), present)
+    try:
+        reading.send(node.simulate(next(reading), at))
+    except StopIteration as end:
+        found: int | None = end.value
         return found
-    return search.slot_of_separate(node.simulate(search.separate, at))
+    raise AssertionError("a search takes at most one more round")
 
 
 def _balance_slots(owner: str) -> Iterator[int]:

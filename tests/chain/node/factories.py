@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
 from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
 from tests.families.real_pools import slipstream_pool

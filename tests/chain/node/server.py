@@ -12,7 +12,7 @@ from threading import Thread
 from time import monotonic, sleep, time
 from typing import Any
 
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 
 CHAIN_ID = 8453
 SECRET = "a-secret-api-key"
@@ -211,7 +211,9 @@ def node_of(server: Server, timeout_s: float = 5.0, pauses: Pauses | None = None
     host, port = server.server_address[:2]
     url = f"http://user:{SECRET}@{host!s}:{port}/{SECRET}?key={SECRET}"
     node = RpcNode(
-        url, redacted_url=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses() if pauses is None else pauses
+        [RpcEndpoint(url, SHOWN)],
+        CHAIN_ID,
+        NodePolicy(timeout_s=timeout_s, pause=Pauses() if pauses is None else pauses),
     )
     try:
         yield node

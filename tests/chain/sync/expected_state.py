@@ -9,7 +9,7 @@ from pathlib import Path
 from swapcli.core.model.network import Network
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import Node

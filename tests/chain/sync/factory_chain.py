@@ -15,7 +15,7 @@ from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.token import Token
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node import factories
 from tests.chain.node.evm_node import deploy_multicall, sources

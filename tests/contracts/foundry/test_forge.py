@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from tests.contracts.build import ROUTER
 from tests.contracts.foundry.forge import CACHE, FOLDER, run_forge
 from tests.contracts.foundry.mutants import Mutant, compile_mutant, fails_invariants, find_mutants, write_artifact

@@ -11,7 +11,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.model.token import Token
 from swapcli.families import family
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 
 Kind = Literal["extreme_tick", "beyond_extreme_tick", "one_sided", "wrong_price", "tiny", "one_unit", "absurd_token"]
 DustAmounts = dict[str, float]

@@ -10,13 +10,13 @@ import pytest
 
 from swapcli.core.errors import NoRoute, PoolError
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
-from swapcli.core.model.warning import WarningCode
 from swapcli.families import FAMILIES
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -65,7 +65,7 @@ def test_a_family_whose_code_fails_costs_one_pool(name: str, method: str) -> Non
     answer = InMemorySource(broken, SYSTEM_CLOCK).quote(request)
     assert answer.quote.steps == expected.quote.steps
     warnings = compute_figures(answer, TERMS).warnings
-    (message,) = (each.message for each in warnings if each.code is WarningCode.POOL_LEFT_OUT)
+    (message,) = (each.message for each in warnings if each.code is FindingCode.POOL_LEFT_OUT)
     assert message.startswith(f"pool {pool.key} ({pool.protocol}) was skipped: {error.__name__}: ")
     assert DEFECT in message
     alone = market._replace(pools={pool.key: broken.pools[pool.key]})

@@ -12,11 +12,11 @@ import pytest
 
 from swapcli.core.errors import Cancelled, MarketError, SwapcliError, SwapReverts
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.model.warning import WarningCode
 from swapcli.core.routing.replay import replay
 from swapcli.core.routing.router import Router
 from swapcli.core.routing.search_memory import SearchMemory
@@ -199,7 +199,8 @@ def broken_key(market: MarketState) -> str:
 
 
 def warnings_of(answer: LocalQuote) -> list[str]:
-    return [each.message for each in answer_warnings(answer, None, TERMS) if each.code == WarningCode.POOL_LEFT_OUT]
+    found = answer_warnings(answer, None, TERMS, None)
+    return [each.message for each in found if each.code == FindingCode.POOL_LEFT_OUT]
 
 
 @pytest.mark.parametrize(("failing", "error"), FAULTS)
@@ -262,14 +263,14 @@ def test_lists_prices_and_depths_do_without_a_broken_pool(failing: str) -> None:
     source, good = (InMemorySource(each, SYSTEM_CLOCK) for each in (market, build_market(GOOD, TOKENS)))
     measured, expected = (measure_depth(each, REQUEST, TERMS, (10**18, 10**21)) for each in (source, good))
     assert measured.points == expected.points
-    assert len([each for each in measured.figures.warnings if each.code is WarningCode.POOL_LEFT_OUT]) == 1
+    assert len([each for each in measured.figures.warnings if each.code is FindingCode.POOL_LEFT_OUT]) == 1
     for each in (source, InMemorySource(market, SYSTEM_CLOCK)):
         if failing in ("curve", "trade"):
             assert unit_prices(each.searchable) == unit_prices(good.searchable)
             assert price_basis(each.searchable, TOKENS[2]) == price_basis(good.searchable, TOKENS[2])
             prices = price_tokens(each, TOKENS)
             assert [w.code for w in state_warnings(each.state_source, prices.state, 60)][:1] == [
-                WarningCode.POOL_LEFT_OUT
+                FindingCode.POOL_LEFT_OUT
             ]
         listed = {pool.key: pool for pool in list_pools(select_pools(each, (), None), ())}
         assert listed.keys() == market.pools.keys()

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import Finding, FindingCode
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.route_result import with_gas
 from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import PPM
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.plain import list_text, route_text
 from swapcli.faces.cli.render.route_view import RouteView
@@ -141,9 +141,9 @@ def test_a_market_cannot_steer_the_terminal() -> None:
     assert "?[31mred???" in text
 
 
-def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[QuoteWarning, ...]:
+def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[Finding, ...]:
     """The warnings of the fixed answer, whose price impact is above 5%."""
-    return answer_warnings(answer, impact_of(answer), SwapTerms(0, ttl_s=ttl_s, impact_warning_ppm=PPM))
+    return answer_warnings(answer, impact_of(answer), SwapTerms(0, ttl_s=ttl_s, impact_warning_ppm=PPM), None)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_live_state_shows_how_long_it_is_valid() -> None:
 
 @pytest.mark.parametrize(("ttl_s", "warned"), [(7_199, True), (7_200, False)])
 def test_state_older_than_a_route_may_be_is_warned_of(ttl_s: int, warned: bool) -> None:
-    old = QuoteWarning("STATE_OLD", "the state of the pools is 2 hours old: prices have moved since")
+    old = FindingCode.STATE_OLD.finding("the state of the pools is 2 hours old: prices have moved since")
     assert warnings_on(build_quote(build_testnet_market(provenance="recorded")), ttl_s) == ((old,) if warned else ())
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import ChainReorganized, ConfigError, SwapcliError, Unreachable, UpstreamError
-from swapcli.faces.cli.commands.sync.watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.faces.cli.signals import SIGNALS, GracefulInterrupt, graceful_interrupts
+from swapcli.quoting.syncing.watch_chain import MAX_CONSECUTIVE_FAILURES, watch_chain
 
 
 class Chain:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.core.errors import ConfigError
-from swapcli.faces.cli.commands.sync.publish import publishing
+from swapcli.quoting.syncing.publish import publishing
 from swapcli.state.feed.feed_stream import FeedReader, FeedWriter
 from swapcli.state.store import Store
 from tests.quoting.followers.build import NETWORK, START, write_block

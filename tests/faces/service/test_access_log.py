@@ -110,7 +110,7 @@ def test_a_log_that_cannot_be_written_costs_no_request() -> None:
 def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) -> None:
     """Requests with keys, recipients, integrators, amounts, bodies and invalid paths."""
     store, stream = KeyStore(tmp_path / "keys.json"), io.StringIO()
-    good, revoked = store.create("Ada Lovelace"), store.create("Grace Hopper")
+    good, revoked = store.create("Ada Lovelace").key, store.create("Grace Hopper").key
     store.revoke("Grace Hopper")
     base = find_network("base")
     recipient, integrator, amount = "0x" + "37" * 20, "0x" + "59" * 20, "123456789012345678"

@@ -25,7 +25,7 @@ from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.rpc.node import StateOverrideNode
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.settings import url_of
@@ -74,7 +74,7 @@ def market(shared_trader: Trader) -> Iterator[tuple[MarketState, str]]:
 
 @contextmanager
 def node_at(url: str) -> Iterator[dict[str, StateOverrideNode]]:
-    node = RpcNode(url, redacted_url="a node", chain_id=CHAIN_ID, timeout_s=20)
+    node = RpcNode([RpcEndpoint(url, "a node")], CHAIN_ID, NodePolicy(timeout_s=20))
     try:
         yield {DETAILED: node, PLAIN: node}
     finally:
@@ -155,7 +155,7 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
         raise UpstreamTimeout("no answer")
 
     async def go() -> list[BaseException | None]:
-        checker = BalanceChecker({"here": RpcNode("http://127.0.0.1:1", redacted_url="a node", chain_id=1)})
+        checker = BalanceChecker({"here": RpcNode([RpcEndpoint("http://127.0.0.1:1", "a node")], 1)})
         try:
             response = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
             assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count

@@ -12,7 +12,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import FollowerThreads
-from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.feed_follower import FollowedFeed
 from swapcli.quoting.followers.market_follower import MAX_POOLS
@@ -42,7 +42,9 @@ class FeedService(InProcessService):
         self.publisher = FeedPublisher(store, FeedWriter(server.server, name, TIMEOUT_S), SYSTEM_CLOCK)
         self.market = open_testnet_market()
         network = self.market.network
-        self.registry = MarketRegistry([network], {}, self.fake_clock.clock, followed=["testnet"], max_age_s=MAX_AGE_S)
+        self.registry = MarketRegistry(
+            [network], {}, self.fake_clock.clock, ServiceRules(max_age_s=MAX_AGE_S), followed=["testnet"]
+        )
         log = AccessLog(self.log)
         self.threads = FollowerThreads(
             [FollowedFeed(network, FeedReader(server.server, name, TIMEOUT_S), max_pools)], self.registry, log

@@ -29,7 +29,7 @@ from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.faces.service.test_node_verdicts import priced_market
 from tests.faces.service.test_route_events import serving
@@ -283,7 +283,7 @@ def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str
         nodes = {}
         for network in (priced, plain, lost):
             registry.set_source(InMemorySource(market._replace(network=network), SYSTEM_CLOCK))
-            node = RpcNode(node_url, redacted_url="a node", chain_id=CHAIN_ID, timeout_s=20)
+            node = RpcNode([RpcEndpoint(node_url, "a node")], CHAIN_ID, NodePolicy(timeout_s=20))
             nodes[network.name] = node
             stack.callback(node.close)
         url = stack.enter_context(serve_app(create_app(registry, ServiceSettings(), nodes=nodes)))

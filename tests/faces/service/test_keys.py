@@ -42,7 +42,7 @@ def store(path: Path) -> KeyStore:
 
 
 def test_a_key_carries_its_prefix_and_256_random_bits(store: KeyStore) -> None:
-    keys = [store.create(f"integrator {i}") for i in range(32)]
+    keys = [store.create(f"integrator {i}").key for i in range(32)]
     secrets_ = [key.removeprefix(PREFIX) for key in keys]
     assert all(key.startswith(PREFIX) for key in keys)
     assert all(len(secret) == 52 and set(secret) <= set(string.ascii_lowercase + "234567") for secret in secrets_)
@@ -51,7 +51,7 @@ def test_a_key_carries_its_prefix_and_256_random_bits(store: KeyStore) -> None:
 
 
 def test_a_new_key_is_valid_in_other_processes(path: Path, store: KeyStore) -> None:
-    key = store.create("Ada's swaps")
+    key = store.create("Ada's swaps").key
     assert owner(store, key) == "Ada's swaps"
     assert owner(KeyStore(path), key) == "Ada's swaps"
 
@@ -59,13 +59,13 @@ def test_a_new_key_is_valid_in_other_processes(path: Path, store: KeyStore) -> N
 @given(noise=st.text(min_size=1, max_size=300))
 def test_what_is_not_a_key_names_nobody(tmp_path_factory: pytest.TempPathFactory, noise: str) -> None:
     store = KeyStore(tmp_path_factory.mktemp("keys") / "keys.json")
-    key = store.create("a")
+    key = store.create("a").key
     for wrong in (noise, key + noise, noise + key, key[:-1], key.upper(), ""):
         assert owner(store, wrong) is None
 
 
 def test_the_file_holds_digests_and_no_key(path: Path, store: KeyStore) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     text = path.read_text()
     assert key not in text
     assert key.removeprefix(PREFIX)[:12] not in text
@@ -73,9 +73,9 @@ def test_the_file_holds_digests_and_no_key(path: Path, store: KeyStore) -> None:
 
 
 def test_the_list_tells_all_but_the_key(store: KeyStore) -> None:
-    keys = [store.create(name) for name in ("a", "b")]
+    keys = [store.create(name).key for name in ("a", "b")]
     store.revoke("a")
-    listed = store.list()
+    listed = store.list().keys
     assert [(each.name, each.created_s, each.revoked_s) for each in listed] == [
         ("a", 1_700_000_000, 1_700_000_000),
         ("b", 1_700_000_000, None),
@@ -100,7 +100,7 @@ def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
 def test_a_revoked_key_fails_at_once_in_a_running_service(path: Path, store: KeyStore) -> None:
     running = KeyStore(path)
     for _ in range(50):
-        key = store.create("a")
+        key = store.create("a").key
         assert owner(running, key) == "a"
         store.revoke("a")
         assert owner(running, key) is None
@@ -115,18 +115,18 @@ def test_revoking_again_changes_nothing(path: Path) -> None:
 
 
 def test_of_two_keys_of_one_integrator_the_id_revokes_one(store: KeyStore) -> None:
-    old, new = store.create("a"), store.create("a")
+    old, new = store.create("a").key, store.create("a").key
     with pytest.raises(InvalidOption, match="has 2 keys") as caught:
         store.revoke("a")
-    assert caught.value.details["ids"] == [each.id for each in store.list()]
-    store.revoke(store.list()[0].id)
+    assert caught.value.details["ids"] == [each.id for each in store.list().keys]
+    store.revoke(store.list().keys[0].id)
     assert (owner(store, old), owner(store, new)) == (None, "a")
     store.revoke("a")
     assert owner(store, new) is None
 
 
 def test_revoking_the_unknown_is_refused_and_changes_nothing(path: Path, store: KeyStore) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     before = path.read_bytes()
     with pytest.raises(InvalidOption, match='no key with the id or name "b"'):
         store.revoke("b")
@@ -139,7 +139,7 @@ def test_a_name_is_one_line_of_at_most_64_printable_characters(tmp_path: Path, n
     store = KeyStore(tmp_path / "keys.json")
     stripped = name.strip()
     if 1 <= len(stripped) <= MAX_NAME_CHARACTERS and stripped.isprintable():
-        assert owner(store, store.create(name)) == stripped
+        assert owner(store, store.create(name).key) == stripped
     else:
         with pytest.raises(InvalidOption):
             store.create(name)
@@ -150,9 +150,9 @@ def test_only_the_keys_that_are_not_revoked_open_anything(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
 ) -> None:
     store = KeyStore(tmp_path_factory.mktemp("keys") / "keys.json")
-    keys = {name: store.create(name) for name in names}
+    keys = {name: store.create(name).key for name in names}
     revoked = data.draw(st.sets(st.sampled_from(names)))
-    for each in store.list():
+    for each in store.list().keys:
         if each.name in revoked:
             store.revoke(each.id)
     assert {name: owner(store, key) for name, key in keys.items()} == {
@@ -161,7 +161,7 @@ def test_only_the_keys_that_are_not_revoked_open_anything(
 
 
 def test_every_digest_is_compared_whichever_key_is_given(store: KeyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [store.create(str(i)) for i in range(8)]
+    keys = [store.create(str(i)).key for i in range(8)]
     compared: list[bytes] = []
 
     def counting(one: bytes, other: bytes) -> bool:
@@ -178,7 +178,7 @@ def test_every_digest_is_compared_whichever_key_is_given(store: KeyStore, monkey
 def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
     script = "from pathlib import Path; from swapcli.faces.service.keys import KeyStore; import sys\n"
     script += f"s = KeyStore(Path({str(path)!r}))\n"
-    script += "for i in range(5): print(s.create(sys.argv[1] + str(i)))"
+    script += "for i in range(5): print(s.create(sys.argv[1] + str(i)).key)"
     started = [
         subprocess.Popen([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True) for name in "abc"
     ]
@@ -189,7 +189,7 @@ def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
 
 def test_threads_at_the_same_time_lose_nothing(path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        keys = list(pool.map(lambda i: KeyStore(path).create(str(i)), range(40)))
+        keys = list(pool.map(lambda i: KeyStore(path).create(str(i)).key, range(40)))
     assert sorted(int(owner(KeyStore(path), key) or -1) for key in keys) == list(range(40))
 
 
@@ -210,7 +210,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
 def test_an_invalid_file_fails_the_start_and_accepts_no_key(path: Path, store: KeyStore, content: bytes) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     running = KeyStore(path)
     running.check()
     assert running.problem is None
@@ -219,7 +219,7 @@ def test_an_invalid_file_fails_the_start_and_accepts_no_key(path: Path, store: K
     path.write_bytes(content)
     assert owner(running, key) is None
     assert running.problem
-    for refused in (running.check, running.list, lambda: running.create("b"), lambda: running.revoke("a")):
+    for refused in (running.check, running.list, lambda: running.create("b").key, lambda: running.revoke("a")):
         with pytest.raises(ConfigError, match=r"keys\.json"):
             refused()
     assert path.read_bytes() == content, "a file that is not understood is not overwritten"
@@ -237,7 +237,7 @@ FIELDS = ("id", "name", "sha256", "created", "revoked")
 def test_a_line_with_one_wrong_field_breaks_the_file(tmp_path: Path, field: str, value: object) -> None:
     path = tmp_path / "keys.json"
     path.unlink(missing_ok=True)
-    key = KeyStore(path).create("a")
+    key = KeyStore(path).create("a").key
     document = json.loads(path.read_text())
     document["keys"][0][field] = value
     path.write_text(json.dumps(document))
@@ -257,7 +257,7 @@ def test_two_lines_with_one_id_or_digest_break_the_file(path: Path, store: KeySt
 
 
 def test_a_file_that_others_may_write_is_not_trusted(path: Path, store: KeyStore) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     path.chmod(0o622)
     assert owner(store, key) is None
     assert "other users" in (store.problem or "")
@@ -266,17 +266,17 @@ def test_a_file_that_others_may_write_is_not_trusted(path: Path, store: KeyStore
 
 
 def test_a_file_that_goes_away_takes_its_keys_along(path: Path, store: KeyStore) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     path.unlink()
     assert owner(store, key) is None
-    assert store.list() == []
+    assert store.list().keys == ()
 
 
 def test_no_file_is_no_keys_until_there_is_one(path: Path, store: KeyStore) -> None:
     running = KeyStore(path)
     running.check()
-    assert running.list() == []
-    assert owner(running, store.create("a")) == "a"
+    assert running.list().keys == ()
+    assert owner(running, store.create("a").key) == "a"
 
 
 def test_a_path_that_cannot_hold_a_file_is_an_error(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_a_path_that_cannot_hold_a_file_is_an_error(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     path: Path, store: KeyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = store.create("a")
+    key = store.create("a").key
     before = path.read_bytes()
 
     def full(_: int) -> None:

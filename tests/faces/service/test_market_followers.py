@@ -21,13 +21,13 @@ from swapcli.core.model.market import MarketState, Provenance
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app
 from swapcli.faces.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
-from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.faces.service.market_registry import MarketOpener, MarketRegistry, ServiceRules
 from swapcli.interface.timestamps import format_iso_utc
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.followers.market_follower import FollowedMarket, FollowedStore
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.state.rpc.head_source import MAX_POLL_S, MIN_POLL_S, PollingHeads, poll_interval_s
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.store import create_store
 from tests.state.store.build import only
 from tests.support.service import InProcessService, Json, build_order_query, build_swap_terms, open_testnet_market
@@ -61,7 +61,11 @@ class FollowingService(InProcessService):
         self.path = path
         self.followed = followed or FollowedStore(network, only(network), path, None)
         self.registry = MarketRegistry(
-            [network], openers, self.fake_clock.clock, followed=["testnet"], route_ttl_s=TTL_S, max_age_s=max_age_s
+            [network],
+            openers,
+            self.fake_clock.clock,
+            ServiceRules(route_ttl_s=TTL_S, max_age_s=max_age_s),
+            followed=["testnet"],
         )
         log = AccessLog(self.log)
         self.threads = FollowerThreads([self.followed], self.registry, log)
@@ -229,7 +233,7 @@ def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
         raise RuntimeError("a secret")
 
     network = at_block(1).network
-    node = RpcNode("http://127.0.0.1:1", redacted_url="a node", chain_id=network.chain_id)
+    node = RpcNode([RpcEndpoint("http://127.0.0.1:1", "a node")], network.chain_id)
     with (
         following_service(tmp_path / "store", followed=FollowedMarket(network, only(network), broken, node)) as world,
         world.threads,
@@ -246,7 +250,7 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         market = at_block(1)
-        node = RpcNode(url, redacted_url="a node", chain_id=market.network.chain_id, timeout_s=60.0)
+        node = RpcNode([RpcEndpoint(url, "a node")], market.network.chain_id, NodePolicy(timeout_s=60.0))
         followed = FollowedMarket(market.network, only(market.network), lambda: market, node)
         with following_service(tmp_path / "store", followed=followed) as world:
             with world.threads:

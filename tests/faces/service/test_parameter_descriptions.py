@@ -11,8 +11,7 @@ from swapcli.core.model.api_version import ApiVersion
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.faces.service.parameter_descriptions import describe_order
 from swapcli.interface import requests
-from swapcli.interface.request_parameters import RequestParameters
-from swapcli.interface.requests import OrderParameters
+from swapcli.interface.requests import OrderParameters, RequestParameters
 from tests.support.service import build_order_query, recipient_on
 
 FORMS = (requests.ROUTE_V1, requests.ROUTE_V2, requests.PAYLOAD_V1, requests.PAYLOAD_V2)

@@ -12,7 +12,7 @@ from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.core.routing.search_memory import SearchMemory
 from swapcli.faces.service import market_registry
-from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 from swapcli.quoting.price_policy import PriceRequest
 from tests.support.testnet import build_testnet_market
 
@@ -36,7 +36,10 @@ def test_searches_are_reused_on_later_blocks(
     market = build_testnet_market()
     name = market.network.name
     registry = MarketRegistry(
-        [market.network], {name: lambda: market}, reuse_searches=reuse_searches, price_request=PriceRequest.OFFLINE
+        [market.network],
+        {name: lambda: market},
+        rules=ServiceRules(reuse_searches=reuse_searches),
+        price_request=PriceRequest.OFFLINE,
     )
     source = registry.open_source(name)
     sold, bought = list(market.tokens.values())[:2]

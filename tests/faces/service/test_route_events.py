@@ -18,7 +18,7 @@ from swapcli.faces.service import route_events
 from swapcli.faces.service.access_log import AccessLog
 from swapcli.faces.service.app import create_app, get_metrics, get_policy
 from swapcli.faces.service.key_file import ApiKey
-from swapcli.faces.service.market_registry import MarketRegistry
+from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
 from swapcli.quoting.config.settings import ServiceSettings
 from swapcli.quoting.price_policy import PriceRequest
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -49,7 +49,7 @@ class Service:
             {},
             self.clock.clock,
             followed=["testnet"],
-            max_age_s=MAX_AGE_S,
+            rules=ServiceRules(max_age_s=MAX_AGE_S),
             price_request=PriceRequest.OFFLINE,
         )
         self.log = io.StringIO()

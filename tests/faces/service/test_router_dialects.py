@@ -11,9 +11,9 @@ from swapcli.core.errors import InvalidOption
 from swapcli.core.model.network import SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.routing.replay import replay
-from swapcli.faces.cli.commands.serve.sources import open_service_sources
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.session import open_session
+from swapcli.faces.service.service_sources import open_service_sources
 from swapcli.interface.route import parse_result
 from swapcli.payload.dialects import execution_of
 from tests.support.markets import embedded_market
@@ -125,8 +125,8 @@ def test_naming_the_public_router_changes_nothing() -> None:
 def test_serve_takes_the_router_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWAPCLI_ROUTER_DIALECT", UNIVERSAL_ROUTER)
     session = open_session(OutputOptions(), offline=True)
-    registry = open_service_sources(session, ["base"], skip_bad_pools=False).registry
+    registry = open_service_sources(session.sources, ["base"], print, skip_bad_pools=False).registry
     assert registry.open_source("base").network.router_dialect == UNIVERSAL_ROUTER
     with pytest.raises(InvalidOption, match="the Universal Router is not known on hyperevm") as caught:
-        open_service_sources(session, ["hyperevm"], skip_bad_pools=False)
+        open_service_sources(session.sources, ["hyperevm"], print, skip_bad_pools=False)
     assert caught.value.hint == "set networks.hyperevm.router_dialect to fibrous, or name the networks to serve"

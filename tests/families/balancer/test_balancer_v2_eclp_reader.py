@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer import balancer_v2_reader as balancer_v2
-from swapcli.families.reading import ref_of_pool
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from tests.families.balancer.test_balancer_v2_eclp import POOL_ID, build
 from tests.families.random_pools import ADDRESS, TOKENS
@@ -72,7 +73,7 @@ class Answers:
 
 
 def _kinds(family: str | None) -> list[ContractKind]:
-    return [kind for kind, traits in KINDS.items() if family in traits.families]
+    return [ContractKind(kind) for kind, traits in KINDS.items() if family in traits.families]
 
 
 def test_a_registered_eclp_is_found_and_read() -> None:

@@ -7,17 +7,17 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer.balancer_v2_composable import BalancerV2Composable
 from swapcli.families.balancer.balancer_v2_stable import BalancerV2Stable
-from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.reading.calls import MULTICALL3, Log
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import BalancerV2Constants
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources

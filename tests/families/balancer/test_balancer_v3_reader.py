@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.families.balancer.boosted_shares import vault_of
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import read_created_pools
 from tests.chain.node.evm_node import BLOCK, EvmNode, packed_reader, sources

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer import balancer_v3_reader as balancer_v3
@@ -21,12 +22,12 @@ from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.families.balancer.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.families.balancer.balancer_v3_reclamm import BalancerV3Reclamm
 from swapcli.families.balancer.boosted_shares import with_vault
-from swapcli.families.reading import ref_of_pool
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
 from tests.families.balancer.balancer_v3_steps import Build, replay_steps

@@ -10,12 +10,12 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.bins.liquidity_book import LiquidityBook
 from swapcli.families.bins.liquidity_book_reader import REACH, complete_ref, load, read_constants
 from swapcli.families.reading.call_encoding import SELECTORS
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef

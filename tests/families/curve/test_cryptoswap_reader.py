@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve import cryptoswap_reader as cryptoswap
 from swapcli.families.reading.calls import MULTICALL3
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef

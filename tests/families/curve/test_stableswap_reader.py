@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.curve import stableswap_reader as stableswap
 from swapcli.families.curve.curve_meta import CurveMeta
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef

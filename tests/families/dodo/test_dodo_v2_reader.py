@@ -10,13 +10,14 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.dodo.dodo_v2 import DodoState, DodoV2
 from swapcli.families.dodo.dodo_v2_reader import load, read_constants, read_created
 from swapcli.families.reading.call_encoding import SELECTORS
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef

@@ -9,22 +9,16 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
-from swapcli.families.ekubo.ekubo import Ekubo, fee_ppm_of, sell_step
-from swapcli.families.ekubo.ekubo_tick_math import (
-    MAX_SQRT_RATIO,
-    MAX_TICK,
-    MIN_SQRT_RATIO,
-    MIN_TICK,
-    sqrt_ratio_at_tick,
-    tick_at_sqrt_ratio,
-)
+from swapcli.families.ekubo.ekubo import CORES, LATEST_CORE, Ekubo, fee_ppm_of
+from swapcli.families.ekubo.ekubo_pool import sell_step
+from swapcli.families.ekubo.ekubo_tick_math import STARKNET_TICKS
 from tests.families.ekubo.random_ekubo import FEE_30_BPS, ekubo_models, ekubo_pools, fees_x128, pool_of, skips_ahead
 from tests.families.pool_laws import check_concave, trade_to_rate
 from tests.families.random_pairs import DOWN, UP, Direction, directions, identity
 from tests.payload.starknet import ekubo_core
 from tests.payload.starknet.ekubo_core import PoolState, Q
 
-H, MIN, MAX = Q // 2, MIN_SQRT_RATIO, MAX_SQRT_RATIO
+H, MIN, MAX = Q // 2, STARKNET_TICKS.min_ratio, STARKNET_TICKS.max_ratio
 BELOW, ABOVE = 333476719582519694194107115283132847226, 347088014259357232732642099580403575685
 NEAR_MAX = 6277097112037982093607560459510404859184006466505191360460
 VECTORS = [
@@ -62,11 +56,11 @@ TICKS = {
     1000000: 561030636129153856592777659729523183729,
     23027002: 34047630767010176236249081862512878338007859,
     -23027002: 3400885366435270565227992985871768,
-    MAX_TICK: MAX,
-    MIN_TICK: MIN,
+    STARKNET_TICKS.max_tick: MAX,
+    -STARKNET_TICKS.max_tick: MIN,
 }
 SIZE = 10**20
-ticks = st.integers(MIN_TICK, MAX_TICK)
+ticks = st.integers(-STARKNET_TICKS.max_tick, STARKNET_TICKS.max_tick)
 amounts = st.integers(0, 127).flatmap(lambda bits: st.integers(1 << bits, (2 << bits) - 1))
 
 
@@ -83,7 +77,7 @@ def test_a_step_gives_what_the_contract_gives(vector: tuple[int, ...]) -> None:
     expected = (consumed, calculated, after)
     assert ekubo_core.step(ratio, liquidity, limit, amount, bool(token1), fee) == (*expected, fee_amount)
     if amount > 0:
-        assert sell_step(ratio, limit, liquidity, amount, fee, down=not token1) == expected
+        assert sell_step(LATEST_CORE, ratio, limit, liquidity, amount, fee, down=not token1) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,26 +93,26 @@ def test_a_step_gives_what_the_contract_gives(vector: tuple[int, ...]) -> None:
     ],
 )
 def test_version_4_rounds_on_the_way(ratio: int, liquidity: int, calculated: int, after: int) -> None:
-    assert sell_step(ratio, MIN, liquidity, 1, 0, down=True, version=4) == (1, calculated, after)
+    assert sell_step(CORES[4], ratio, MIN, liquidity, 1, 0, down=True) == (1, calculated, after)
 
 
 @pytest.mark.parametrize(("tick", "ratio"), TICKS.items())
 def test_a_tick_has_the_ratio_of_the_contract(tick: int, ratio: int) -> None:
-    assert sqrt_ratio_at_tick(tick) == ekubo_core.ratio_of(tick) == ratio
-    assert tick_at_sqrt_ratio(ratio) == tick
+    assert STARKNET_TICKS.ratio_at(tick) == ekubo_core.ratio_of(tick) == ratio
+    assert STARKNET_TICKS.tick_at(ratio) == tick
 
 
 @given(ticks)
 def test_ratios_equal_the_rule_they_come_from(tick: int) -> None:
-    assert sqrt_ratio_at_tick(tick) == ekubo_core.ratio_of(tick)
+    assert STARKNET_TICKS.ratio_at(tick) == ekubo_core.ratio_of(tick)
 
 
 @given(ticks, st.integers(0, 1 << 200))
 def test_the_tick_of_a_ratio_is_the_greatest_one_below(tick: int, beyond: int) -> None:
-    low = sqrt_ratio_at_tick(tick)
-    ratio = low + beyond % max(sqrt_ratio_at_tick(min(tick + 1, MAX_TICK)) - low, 1)
-    assert tick_at_sqrt_ratio(ratio) == tick
-    assert tick_at_sqrt_ratio(low) == tick
+    low = STARKNET_TICKS.ratio_at(tick)
+    ratio = low + beyond % max(STARKNET_TICKS.ratio_at(min(tick + 1, STARKNET_TICKS.max_tick)) - low, 1)
+    assert STARKNET_TICKS.tick_at(ratio) == tick
+    assert STARKNET_TICKS.tick_at(low) == tick
 
 
 @pytest.mark.parametrize(
@@ -217,7 +211,7 @@ def test_the_state_reads_back(pool: Ekubo) -> None:
         ("tick", 1, "tick"),
         ("liquidity", 1, "liquidity"),
         ("ticks", [[0, 1]], "ticks"),
-        ("ticks", [[MIN_TICK - 100, 1], [0, -1]], "ticks[0]"),
+        ("ticks", [[-STARKNET_TICKS.max_tick - 100, 1], [0, -1]], "ticks[0]"),
         ("ticks", [[-100, Q], [100, -Q]], "ticks[0]"),
     ],
 )

@@ -13,23 +13,16 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.ekubo.ekubo_evm import (
+    CORE,
     EXACT_EXTENSIONS,
-    MAX_TICK_SPACING,
+    MAX_TICK,
     MEV_CAPTURE,
     EkuboEvm,
     fee_ppm_of,
     pool_config,
     stableswap_range,
 )
-from swapcli.families.ekubo.ekubo_evm_tick_math import (
-    MAX_SQRT_RATIO,
-    MAX_TICK,
-    MIN_SQRT_RATIO,
-    MIN_TICK,
-    round_ratio,
-    sqrt_ratio_at_tick,
-    tick_at_sqrt_ratio,
-)
+from swapcli.families.ekubo.ekubo_tick_math import EVM_TICKS, round_ratio
 from tests.families.pool_laws import (
     check_concave,
     check_state_round_trip,
@@ -53,7 +46,7 @@ def build(fee_x64: int = FEE_30_BPS, **fields: Any) -> EkuboEvm:
         "pool_id": "0x" + "5e" * 32,
         "fee_x64": fee_x64,
         "extension": ZERO_ADDRESS,
-        "sqrt_ratio": sqrt_ratio_at_tick(0),
+        "sqrt_ratio": EVM_TICKS.ratio_at(0),
         "tick": 0,
         **fields,
     }
@@ -78,17 +71,17 @@ def valid_pool() -> EkuboEvm:
 def ekubo_pools(draw: st.DrawFn, reach: int = 40_000_000) -> EkuboEvm:
     """Concentrated pools with up to eight positions around the price, and stableswap pools."""
     tick = draw(st.integers(-reach, reach))
-    low, high = sqrt_ratio_at_tick(tick), sqrt_ratio_at_tick(tick + 1)
+    low, high = EVM_TICKS.ratio_at(tick), EVM_TICKS.ratio_at(tick + 1)
     ratio = round_ratio(draw(st.just(low) | st.integers(low, high - 1)))
-    price = {"sqrt_ratio": ratio, "tick": tick_at_sqrt_ratio(ratio)}
+    price = {"sqrt_ratio": ratio, "tick": EVM_TICKS.tick_at(ratio)}
     fee_x64 = draw(fees_x64)
     if draw(st.booleans()):
         amplification = draw(st.integers(0, 26))
         center = tick + draw(st.integers(-(MAX_TICK >> amplification), MAX_TICK >> amplification))
-        center = min(max(center, MIN_TICK), MAX_TICK) // 16 * 16
-        shape = {"amplification": amplification, "center_tick": max(center, MIN_TICK + 3)}
+        center = min(max(center, -MAX_TICK), MAX_TICK) // 16 * 16
+        shape = {"amplification": amplification, "center_tick": max(center, -MAX_TICK + 3)}
         return build(fee_x64, **price, **shape, liquidity=draw(log_uniform(10, 100)))
-    spacing = draw(st.sampled_from([1, 20, 200, 1_000, 5_982, MAX_TICK_SPACING]))
+    spacing = draw(st.sampled_from([1, 20, 200, 1_000, 5_982, CORE.max_tick_spacing]))
     limit = MAX_TICK // spacing
     nets: dict[int, int] = {}
     for _ in range(draw(st.integers(1, 8))):
@@ -114,7 +107,7 @@ def captured_pools(draw: st.DrawFn) -> EkuboEvm:
         int((1 << 64) * draw(st.floats(1e-4, 1e-2))),
         extension=MEV_CAPTURE,
         tick_spacing=spacing,
-        sqrt_ratio=sqrt_ratio_at_tick(tick),
+        sqrt_ratio=EVM_TICKS.ratio_at(tick),
         tick=tick,
         ticks=[[low - reach, size], [low + reach, -size]],
         liquidity=size,
@@ -190,7 +183,7 @@ def test_a_further_fee_is_taken_of_the_output(pool: EkuboEvm, way: Direction, pa
     amount_out, after = swap_or_skip(pool, way, amount_in)
     assert (after.sqrt_ratio, after.tick, after.liquidity) == (moved.sqrt_ratio, moved.tick, moved.liquidity)
     assert key.first_tick is not None
-    taken = abs(after.tick - key.first_tick) * key.fee_x64 / key.tick_spacing / 2**64
+    taken = abs(after.tick - key.first_tick) * key.fee / key.tick_spacing / 2**64
     assert whole - amount_out == pytest.approx(whole * taken, rel=1e-9, abs=2)
     check_state_round_trip(after)
     assert pool.gas_units(after) > plain.gas_units(moved)
@@ -230,7 +223,7 @@ def test_edges_of_words_change_the_rounding() -> None:
 def test_a_stableswap_pool_outside_of_its_range_trades_into_it(way: Direction) -> None:
     low, high = stableswap_range(10, 160)
     outside = high + 500 if way == DOWN else low - 500
-    pool = stableswap(sqrt_ratio=sqrt_ratio_at_tick(outside), tick=outside)
+    pool = stableswap(sqrt_ratio=EVM_TICKS.ratio_at(outside), tick=outside)
     assert pool.liquidity == 0
     assert pool.state()["liquidity"] == str(SIZE)
     _, after = pool.swap(*way, 10**15)
@@ -240,7 +233,7 @@ def test_a_stableswap_pool_outside_of_its_range_trades_into_it(way: Direction) -
 
 
 def test_the_full_range_is_one_of_a_stableswap_pool() -> None:
-    assert stableswap_range(0, 0) == (MIN_TICK, MAX_TICK)
+    assert stableswap_range(0, 0) == (-MAX_TICK, MAX_TICK)
     assert stableswap(liquidity=0).swap_gas == stableswap().gas_units_to(*DOWN, 0.0)
     with pytest.raises(InsufficientLiquidity):
         stableswap(liquidity=0).swap(*DOWN, 10**15)
@@ -269,7 +262,7 @@ def test_a_step_whose_amounts_overflow_reverts() -> None:
         tick_spacing=500_000,
         ticks=ticks,
         liquidity=depth,
-        sqrt_ratio=sqrt_ratio_at_tick(-87_900_000),
+        sqrt_ratio=EVM_TICKS.ratio_at(-87_900_000),
         tick=-87_900_000,
     )
     with pytest.raises(SwapReverts):
@@ -289,18 +282,18 @@ def test_a_swap_beyond_the_liquidity_is_refused() -> None:
         ("fee_x64", 1 << 64, "fee_x64"),
         ("fee_x64", 0, "fee_ppm"),
         ("tick_spacing", 0, "tick_spacing"),
-        ("tick_spacing", MAX_TICK_SPACING + 1, "tick_spacing"),
+        ("tick_spacing", CORE.max_tick_spacing + 1, "tick_spacing"),
         ("tick_spacing", 3, "ticks[0]"),
         ("extension", TWAMM, "extension"),
         ("extension", "oracle", "extension"),
-        ("sqrt_ratio", MIN_SQRT_RATIO - 4, "sqrt_ratio"),
-        ("sqrt_ratio", MAX_SQRT_RATIO + 1, "sqrt_ratio"),
-        ("sqrt_ratio", sqrt_ratio_at_tick(0) + 1, "sqrt_ratio"),
-        ("sqrt_ratio", sqrt_ratio_at_tick(5), "tick"),
+        ("sqrt_ratio", EVM_TICKS.min_ratio - 4, "sqrt_ratio"),
+        ("sqrt_ratio", EVM_TICKS.max_ratio + 1, "sqrt_ratio"),
+        ("sqrt_ratio", EVM_TICKS.ratio_at(0) + 1, "sqrt_ratio"),
+        ("sqrt_ratio", EVM_TICKS.ratio_at(5), "tick"),
         ("tick", 1, "tick"),
         ("liquidity", 1, "liquidity"),
         ("ticks", [[0, 1]], "ticks"),
-        ("ticks", [[MIN_TICK - 100, 1], [0, -1]], "ticks[0]"),
+        ("ticks", [[-MAX_TICK - 100, 1], [0, -1]], "ticks[0]"),
         ("amplification", 3, "tick_spacing"),
     ],
 )

@@ -9,9 +9,17 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.ekubo.ekubo_evm import EXACT_EXTENSIONS, MEV_CAPTURE, EkuboEvm, pool_config, stableswap_range
+from swapcli.families.ekubo.ekubo_evm import (
+    EXACT_EXTENSIONS,
+    MAX_TICK,
+    MEV_CAPTURE,
+    EkuboEvm,
+    pool_config,
+    stableswap_range,
+)
 from swapcli.families.ekubo.ekubo_evm_reader import (
     MAX_WORDS,
     RECORDED_FEES_X64,
@@ -19,12 +27,13 @@ from swapcli.families.ekubo.ekubo_evm_reader import (
     load,
     read_created,
 )
-from swapcli.families.ekubo.ekubo_evm_tick_math import MAX_TICK, MIN_TICK, expand_ratio, sqrt_ratio_at_tick
-from swapcli.families.reading import ref_of_pool
+from swapcli.families.ekubo.ekubo_pool import EkuboKey
+from swapcli.families.ekubo.ekubo_tick_math import EVM_TICKS, expand_ratio
+from swapcli.families.ekubo.rows import EkuboEvmConstants
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import EkuboEvmConstants
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
@@ -114,15 +123,16 @@ def test_a_native_stableswap_pool_is_read(extension: str) -> None:
     assert ref.tokens == (WETH, TOKENS[0])
     assert words_asked(ref) == 0
     low, high = stableswap_range(10, -160)
-    pool = read(ref, answer_of(0, ONE, 7, (MIN_TICK, MAX_TICK), [(low, 7), (high, -7)]))
+    pool = read(ref, answer_of(0, ONE, 7, (-MAX_TICK, MAX_TICK), [(low, 7), (high, -7)]))
     assert isinstance(pool, EkuboEvm)
-    assert pool.pool_key == (ref.pool_id, 1 << 50, 0, 10, -160, extension, True, (low, high), (7, -7), None)
+    key = EkuboKey(ref.pool_id, 1 << 50, 0, extension, (low, high), (7, -7))
+    assert pool.pool_key == key._replace(amplification=10, center_tick=-160, is_native=True)
     assert ref_of_pool(pool, BASE) == ref
 
 
 def test_mev_capture_counts_from_the_tick_that_a_pool_has() -> None:
     ref = created(initialized(*TOKENS, pool_config(1 << 50, 100, 0, 0, MEV_CAPTURE)))
-    pool = read(ref, answer_of(3, ONE + (1 << 43), 9, (MIN_TICK, MAX_TICK), [(-100, 9), (100, -9)]))
+    pool = read(ref, answer_of(3, ONE + (1 << 43), 9, (-MAX_TICK, MAX_TICK), [(-100, 9), (100, -9)]))
     assert isinstance(pool, EkuboEvm)
     assert pool.pool_key.first_tick == pool.tick == 3
     assert ref_of_pool(pool, BASE) == ref
@@ -135,7 +145,7 @@ def test_liquidity_beyond_the_words_that_were_read_ends_there() -> None:
     assert isinstance(pool, EkuboEvm)
     assert pool.pool_key.ticks == (-200, 100, 200)
     assert pool.pool_key.liquidity_nets == (9, -2, -7)
-    whole = read(ref, answer_of(0, ONE, 9, (MIN_TICK, MAX_TICK), [(100, -2)]))
+    whole = read(ref, answer_of(0, ONE, 9, (-MAX_TICK, MAX_TICK), [(100, -2)]))
     assert isinstance(whole, SkippedItem)
     assert "liquidity" in whole.reason
 
@@ -194,8 +204,8 @@ def test_a_native_pool_needs_a_wrapped_form() -> None:
         b"",
         encode(["uint256"] * 10, [32, 1, 32, 0, ONE, 1, 0, 0, 192, 5]),
         encode(["uint256"] * 10, [32, 1, 32, 0, ONE, 1, 0, 0, 192, 1 << 60]),
-        answer_of(0, 0, 0, (MIN_TICK, MAX_TICK), []),
-        answer_of(1, ONE, 0, (MIN_TICK, MAX_TICK), []),
+        answer_of(0, 0, 0, (-MAX_TICK, MAX_TICK), []),
+        answer_of(1, ONE, 0, (-MAX_TICK, MAX_TICK), []),
         answer_of(0, ONE, 5, (-250, 250), [(99, -5)]),
         bytes.fromhex(RECORDED)[:128] + (1 << 96).to_bytes(32) + bytes.fromhex(RECORDED)[160:],
     ],
@@ -217,4 +227,4 @@ def test_its_pools_are_read_at_every_block() -> None:
     traits = KINDS[ContractKind.EKUBO_EVM]
     assert not traits.events
     assert traits.unannounced
-    assert sqrt_ratio_at_tick(0) == expand_ratio(ONE)
+    assert EVM_TICKS.ratio_at(0) == expand_ratio(ONE)

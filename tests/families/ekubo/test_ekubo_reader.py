@@ -13,9 +13,9 @@ from swapcli.core.networks.explorer import contract_page
 from swapcli.families.ekubo.ekubo import Ekubo
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm
 from swapcli.families.fixed_rate.bridge import StablecoinBridge
-from swapcli.families.reading import load_pools, ref_of_pool
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.concentrated import Concentrated

@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families import family
-from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, EkuboKey, fee_ppm_of, sell_up_to
-from swapcli.families.ekubo.ekubo_tick_math import MAX_TICK, Q128, sqrt_ratio_at_tick
-from swapcli.families.ekubo.ekubo_twamm import MAX_USABLE_TICK, EkuboTwamm, RateChange, VirtualOrders, execute
+from swapcli.families.ekubo.ekubo import MAX_TICK_SPACING, Ekubo, fee_ppm_of
+from swapcli.families.ekubo.ekubo_pool import EkuboKey
+from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
+from swapcli.families.ekubo.ekubo_twamm import (
+    MAX_USABLE_TICK,
+    EkuboTwamm,
+    RateChange,
+    VirtualOrders,
+    execute,
+    sell_up_to,
+)
 from swapcli.families.rounding import div_up
 from tests.families.ekubo.random_ekubo import FEE_30_BPS, ekubo_models, fees_x128, pool_of
 from tests.families.pool_laws import check_state_round_trip, check_swap_laws, swap_or_skip
@@ -24,6 +32,7 @@ from tests.payload.starknet.ekubo_core import PoolState, Reverted
 WAD: Final = 10**18
 EXTENSION: Final = f"0x{0x77:064x}"
 START: Final = 16
+LAST_TICK: Final = STARKNET_TICKS.max_tick
 RATE: Final = (10_000 * WAD << 32) // 4_080
 """10,000 tokens in 4,080 seconds."""
 directions = st.sampled_from([(0, 1), (1, 0)])
@@ -32,16 +41,16 @@ times = st.integers(1, 5_000)
 
 def liquidity_of(sqrt_ratio: int, amount: int) -> int:
     """Return the liquidity of `amount` of both tokens over the whole range."""
-    low, high = sqrt_ratio_at_tick(-MAX_USABLE_TICK), sqrt_ratio_at_tick(MAX_USABLE_TICK)
+    low, high = STARKNET_TICKS.ratio_at(-MAX_USABLE_TICK), STARKNET_TICKS.ratio_at(MAX_USABLE_TICK)
     return min(amount * (sqrt_ratio * high // Q128) // (high - sqrt_ratio), (amount << 128) // (sqrt_ratio - low))
 
 
 def core_pool(tick: int, liquidity: int | None = None, fee_x128: int = 0, version: int = 5) -> Ekubo:
     """Return a pool over the whole range; by default with 100 million of the scarcer token."""
-    sqrt_ratio = sqrt_ratio_at_tick(tick)
+    sqrt_ratio = STARKNET_TICKS.ratio_at(tick)
     whole = liquidity_of(sqrt_ratio, 10**26) if liquidity is None else liquidity
     ticks, nets = ((-MAX_USABLE_TICK, MAX_USABLE_TICK), (whole, -whole)) if whole else ((), ())
-    key = EkuboKey(f"0x{0x5E:064x}", fee_x128, MAX_TICK_SPACING, EXTENSION, 0, version, ticks, nets)
+    key = EkuboKey(f"0x{0x5E:064x}", fee_x128, MAX_TICK_SPACING, EXTENSION, ticks, nets, version=version)
     identity = PoolIdentity(f"0x{0xC0:064x}", "test", (TOKEN0, TOKEN1), (18, 18), fee_ppm_of(fee_x128))
     active = whole if -MAX_USABLE_TICK <= tick < MAX_USABLE_TICK else 0
     return Ekubo(*identity, sqrt_ratio, tick, active, key)
@@ -90,13 +99,13 @@ def test_opposite_orders_move_the_price_as_in_its_tests() -> None:
     assert rates == (0, 0)
 
 
-@pytest.mark.parametrize("tick", [-MAX_TICK, -MAX_USABLE_TICK, 0, MAX_USABLE_TICK, MAX_TICK - 1])
+@pytest.mark.parametrize("tick", [-LAST_TICK, -MAX_USABLE_TICK, 0, MAX_USABLE_TICK, STARKNET_TICKS.max_tick - 1])
 def test_prices_without_liquidity_move_to_the_ratio_of_the_rates(tick: int) -> None:
     rates = (10**12 << 32) // 16, (10**12 << 32) // 16
     pool, _ = execute(core_pool(tick, 0), due(*rates, 16))
     assert pool.sqrt_ratio == Q128
     lone, _ = execute(core_pool(tick, 0), due(rates[0], 0, 16))
-    assert lone.tick == -MAX_TICK - (tick > -MAX_TICK)
+    assert lone.tick == -LAST_TICK - (tick > -STARKNET_TICKS.max_tick)
 
 
 @given(
@@ -110,7 +119,7 @@ def test_a_limited_sale_is_that_of_the_core(
     model: PoolState, fee_x128: int, amount: int, sells_token0: bool, tick: int
 ) -> None:
     pool = pool_of(model, fee_x128)
-    limit = sqrt_ratio_at_tick(tick)
+    limit = STARKNET_TICKS.ratio_at(tick)
     assume(limit != pool.sqrt_ratio and (limit < pool.sqrt_ratio) == sells_token0)
     try:
         swapped = model.swap(amount, not sells_token0, fee_x128, 0, limit)

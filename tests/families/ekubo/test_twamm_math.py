@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import SwapReverts
-from swapcli.families.ekubo.ekubo_tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q128
+from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
 from swapcli.families.ekubo.twamm_math import exp, next_sqrt_ratio
 
 POWERS = {
@@ -70,7 +70,7 @@ rate = st.integers(1, 1 << 80)
 
 
 @given(
-    st.integers(MIN_SQRT_RATIO, MAX_SQRT_RATIO - 1),
+    st.integers(STARKNET_TICKS.min_ratio, STARKNET_TICKS.max_ratio - 1),
     st.integers(0, 1 << 100),
     st.tuples(rate, rate),
     st.integers(0, 1 << 20),
@@ -93,7 +93,7 @@ def test_the_price_moves_towards_the_ratio_of_the_rates(
     try:
         after = next_sqrt_ratio(sqrt_ratio, liquidity, rates, seconds, fee_x128)
     except SwapReverts:
-        assert min(sqrt_ratio - MIN_SQRT_RATIO, MAX_SQRT_RATIO - sqrt_ratio) <= back
+        assert min(sqrt_ratio - STARKNET_TICKS.min_ratio, STARKNET_TICKS.max_ratio - sqrt_ratio) <= back
         return
     if down:
         assert target <= after <= sqrt_ratio + back

@@ -9,8 +9,8 @@ import pytest
 
 from swapcli.core.model.pool import Pool
 from swapcli.families.ekubo.ekubo_twamm import EkuboTwamm, RateChange, VirtualOrders
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.state.rpc.multicall import MulticallReader
 from tests.families.ekubo.test_ekubo_reader import discover
 from tests.payload.starknet.fake_node import FakeChain, TwammExtension, running_node

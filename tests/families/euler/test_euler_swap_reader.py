@@ -9,17 +9,18 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
 from swapcli.families.euler.euler_swap_reader import load, read_constants, read_list
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import SwapAmounts
 from swapcli.state.discovery.pool_discovery import find_factories
-from swapcli.state.mined.swap_events import SwapAmounts, find_swaps
+from swapcli.state.mined.swap_events import find_swaps
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import keccak256, topic_of
 
@@ -251,5 +252,5 @@ def test_the_event_of_the_first_version_leaves_the_fee_out() -> None:
 
 @pytest.mark.parametrize(("name", "count"), [("base", 2), ("monad", 1)])
 def test_the_networks_name_factory_and_registry(name: str, count: int) -> None:
-    factories = [each for each in find_factories(find_network(name))[0] if each.kind is ContractKind.EULER_SWAP]
+    factories = [each for each in find_factories(find_network(name))[0] if each.kind == ContractKind.EULER_SWAP]
     assert len(factories) == count

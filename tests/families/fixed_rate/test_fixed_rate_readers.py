@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.fixed_rate.bridge import StablecoinBridge
 from swapcli.families.fixed_rate.psm import RAY, PegStabilityModule
 from swapcli.families.fixed_rate.vault import ShareVault
-from swapcli.families.reading import pool_reader
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.share_price import share_price_calls
 from swapcli.state.discovery.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists

@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.fixed_rate import vault_reader as vault
 from swapcli.families.fixed_rate.vault import ShareVault
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_ref import PoolRef

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.fluid import fluid_t1_reader as fluid_t1
 from swapcli.families.fluid.fluid_t1 import FluidT1
-from swapcli.families.reading import pool_reader
+from swapcli.families.fluid.rows import FluidConstants
 from swapcli.families.reading.call_encoding import encode_call
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import FluidConstants
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from tests.chain.node.recorded_curve import RecordedContracts
@@ -96,7 +96,7 @@ def test_the_resolver_lists_the_pools() -> None:
     assert addresses == (ADDRESS,)
     assert FACTORY.is_enumerable
     factories = find_factories(find_network("base"))[0]
-    (of_base,) = (each for each in factories if each.kind is ContractKind.FLUID_T1)
+    (of_base,) = (each for each in factories if each.kind == ContractKind.FLUID_T1)
     assert of_base.wrapped_native == find_network("base").wrapped_native_address
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.gmx.gmx_vault import USDG_UNIT, GmxVault, fee_of_token
-from swapcli.families.reading import pool_reader
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps

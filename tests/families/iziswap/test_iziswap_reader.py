@@ -11,19 +11,19 @@ from eth_abi.abi import encode
 
 from swapcli.core.encoding.abi import to_signed
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.iziswap.iziswap import IziSwap, make_marks
 from swapcli.families.iziswap.iziswap_reader import complete_ref, load, read_constants, read_created
 from swapcli.families.reading.call_encoding import SELECTORS, encode_call
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import TickConstants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import REACH
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps
@@ -143,7 +143,7 @@ def test_tokens_and_distances_are_read_and_announced() -> None:
 def test_base_looks_pools_up_by_their_tokens() -> None:
     factories, _ = find_factories(find_network("base"), ["izumiV3"])
     (factory,) = factories
-    assert factory.kind is ContractKind.IZISWAP
+    assert factory.kind == ContractKind.IZISWAP
     asked: list[tuple[str, ...]] = []
 
     class Reader:

@@ -10,17 +10,17 @@ import pytest
 from eth_abi.abi import decode, encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.maverick.maverick_v2 import MaverickV2
 from swapcli.families.maverick.maverick_v2_reader import MAX_TICKS, load, read_constants, read_list
-from swapcli.families.reading import ref_of_pool
+from swapcli.families.maverick.rows import MaverickConstants
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_change_events import changed_pool
-from swapcli.families.reading.pool_constants import LastTicks, MaverickConstants
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_readers import ref_of_pool
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.mined.swap_events import find_swaps

@@ -127,14 +127,10 @@ def test_an_amount_that_overflows_reverts() -> None:
         pool.swap(*WAY, 1 << 200)
 
 
-@pytest.mark.parametrize(
-    ("rate_ppm", "amount", "fee"), [(300, 10**6, 300), (300, 1, 1), (-300, 1, 0), (-300, 10**4, -3)]
-)
-def test_fees_round_up_and_rebates_down(rate_ppm: int, amount: int, fee: int) -> None:
-    for uses_quote in (False, True):
-        decoded = FeePolicy.decode(policy(rate_ppm, uses_quote=uses_quote))
-        assert decoded == FeePolicy(rate_ppm, uses_quote)
-        assert decoded.fee_of(amount) == fee
+@pytest.mark.parametrize("rate_ppm", [300, -300])
+@pytest.mark.parametrize("uses_quote", [False, True])
+def test_a_packed_policy_is_decoded(rate_ppm: int, uses_quote: bool) -> None:
+    assert FeePolicy.decode(policy(rate_ppm, uses_quote=uses_quote)) == FeePolicy(rate_ppm, uses_quote)
 
 
 @pytest.mark.parametrize(

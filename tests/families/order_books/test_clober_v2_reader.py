@@ -9,17 +9,17 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.order_books.clober_tick_math import MAX_TICK
 from swapcli.families.order_books.clober_v2 import CloberV2
 from swapcli.families.order_books.clober_v2_reader import REACH, load, read_created
-from swapcli.families.reading import ref_of_pool
+from swapcli.families.order_books.rows import CloberConstants
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_change_events import changed_pool, find_possible_changes
-from swapcli.families.reading.pool_constants import CloberConstants
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories
@@ -157,7 +157,7 @@ def test_events_name_the_book(event: str, in_order: bool) -> None:
         log_index=0,
     )
     assert changed_pool(log) == ref.key
-    assert ref.kind is ContractKind.CLOBER_V2
+    assert ref.kind == ContractKind.CLOBER_V2
     everything = (1 << 2048) - 1
     assert list(find_possible_changes(everything, [(ref.key, ref.address, ref.family)])) == [ref.key]
     assert not list(find_possible_changes(0, [(ref.key, ref.address, ref.family)]))

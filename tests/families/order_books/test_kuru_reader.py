@@ -9,15 +9,16 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.order_books.kuru import Kuru
 from swapcli.families.order_books.kuru_reader import REACH, load, read_created
-from swapcli.families.reading import ref_of_pool
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
 from swapcli.families.reading.pool_change_events import changed_pool
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.state.discovery.pool_discovery import find_factories

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidPoolState
 from swapcli.families.order_books.price_levels import (
-    LevelFill,
+    LevelRule,
     PriceLevel,
     count_levels,
     fill_levels,
@@ -24,23 +22,14 @@ LEVELS = (PriceLevel(10, 5), PriceLevel(9, 4), PriceLevel(2, 7))
 PRICES = range(1, 101)
 
 
-class Exact(NamedTuple):
-    """A rule that rounds nothing: a unit is sold for its price."""
-
-    def fill_whole(self, level: PriceLevel) -> LevelFill:
-        return LevelFill(level.size, level.size, level.size * level.price)
-
-    def fill_part(self, level: PriceLevel, amount_in: int) -> LevelFill:
-        return LevelFill(amount_in, amount_in, amount_in * level.price)
-
-    def rate(self, level: PriceLevel) -> float:
-        return float(level.price)
+EXACT = LevelRule(scale=1, buys_size=False)
+"""A unit is sold for its price, without rounding."""
 
 
 @given(st.integers(0, 20))
 def test_the_best_levels_are_filled_first(amount_in: int) -> None:
     units = [level.price for level in LEVELS for _ in range(level.size)]
-    filled = fill_levels(LEVELS, amount_in, Exact())
+    filled = fill_levels(LEVELS, amount_in, EXACT)
     assert filled.amount_out == sum(units[:amount_in])
     assert [level.price for level in filled.levels for _ in range(level.size)] == units[amount_in:]
     assert filled.amount_left == max(amount_in - len(units), 0)
@@ -48,11 +37,30 @@ def test_the_best_levels_are_filled_first(amount_in: int) -> None:
 
 
 def test_a_curve_has_the_rates_of_the_levels() -> None:
-    rule = Exact()
-    curve = level_curve(LEVELS, rule)
+    curve = level_curve(LEVELS, EXACT)
     assert curve.capacity == pytest.approx(16)
     assert [curve.rate(each) for each in (1.0, 6.0, 12.0)] == pytest.approx([10, 9, 2], rel=1e-6)
-    assert [count_levels(LEVELS, rule, rate) for rate in (11.0, 10.0, 9.5, 9.0, 1.0)] == [1, 1, 1, 2, 3]
+    assert [count_levels(LEVELS, EXACT, rate) for rate in (11.0, 10.0, 9.5, 9.0, 1.0)] == [1, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rule", "amount_in", "left", "amount_out"),
+    [
+        (LevelRule(scale=4, buys_size=False), 3, 0, 7),  # 3 * 10 / 4 rounds down
+        (LevelRule(scale=4, buys_size=True), 9, 1, 3),  # 3 cost 7.5, rounded up
+        (LevelRule(scale=4, buys_size=True, unit=100), 9, 1, 300),
+        (LevelRule(scale=4, buys_size=True, counts_rest_in_sizes=True), 14, 0, 5),  # 5.6 sizes: the rest buys nothing
+        (LevelRule(scale=1, buys_size=True, fee_in_ppm=300_000), 39, 0, 3),
+        (LevelRule(scale=1, buys_size=True, fee_in_ppm=300_000), 38, 12, 2),
+        (LevelRule(scale=1, buys_size=True, fee_in_ppm=-300_000), 21, 0, 3),
+        (LevelRule(scale=1, buys_size=True, fee_out_ppm=300_000), 30, 0, 2),  # 0.9 rounds up to 1
+        (LevelRule(scale=1, buys_size=True, fee_out_ppm=-300_000), 30, 0, 3),  # a rebate of 0.9 rounds down
+        (LevelRule(scale=30, buys_size=True, price_of_tick=lambda tick: tick), 9, 0, 3),
+    ],
+)
+def test_a_rule_rounds_in_favour_of_the_book(rule: LevelRule, amount_in: int, left: int, amount_out: int) -> None:
+    filled = fill_levels(LEVELS[:1], amount_in, rule)
+    assert (filled.amount_left, filled.amount_out) == (left, amount_out)
 
 
 def test_levels_survive_a_round_trip() -> None:

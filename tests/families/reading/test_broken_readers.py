@@ -7,9 +7,10 @@ from typing import Final
 import pytest
 
 from swapcli.core.errors import Cancelled, Unreachable
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.core.model.contract_kind import ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.lockstep_reads import FaultyItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from tests.chain.node.evm_node import view_of
@@ -38,7 +39,7 @@ def broken_ref(kind: ContractKind, pair: RealPair) -> PoolRef:
     return ref_of(pair)._replace(address=BROKEN, kind=kind, family=KINDS[kind].families[0])
 
 
-READABLE: Final[list[ContractKind]] = [kind for kind in KINDS if kind is not ContractKind.SAMPLED]
+READABLE: Final = [ContractKind(kind) for kind in KINDS if kind != ContractKind.SAMPLED]
 """Sampled pools are read by what the network's definition says of their protocol."""
 
 

@@ -7,14 +7,15 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network, network_names
 from swapcli.families import FAMILIES
+from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.balancer.weighted import Weighted
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind, contract_kinds
+from swapcli.families.reading.contract_kinds import KINDS, contract_kinds
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import BalancerV2Constants
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of

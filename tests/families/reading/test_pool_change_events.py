@@ -7,24 +7,17 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Kind
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.families import FAMILIES
+from swapcli.families import FAMILIES, KIND_NAMES
+from swapcli.families.balancer.rows import balancer_id_in_first_topic
+from swapcli.families.ekubo.rows import ekubo_key_in_data
+from swapcli.families.order_books.rows import clober_book_in_first_topic
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import (
-    KINDS,
-    ContractKind,
-    KeyOfEvent,
-    address_in_first_topic,
-    balancer_id_in_first_topic,
-    clober_book_in_first_topic,
-    contract_kinds,
-    ekubo_key_in_data,
-    first_topic,
-    key_of_emitter,
-    kinds_of_family,
-)
+from swapcli.families.reading.contract_kinds import KINDS, contract_kinds, kinds_of_family
 from swapcli.families.reading.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
+from swapcli.families.row import KeyOfEvent, address_in_first_topic, first_topic, key_of_emitter
 from tests.contracts.evm import compile_solidity, load_artifact
 from tests.support.outside_ids import keccak256, topic_of
 
@@ -66,7 +59,7 @@ WITHOUT_EVENTS = {kind for kind, traits in KINDS.items() if traits.unannounced}
 
 
 def test_every_kind_has_a_row_of_events() -> None:
-    assert EVENTS.keys() == KINDS.keys() == set(ContractKind)
+    assert EVENTS.keys() == KINDS.keys() == set(KIND_NAMES)
     # Known from explorers: a pair's Sync, and Uniswap V3's Swap.
     assert topic_of("Sync(uint112,uint112)") == "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
     swap = topic_of("Swap(address,address,int256,int256,uint160,uint128,int24)")
@@ -144,7 +137,7 @@ def test_only_events_of_the_families_are_requested() -> None:
 
 def test_a_family_emits_events_if_all_its_kinds_do() -> None:
     assert {kind for kind in KINDS if not EVENTS[kind]} == WITHOUT_EVENTS
-    stored = {kind for kind in WITHOUT_EVENTS if KINDS[kind].has_stored_state}
+    stored = {kind for kind in WITHOUT_EVENTS if not KINDS[kind].is_sampled}
     assert stored == WITHOUT_EVENTS - {ContractKind.SAMPLED}, "a store has no state of sampled pools to change"
     for network_kind in Kind:
         for name in FAMILIES:

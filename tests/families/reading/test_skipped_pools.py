@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
+from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.curve.stableswap import StableSwap
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.call_encoding import SELECTORS
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.row import FactoryConstants, PoolConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
+from swapcli.families.uniswap.rows import V4Constants
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 from tests.families.real_pools import ContractFixture, UniswapV4
@@ -190,7 +192,7 @@ def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKin
     place = PoolRef(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
     assert isinstance(pool.chain, Chain)
     contract: PoolConstants = FactoryConstants(pool.address)
-    if kind is ContractKind.BALANCER_V2:
+    if kind == ContractKind.BALANCER_V2:
         contract = BalancerV2Constants(pool.address)
     found = load(pool.chain, place._replace(constants=contract))
     assert isinstance(found, SkippedItem) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}

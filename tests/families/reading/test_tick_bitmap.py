@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.tick_bitmap import (
     PriceState,
@@ -18,7 +18,7 @@ from swapcli.families.reading.tick_bitmap import (
     initialized_ticks,
     words_around,
 )
-from swapcli.families.uniswap.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources, view_of
 from tests.contracts.evm import Chain, Contract
 

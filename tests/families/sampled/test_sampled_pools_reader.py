@@ -16,6 +16,8 @@ from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidRoute, NoRoute
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.contract_kind import ContractKind
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Network, ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS, Order
@@ -24,17 +26,15 @@ from swapcli.core.model.quoter import Sale
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transaction import RouterCall
 from swapcli.core.model.transfer_behaviour import ORDINARY
-from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.catalogue import find_network
 from swapcli.core.networks.quoter_definitions import parse_quoters
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import CallContext, ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import run_batched
-from swapcli.families.reading.pool_constants import SampledConstants
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.families.sampled.sampled_discovery import find_sampled_pools
 from swapcli.families.sampled.sampled_pools_reader import read_samples
@@ -194,7 +194,7 @@ def test_a_route_over_a_maker_pays_what_it_quotes(made: MakerMarket, node: RpcNo
     figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
     assert figures.is_exact
     assert figures.sampled_pools == (made.maker.address,)
-    assert WarningCode.AMOUNT_SAMPLED not in {warning.code for warning in figures.warnings}
+    assert FindingCode.AMOUNT_SAMPLED not in {warning.code for warning in figures.warnings}
     quoted = {s.token_out: s.amount_out for s in answer.quote.steps if answer.pools[s.pool].is_sampled}
     assert paid(made, answer) == quoted
     assert answer.result.output_amount > without.result.output_amount
@@ -304,7 +304,7 @@ def test_a_route_says_that_its_amounts_are_sampled(made: MakerMarket, node: RpcN
     for answer, reason in ((estimated, "has quoted other amounts"), (unproven, "nothing proves at which block")):
         figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
         assert figures.is_exact is False
-        (message,) = [each.message for each in figures.warnings if each.code == WarningCode.AMOUNT_SAMPLED]
+        (message,) = [each.message for each in figures.warnings if each.code == FindingCode.AMOUNT_SAMPLED]
         assert reason in message
         assert Fact("Amounts", "sampled") in [
             replace(fact, note="") for fact in build_facts(answer, SwapTerms(0, DEPLOYER), figures)
@@ -380,7 +380,7 @@ def test_hooked_pools_are_quoted_by_the_quoter_of_v4(made: MakerMarket, node: Rp
     quote = {**V4_DEFINITION["quote"], "contract": quoter.address}
     definition = {**V4_DEFINITION, "protocols": ["uniswapV4"], "quote": quote}
     network = world.network._replace(multicall=made.market.network.multicall, quoters=(definition,))
-    (factory,) = [each for each in find_factories(network)[0] if each.kind is ContractKind.UNISWAP_V4]
+    (factory,) = [each for each in find_factories(network)[0] if each.kind == ContractKind.UNISWAP_V4]
     query = creation_filter([factory], before + 1, node.read_head().block.number)
     assert query
     reader = MulticallReader(node, node.read_head().block, network.multicall)

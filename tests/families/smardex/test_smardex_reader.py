@@ -10,16 +10,16 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.call_encoding import SELECTORS
 from swapcli.families.reading.calls import MULTICALL3, ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import FactoryConstants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import FactoryConstants
 from swapcli.families.smardex.smardex import SmarDex
 from swapcli.families.smardex.smardex_reader import load, read_constants
 from swapcli.state.discovery.pool_discovery import find_factories

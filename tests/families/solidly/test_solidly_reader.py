@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import FactoryConstants
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import FactoryConstants
 from swapcli.families.solidly.solidly_stable import SolidlyStable
 from swapcli.families.uniswap.concentrated import Concentrated
 from tests.chain.node.evm_node import sources, view_of

@@ -10,13 +10,13 @@ from random import Random
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.units import WAD
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load
 from tests.chain.node.evm_node import view_of

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.clanker_volatility import ClankerVolatility
-from swapcli.families.uniswap.tick_math import Q96
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import ZERO_ADDRESS, Contract

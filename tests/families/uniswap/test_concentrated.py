@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from swapcli.core.errors import InsufficientLiquidity, PoolError, SwapReverts
 from swapcli.core.model.pool import Pool
 from swapcli.families import family
-from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import (
+from swapcli.families.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,
@@ -24,6 +23,7 @@ from swapcli.families.uniswap.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
+from swapcli.families.uniswap.concentrated import Concentrated
 from tests.examples import examples
 from tests.families.pool_laws import swap_or_skip
 from tests.families.random_pairs import (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import Q96
 from tests.families.pool_laws import check_concave, swap_or_skip, trade_to_rate
 from tests.families.random_pairs import (
     DOWN,

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import Q96
 from tests.contracts.evm import RevertedError
 from tests.examples import examples, few_rows, fuzzed_seeds
 from tests.families.real_pools import (

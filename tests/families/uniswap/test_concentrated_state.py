@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from swapcli.core.errors import InvalidPoolState
+from swapcli.families.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, Q96
 from tests.families.random_pairs import TOKEN0, concentrated_states, identity, pool_at, with_fields
 
 

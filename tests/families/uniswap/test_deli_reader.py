@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.uniswap.tick_math import Q96
+from swapcli.families.tick_math import Q96
 from tests.families.uniswap.hooked_pools import compare_one_hooked_swap
 from tests.families.uniswap.test_fee_in_token import FREE, DeliPool
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from swapcli.core.errors import InvalidPoolState, PoolError, SwapReverts
 from swapcli.families.state_fields import StateFields
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.fee_in_token import FeeInToken, read_fee_in_token
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap
-from swapcli.families.uniswap.tick_math import Q96
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from tests.contracts.evm import Artifact, compile_solidity
 from tests.examples import fuzzed_seeds

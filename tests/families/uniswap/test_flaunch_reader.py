@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
 from swapcli.families.uniswap.internal_swap import InternalSwap
-from swapcli.families.uniswap.tick_math import Q96
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_reader import load
 from swapcli.state.discovery.pair_lookup import find_pair_pools
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of

@@ -11,20 +11,22 @@ import pytest
 from Crypto.Hash import keccak
 
 from swapcli.core.encoding.abi import encode_word
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading import ref_of_pool
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem, run_batched
-from swapcli.families.reading.pool_constants import SampledConstants, V4Constants
+from swapcli.families.reading.pool_readers import ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.pool_ref_text import format_pool_ref, parse_pool_ref
+from swapcli.families.sampled.rows import SampledConstants
 from swapcli.families.sampled.sampled import Sampled
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.hook_fees import DirectionFees, HookFees
-from swapcli.families.uniswap.tick_math import Q96
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load, read_created
 from swapcli.state.rpc.node import BlockId, block_number

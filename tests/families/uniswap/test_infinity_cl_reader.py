@@ -12,18 +12,19 @@ import pytest
 from eth_abi.abi import decode, encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.bins.infinity_bin import InfinityBin
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading import pool_reader, ref_of_pool
 from swapcli.families.reading.calls import ContractCall, Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import InfinityConstants
+from swapcli.families.reading.pool_readers import pool_reader, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.row import InfinityConstants
 from swapcli.families.uniswap.concentrated import Concentrated
 from tests.families.bins.test_infinity_bin_vectors import bin_steps
 from tests.families.uniswap.test_infinity_vectors import concentrated_steps

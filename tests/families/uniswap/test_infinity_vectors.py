@@ -11,8 +11,8 @@ import pytest
 from swapcli.core.errors import InsufficientLiquidity, SwapReverts
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool, PoolIdentity
+from swapcli.families.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
 from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.families import family
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.uniswap.constant_product import ConstantProduct
 from swapcli.families.uniswap.ring_pair import RingPair
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, load_artifact

@@ -9,16 +9,16 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.call_encoding import encode_call
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import BatchRead
-from swapcli.families.reading.pool_constants import RingConstants
 from swapcli.families.uniswap.ring_pair import RingPair
 from swapcli.families.uniswap.ring_pair_reader import complete_ref, load, read_constants
+from swapcli.families.uniswap.rows import RingConstants
 from swapcli.state.discovery.pool_discovery import find_factories
 from tests.families.uniswap.test_ring_pair import FEE_PPM, WRAPPERS, valid_pool
 

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
 from tests.chain.node.evm_node import view_of
 from tests.contracts.evm import BaseChain, RevertedError

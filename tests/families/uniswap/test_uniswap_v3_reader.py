@@ -10,22 +10,17 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import InsufficientLiquidity, PoolError
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools, ref_of_pool
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import (
-    AlgebraConstants,
-    LastTicks,
-    PoolConstants,
-    TickConstants,
-    V4Constants,
-)
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef
 from swapcli.families.reading.tick_bitmap import REACH, all_words, words_around
+from swapcli.families.row import PoolConstants, TickConstants
+from swapcli.families.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from swapcli.families.uniswap.rows import AlgebraConstants, V4Constants
 from tests.chain.node.evm_node import EvmNode, packed_reader, view_of
 from tests.contracts.evm import BaseChain, load_artifact
 from tests.examples import seeds

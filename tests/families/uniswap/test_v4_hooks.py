@@ -14,8 +14,8 @@ from swapcli.core.model.pool import PoolIdentity
 from swapcli.core.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.core.routing.replay import replay
 from swapcli.families.protocol_fees import DYNAMIC_FEE, with_protocol_fee
+from swapcli.families.tick_math import Q96
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import Q96
 from swapcli.families.uniswap.v4_hooks import check_hooks
 from tests.contracts.evm import ZERO_ADDRESS, RevertedError
 from tests.examples import fuzzed_seeds

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading.contract_kinds import ContractKind
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.concentrated import Concentrated
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.v4_key import key_arguments
 from tests.support.outside_ids import v4_id
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from swapcli.families.ekubo import ekubo_tick_math
-from swapcli.families.uniswap import tick_math
+from swapcli.families import tick_math
+from swapcli.families.ekubo.ekubo_tick_math import Q128, STARKNET_TICKS
 from tests.generate.modelling.exact import SeededRandom
 
 _MIN_TICKS, _MAX_TICKS = 20, 110
@@ -34,13 +34,7 @@ class TickScale:
 UNISWAP_TICKS = TickScale(
     tick_math.Q96, tick_math.MAX_TICK, tick_math.sqrt_ratio_at_tick, tick_math.tick_at_sqrt_ratio, 1
 )
-EKUBO_TICKS = TickScale(
-    ekubo_tick_math.Q128,
-    ekubo_tick_math.MAX_TICK,
-    ekubo_tick_math.sqrt_ratio_at_tick,
-    ekubo_tick_math.tick_at_sqrt_ratio,
-    100,
-)
+EKUBO_TICKS = TickScale(Q128, STARKNET_TICKS.max_tick, STARKNET_TICKS.ratio_at, STARKNET_TICKS.tick_at, 100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
+from swapcli.families.order_books.rows import CloberConstants, KuruConstants
 from swapcli.families.reading.factory_contract import Factory
-from swapcli.families.reading.pool_constants import CloberConstants, KuruConstants, PoolConstants
+from swapcli.families.row import PoolConstants
 from tests.contracts.evm import DEPLOYER, Artifact, Contract
 from tests.payload.evm.settler_recorder import FamilyPools, World, load_contracts
 from tests.support.differential import load_pool

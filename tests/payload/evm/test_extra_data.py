@@ -15,14 +15,14 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.router_variant import ExtraDataForm
 from swapcli.core.networks.pool_addresses import deployment_of
-from swapcli.families import FAMILIES
 from swapcli.families.balancer.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.families.balancer.weighted import Weighted
 from swapcli.families.curve.cryptoswap import CryptoSwap
 from swapcli.families.curve.stableswap import StableSwap
+from swapcli.families.row import PoolUse
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.families.uniswap.constant_product import ConstantProduct
-from swapcli.payload.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
+from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.families.curve.test_curve_meta import recorded_steps
 from tests.families.random_pools import (
     balancer_v3_boosted_pools,
@@ -49,10 +49,6 @@ def v3(fee_ppm: int, tick_spacing: int = 10) -> Pool:
     pool = concentrated(POOL, "v3", (WRAPPED, USDC), 0)
     assert isinstance(pool, Concentrated)
     return replace(pool, fee_ppm=fee_ppm, tick_list=pool.tick_list._replace(tick_spacing=tick_spacing))
-
-
-def test_every_family_has_an_entry() -> None:
-    assert set(BY_FAMILY) >= set(FAMILIES)
 
 
 @pytest.mark.parametrize("name", ["base", "hyperevm", "monad", "citrea"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swapcli.core.model.decoded_call import SENDER, DecodedApproval, DecodedCall
-from swapcli.core.model.warning import QuoteWarning, WarningCode
-from swapcli.payload.checks.dangers import DANGEROUS_CODES
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.payload.decode.given_transaction import GivenTransaction
 from swapcli.payload.review.review_verdict import verdict_of
 from swapcli.payload.review.reviewed_payload import PayloadReview, ReviewedTransaction, Signing
@@ -15,9 +14,9 @@ from tests.payload.review.reviews import BASE, CALL, ME, OTHER, REVIEW, USDC, wi
 NOON_S = 1_800_014_400
 """2027-01-15, 12:00 UTC."""
 APPROVED = DecodedApproval(USDC.address, OTHER, 5_000_000)
-DOUBT = QuoteWarning(WarningCode.RECIPIENT_UNCHECKED, "the output goes to 0x22, which may not be you")
-OTHER_DOUBT = QuoteWarning(WarningCode.CONTRACT_UNCHECKED, "the called contract is not given")
-DANGER = QuoteWarning(WarningCode.RECIPIENT_DIFFERS, "the output goes to 0x22, not to you")
+DOUBT = FindingCode.RECIPIENT_UNCHECKED.finding("the output goes to 0x22, which may not be you")
+OTHER_DOUBT = FindingCode.CONTRACT_UNCHECKED.finding("the called contract is not given")
+DANGER = FindingCode.RECIPIENT_DIFFERS.finding("the output goes to 0x22, not to you")
 
 
 def approving(approval: DecodedApproval) -> PayloadReview:
@@ -66,12 +65,12 @@ def test_a_danger_comes_before_missing_facts() -> None:
     assert found == ("danger", f"DANGER, do not sign: {DANGER.message}")
 
 
-@pytest.mark.parametrize("code", sorted(WarningCode))
-def test_only_warnings_about_the_review_pass_as_safe(code: WarningCode) -> None:
-    expected = "danger" if code in DANGEROUS_CODES else "unknown"
-    if code in (WarningCode.LIVE_UNAVAILABLE, WarningCode.CLOCK_DIFFERS):
+@pytest.mark.parametrize("code", sorted(FindingCode))
+def test_only_warnings_about_the_review_pass_as_safe(code: FindingCode) -> None:
+    expected = "danger" if code.level is Level.BLOCK else "unknown"
+    if code in (FindingCode.LIVE_UNAVAILABLE, FindingCode.CLOCK_DIFFERS):
         expected = "no_danger_found"
-    assert verdict_of(REVIEW._replace(warnings=(QuoteWarning(code, "why"),))).status == expected
+    assert verdict_of(REVIEW._replace(warnings=(code.finding("why"),))).status == expected
 
 
 def test_control_characters_of_a_symbol_do_not_end_the_line() -> None:

@@ -9,7 +9,8 @@ import pytest
 from swapcli.core.model.decoded_call import PoolHint
 from swapcli.core.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
 from swapcli.core.model.pool import Pool
-from swapcli.payload.evm.extra_data import PoolUse, find_pool_key
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import find_pool_key
 from swapcli.payload.review.route_warnings import is_pool, named_tokens, route_warnings, token_warnings
 from tests.payload.evm.router_model import embedded
 from tests.payload.review.reviews import CALL, OTHER, REVIEW, USDC, WETH, with_order

@@ -12,13 +12,11 @@ from swapcli.payload.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.payload.simulation.block_simulation import (
     BlockSwap,
     TransactionContext,
-    context_call,
-    probe_blocks,
     read_context,
-    simulate_together,
 )
+from swapcli.payload.simulation.simulated_reads import run_simulated, simulated
 from swapcli.state.rpc.node import BlockId, BlockOutcome, HypotheticalCall, SimulatedBlock
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.proxy import Proxy, open_proxy, without
 from tests.chain.test_disguised_tokens import BASE_FEE_WEI, MINER, start_fees
 from tests.chain.trader import USER, Trader
@@ -38,8 +36,7 @@ class FreeNode(OldNode):
 
 
 def context_on(node: RpcNode | OldNode, *owners: str, gas_price_wei: int = 0) -> TransactionContext:
-    probed, (answer,) = simulate_together(node, probe_blocks(), [context_call(owners)], node.read_head().block)
-    context = read_context(answer, probed, owners, gas_price_wei)
+    context = run_simulated(node, node.read_head().block, read_context(owners, gas_price_wei))
     assert context is not None
     return context
 
@@ -70,10 +67,13 @@ def test_a_node_without_the_method_costs_no_more_round_trips(trader: Trader) -> 
 
 
 def check_one_round_trip(proxy: Proxy) -> None:
-    node = RpcNode(f"http://127.0.0.1:{proxy.server_port}", redacted_url="old", chain_id=31_337, pause=lambda _: None)
+    node = RpcNode(
+        [RpcEndpoint(f"http://127.0.0.1:{proxy.server_port}", "old")], 31_337, NodePolicy(pause=lambda _: None)
+    )
     at, before = node.read_head().block, node.round_trips
-    probed, _ = simulate_together(node, probe_blocks(), [context_call([USER])], at)
-    assert (probed, node.round_trips - before) == ([None], 1)
+    context = run_simulated(node, at, read_context([USER], 0))
+    assert context is not None
+    assert (context.can_simulate_blocks, node.round_trips - before) == (False, 1)
     node.close()
 
 
@@ -85,8 +85,8 @@ def test_what_is_received_does_not_count_gas(trader: Trader, node: RpcNode, sold
     planned = BlockSwap(SimulatedCall.from_payload(trade.payload), USER, (0,), (), context_on(node, USER))
     if sold == "ETH":
         planned = planned._replace(allowances=())
-    outcomes, _ = simulate_together(node, [planned.block()], (), node.read_head().block)
-    result = planned.read(outcomes[0])
+    (outcome,) = run_simulated(node, node.read_head().block, simulated([planned.block()]))
+    result = planned.read(outcome)
     assert result is not None
     assert (result[0].status, result[0].received) == (SimulationStatus.DONE, trade.amount_due)
 

@@ -43,16 +43,19 @@ def test_allowances_are_searched_once_and_that_of_permit2_never(trader: Trader) 
     swap = swap_of(trader, "DAI")
     (approval,) = swap.approvals
     twice = swap._replace(approvals=(approval, approval, approval._replace(expiration_s=2_000_000_000)))
-    plain = PlainSwap.of(twice, USER, ())
-    assert len(plain.searches()) == 1
-    grants = plain.grants([], [])
-    assert grants is not None
-    assert [each.address for each in grants] == [PERMIT2]
+    assert len(next(PlainSwap.of(twice, USER, ()).read_grants())) == 2, "the two calls of one search"
+    only_permit2 = PlainSwap.of(twice._replace(approvals=twice.approvals[2:]), USER, ())
+    with pytest.raises(StopIteration) as end:
+        next(only_permit2.read_grants())
+    assert [each.address for each in end.value.value] == [PERMIT2]
 
 
 def test_an_allowance_without_a_slot_has_no_grant(trader: Trader) -> None:
-    plain = PlainSwap.of(swap_of(trader, "DAI"), USER, ())
-    assert plain.grants(plain.searches(), [b"", b""]) is None
+    read = PlainSwap.of(swap_of(trader, "DAI"), USER, ()).read_grants()
+    next(read)
+    with pytest.raises(StopIteration) as end:
+        read.send([b"", b""])
+    assert end.value.value is None
 
 
 @pytest.mark.parametrize(

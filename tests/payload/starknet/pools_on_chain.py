@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from tests.families.ekubo.random_ekubo import FEE_30_BPS
 from tests.payload.starknet.ekubo_core import PoolKey, PoolState, Swapped, ratio_of
 from tests.payload.starknet.fake_node import (

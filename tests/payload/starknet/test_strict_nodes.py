@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from tests.payload.starknet.ekubo_core import PoolKey, PoolState
 from tests.payload.starknet.fake_node import (
     Contract,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.finding import Level
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
 from swapcli.payload.verdict.price_references import PricedOrder, plan_references, read_references
-from swapcli.payload.verdict.swap_rehearsal import PriceGuard, price_reasons
-from swapcli.payload.verdict.verdict import PriceKind, PriceReference, VerdictStatus
+from swapcli.payload.verdict.swap_rehearsal import PriceGuard, price_findings
+from swapcli.payload.verdict.verdict import PriceKind, PriceReference
 from swapcli.quoting.open_market import open_market
 
 WHYPE = Token("0x5555555555555555555555555555555555555555", "WHYPE", "WHYPE", 18)
@@ -82,18 +83,18 @@ def reference(kind: PriceKind, loss_percent: int) -> PriceReference:
     [
         ([], None),
         ([(PriceKind.AVERAGE, 5)], None),
-        ([(PriceKind.AVERAGE, 6)], VerdictStatus.WARN),
-        ([(PriceKind.AVERAGE, 20)], VerdictStatus.WARN),
-        ([(PriceKind.AVERAGE, 21)], VerdictStatus.BLOCK),
+        ([(PriceKind.AVERAGE, 6)], Level.WARN),
+        ([(PriceKind.AVERAGE, 20)], Level.WARN),
+        ([(PriceKind.AVERAGE, 21)], Level.BLOCK),
         ([(PriceKind.AVERAGE, -90)], None),
         ([(PriceKind.AVERAGE, 99), (PriceKind.AVERAGE, 0), (PriceKind.AVERAGE, 1)], None),
-        ([(PriceKind.AVERAGE, 99), (PriceKind.AVERAGE, 30), (PriceKind.AVERAGE, 1)], VerdictStatus.BLOCK),
-        ([(PriceKind.AVERAGE, 99), (PriceKind.FEED, 1)], VerdictStatus.WARN),
-        ([(PriceKind.AVERAGE, 99), (PriceKind.FEED, 21), (PriceKind.ORACLE, 22)], VerdictStatus.BLOCK),
+        ([(PriceKind.AVERAGE, 99), (PriceKind.AVERAGE, 30), (PriceKind.AVERAGE, 1)], Level.BLOCK),
+        ([(PriceKind.AVERAGE, 99), (PriceKind.FEED, 1)], Level.WARN),
+        ([(PriceKind.AVERAGE, 99), (PriceKind.FEED, 21), (PriceKind.ORACLE, 22)], Level.BLOCK),
     ],
 )
 def test_the_median_of_a_kind_warns_and_all_kinds_block(
-    losses: list[tuple[PriceKind, int]], expected: VerdictStatus | None
+    losses: list[tuple[PriceKind, int]], expected: Level | None
 ) -> None:
-    reasons = list(price_reasons([reference(*each) for each in losses], PriceGuard((), 0)))
-    assert [reason.status for reason in reasons] == ([] if expected is None else [expected])
+    found = list(price_findings([reference(*each) for each in losses], PriceGuard((), 0)))
+    assert [each.level for each in found] == ([] if expected is None else [expected])

@@ -9,6 +9,7 @@ from itertools import permutations
 import pytest
 
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote_request import QuoteRequest
@@ -17,11 +18,11 @@ from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import Token
 from swapcli.payload.checks.simulated_variants import TradedTokens
 from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap
-from swapcli.payload.verdict.verdict import ReasonCode, Verdict, VerdictStatus
+from swapcli.payload.verdict.verdict import Verdict
 from swapcli.quoting.sources.in_memory import InMemorySource
 from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, UNIT, add_token, open_pair
 from tests.chain.trader import USER, Trader
@@ -77,8 +78,8 @@ def buy_odd(trader: Trader, node: RpcNode, kind: str, *arguments: object, **opti
     return judge(trader, node, tokens["DAI"], tokens["ODD"], 100 * UNIT, **options)  # type: ignore[arg-type]
 
 
-def codes(verdict: Verdict) -> list[ReasonCode]:
-    return [reason.code for reason in verdict.reasons]
+def codes(verdict: Verdict) -> list[str]:
+    return [reason.code for reason in verdict.findings]
 
 
 def test_plain_tokens_are_ok_and_are_sold_at_the_expected_price(trader: Trader, node: RpcNode) -> None:
@@ -86,7 +87,7 @@ def test_plain_tokens_are_ok_and_are_sold_at_the_expected_price(trader: Trader, 
     for sold, bought in permutations(tokens, 2):
         for sender, recipient in ((None, BOB), (USER, USER), (POOR, BOB)):
             verdict = judge(trader, node, sold, bought, 7 * 10**sold.decimals, sender=sender, recipient=recipient)
-            assert verdict.status is VerdictStatus.OK, (sold, bought, verdict)
+            assert verdict.level is Level.INFO, (sold, bought, verdict)
             assert verdict.facts.received
             for sale in verdict.facts.sales:
                 assert sale.received
@@ -98,34 +99,34 @@ def test_plain_tokens_are_ok_and_are_sold_at_the_expected_price(trader: Trader, 
 @pytest.mark.parametrize(
     ("kind", "arguments", "expected"),
     [
-        ("TrapCoin", (), [ReasonCode.CANNOT_BE_SOLD]),
-        ("FeeCoin", (0, 30_000, 0), [ReasonCode.TAXED_ON_SALE]),
-        ("FeeCoin", (0, 1_000, 0), [ReasonCode.TAXED_ON_SALE]),
-        ("FeeCoin", (0, 1_000_000, 0), [ReasonCode.CANNOT_BE_SOLD]),
-        ("FeeCoin", (20_000, 0, 0), [ReasonCode.SWAP_REVERTS]),
-        ("FeeCoin", (0, 0, 20_000), [ReasonCode.SWAP_REVERTS]),
-        ("FalseCoin", (), [ReasonCode.SWAP_REVERTS]),
-        ("GasCoin", (), [ReasonCode.SWAP_REVERTS]),
-        ("LimitedCoin", (10**18,), [ReasonCode.SWAP_REVERTS]),
-        ("GenerousCoin", (), [ReasonCode.CANNOT_BE_SOLD, ReasonCode.BALANCE_IRREGULAR]),
+        ("TrapCoin", (), [FindingCode.CANNOT_BE_SOLD]),
+        ("FeeCoin", (0, 30_000, 0), [FindingCode.TAXED_ON_SALE]),
+        ("FeeCoin", (0, 1_000, 0), [FindingCode.TAXED_ON_SALE]),
+        ("FeeCoin", (0, 1_000_000, 0), [FindingCode.CANNOT_BE_SOLD]),
+        ("FeeCoin", (20_000, 0, 0), [FindingCode.SWAP_REVERTS]),
+        ("FeeCoin", (0, 0, 20_000), [FindingCode.SWAP_REVERTS]),
+        ("FalseCoin", (), [FindingCode.SWAP_REVERTS]),
+        ("GasCoin", (), [FindingCode.SWAP_REVERTS]),
+        ("LimitedCoin", (10**18,), [FindingCode.SWAP_REVERTS]),
+        ("GenerousCoin", (), [FindingCode.CANNOT_BE_SOLD, FindingCode.BALANCE_IRREGULAR]),
         ("ShareCoin", (STETH_POT,), []),
     ],
 )
 def test_a_token_is_judged_by_what_it_does(
-    trader: Trader, node: RpcNode, kind: str, arguments: tuple[object, ...], expected: list[ReasonCode]
+    trader: Trader, node: RpcNode, kind: str, arguments: tuple[object, ...], expected: list[FindingCode]
 ) -> None:
     verdict = buy_odd(trader, node, kind, *arguments)
     assert codes(verdict) == expected, verdict
-    assert (verdict.status is VerdictStatus.OK) == (not expected)
+    assert (verdict.level is Level.INFO) == (not expected)
 
 
 def test_a_swap_that_reverts_now_blocks(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens["USDC"], tokens["DAI"], 10**13))
     verdict = judge(trader, node, tokens["USDC"], tokens["DAI"], 10**9, change=lambda: trader.execute(trade))
-    assert verdict.status is VerdictStatus.BLOCK
-    assert codes(verdict) == [ReasonCode.SWAP_REVERTS]
-    assert "ReceivedTooLittle" in verdict.reasons[0].message
+    assert verdict.level is Level.BLOCK
+    assert codes(verdict) == [FindingCode.SWAP_REVERTS]
+    assert "ReceivedTooLittle" in verdict.findings[0].message
     assert (verdict.facts.received, verdict.facts.sales) == (None, ())
 
 
@@ -133,17 +134,17 @@ def test_a_quote_of_unknown_state_is_ok_if_it_pays_its_minimum(trader: Trader, n
     tokens = trader.world.tokens
     origin = StateSource(Provenance.MODELLED, "a table")
     verdict = judge(trader, node, tokens["USDC"], tokens["DAI"], 10**9, origin=origin)
-    assert verdict.status is VerdictStatus.OK
+    assert verdict.level is Level.INFO
     assert [sale.expected for sale in verdict.facts.sales] == [None] * len(verdict.facts.sales)
 
 
 def test_a_node_that_cannot_simulate_leaves_a_warning(trader: Trader) -> None:
     tokens = trader.world.tokens
-    dead = RpcNode("http://127.0.0.1:9", redacted_url="a dead node", chain_id=1, pause=lambda _: None)
+    dead = RpcNode([RpcEndpoint("http://127.0.0.1:9", "a dead node")], 1, NodePolicy(pause=lambda _: None))
     origin = StateSource(Provenance.LIVE, "the node", 1)
     with closing(dead):
         verdict = judge(trader, dead, tokens["USDC"], tokens["DAI"], 10**9, origin=origin)
-    assert (verdict.status, codes(verdict)) == (VerdictStatus.WARN, [ReasonCode.NOT_SIMULATED])
+    assert (verdict.level, codes(verdict)) == (Level.WARN, [FindingCode.NOT_SIMULATED])
     assert verdict.facts.block is None
 
 
@@ -153,5 +154,5 @@ def test_a_rehearsal_takes_two_round_trips(trader: Trader, node: RpcNode, sold: 
     origin = StateSource(Provenance.LIVE, "the node", node.read_head().block.number)
     before = node.round_trips
     verdict = judge(trader, node, tokens[sold], tokens["DAI"], 10 ** tokens[sold].decimals, origin=origin)
-    assert verdict.status is VerdictStatus.OK
+    assert verdict.level is Level.INFO
     assert node.round_trips - before == trips

@@ -10,75 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.model.api_version import ApiVersion
-from swapcli.core.model.block_tag import BlockTag
-from swapcli.core.model.live_mode import CheckMode, LiveMode
-from swapcli.core.model.quote_request import SharePrecision
-from swapcli.quoting.config import TABLE, Secret, Settings, config_file_path, peek
+from swapcli.quoting.config import TABLE, Settings, config_file_path, peek
 from swapcli.quoting.config.display import masked_rows
 from swapcli.quoting.config.settings import FIELDS
 from tests.quoting.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
-
-VALUES: dict[str, dict[str, object]] = {
-    "network": {"base": "base", "citrea": "citrea"},
-    "api_version": {"v1": ApiVersion.V1, "v2": ApiVersion.V2},
-    "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
-    "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
-    "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
-    "slippage_warning": {"3": 30_000, "30bps": 3_000, "0": 0},
-    "price_guard": {"3": 30_000, "30bps": 3_000, "0": 0},
-    "max_price_loss": {"30": 300_000, "99.5": 995_000},
-    "max_slippage": {"20": 200_000, "100": 1_000_000, "30%": 300_000},
-    "max_fee_usd": {"50": 50.0, "0": 0.0, "2.5": 2.5},
-    "max_hops": {"1": 1, "16": 16},
-    "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
-    "router_dialect": {"own": "own", "universal-router": "universal-router"},
-    "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
-    "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
-    "extended_protocols": {"true": True, "false": False},
-    "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
-    "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
-    "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
-    "live": {"require": LiveMode.REQUIRE, "never": LiveMode.NEVER},
-    "check": {"always": CheckMode.ALWAYS, "never": CheckMode.NEVER},
-    "live_timeout_s": {"0.5": 0.5, "86400": 86_400.0},
-    "max_age_s": {"0": 0, "86400": 86_400},
-    "state": {"pending": BlockTag.PENDING, "finalized": BlockTag.FINALIZED},
-    "route_ttl_s": {"1": 1, "86400": 86_400},
-    "color": {"auto": "auto", "never": "never"},
-    "output": {"json": "json", "table": "table"},
-    "integrator.address": {"0x" + "12" * 20: "0x" + "12" * 20, "0x1": "0x1"},
-    "integrator.fee_bps": {"0": 0, "500": 500},
-    "integrator.surplus_bps": {"0": 0, "5000": 5_000},
-    "api_url": {"https://a.example/": "https://a.example", "http://localhost:8000": "http://localhost:8000"},
-    "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
-    "names_rpc_url": {"http://a.example": Secret("http://a.example"), "/ipc": Secret("/ipc")},
-    "witness": {"http://a.example": Secret("http://a.example"), "https://b.example": Secret("https://b.example")},
-    "api_key": {"one": Secret("one"), "two": Secret("two")},
-    "timeout_s": {"0.5": 0.5, "30": 30.0},
-    "publish_url": {"redis://a.example": Secret("redis://a.example"), "unix:///r.sock": Secret("unix:///r.sock")},
-    "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},
-    "service.port": {"0": 0, "65535": 65_535},
-    "service.workers": {"2": 2, "4": 4},
-    "service.keys_file": {"/keys.json": Path("/keys.json"), "~/keys.json": HOME / "keys.json"},
-    "service.allowed_recipients": {"0xAB": ("0xAB",), "0x1,0x2": ("0x1", "0x2")},
-    "service.cors_origins": {"https://a.example": ("https://a.example",), "*": ("*",)},
-    "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},
-    "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},
-    "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
-    "service.streams": {"0": 0, "100000": 100_000},
-    "service.streams_with_key": {"0": 0, "100000": 100_000},
-    "service.limit_loopback": {"true": True, "False": False},
-    "service.reuse_searches": {"true": True, "False": False},
-    "service.solve_time_s": {"0": 0.0, "1.5": 1.5},
-    "service.max_queue": {"1": 1, "10000": 10_000},
-    "service.max_connections": {"1": 1, "100000": 100_000},
-    "service.metrics_port": {"0": 0, "9090": 9_090, "65535": 65_535},
-    "service.keep_alive_s": {"75": 75.0, "0.5": 0.5},
-    "service.state_url": {"redis://:b@a": Secret("redis://:b@a"), "unix:///r.sock": Secret("unix:///r.sock")},
-    "service.feed_url": {"redis://:b@a": Secret("redis://:b@a"), "rediss://a/1": Secret("rediss://a/1")},
-    "service.trusted_proxies": {"10.0.0.0/8,::1": ("10.0.0.0/8", "::1/128"), "192.0.2.1": ("192.0.2.1/32",)},
-}
-"""Texts of every key with the values that they mean."""
+from tests.quoting.config.samples import VALUES
 
 ON_COMMAND_LINE = [key for key, row in TABLE.items() if row.on_command_line]
 

@@ -11,12 +11,12 @@ import pytest
 
 from swapcli.core.errors import NoRoute
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.transfer_behaviour import ORDINARY
-from swapcli.core.model.warning import WarningCode
 from swapcli.quoting.quote_figures import compute_figures
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -58,7 +58,7 @@ def protocols_of(answer: LocalQuote) -> set[str]:
 
 def warned(answer: LocalQuote) -> list[str]:
     figures = compute_figures(answer, SwapTerms(0, USER))
-    return [each.message for each in figures.warnings if each.code == WarningCode.POOL_LEFT_OUT]
+    return [each.message for each in figures.warnings if each.code == FindingCode.POOL_LEFT_OUT]
 
 
 def live(market: MarketState, node: RpcNode) -> LiveSource:

@@ -44,7 +44,7 @@ from swapcli.quoting.sources.quote_source import quote_and_build
 from swapcli.state.clock import SYSTEM_CLOCK, Clock
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import BlockId, ChainHead
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses
@@ -215,9 +215,7 @@ class Restless(RpcNode):
 @pytest.mark.parametrize(("turns", "recovers"), [(2, True), (3, False)])
 def test_a_reorg_during_a_read_is_retried_a_few_times(trader: Trader, turns: int, recovers: bool) -> None:
     chain: AnvilChain = trader.chain
-    node = Restless(
-        f"http://127.0.0.1:{chain.node.port}", redacted_url="restless", chain_id=trader.world.network.chain_id
-    )
+    node = Restless([RpcEndpoint(f"http://127.0.0.1:{chain.node.port}", "restless")], trader.world.network.chain_id)
     node.turns = turns
     source = live(trader.market, node)
     with closing(node):
@@ -371,7 +369,7 @@ def test_health_is_that_of_a_live_quote(trader: Trader, node: RpcNode) -> None:
     assert health.state_source.provenance is Provenance.LIVE
     assert "live" in health.message
 
-    silent = RpcNode("http://127.0.0.1:9", redacted_url="silent", chain_id=1, timeout_s=0.2, attempts=1)
+    silent = RpcNode([RpcEndpoint("http://127.0.0.1:9", "silent")], 1, NodePolicy(timeout_s=0.2, attempts=1))
     ill = live(trader.market, silent).health()
     assert not ill.is_healthy
     assert "silent" in ill.message
@@ -382,7 +380,7 @@ def test_a_node_that_does_not_answer_is_told_of(trader: Trader) -> None:
         unresponsive.bind(("127.0.0.1", 0))
         unresponsive.listen()
         url = f"http://127.0.0.1:{unresponsive.getsockname()[1]}"
-        node = RpcNode(url, redacted_url="mute", chain_id=trader.world.network.chain_id, timeout_s=0.2, attempts=1)
+        node = RpcNode([RpcEndpoint(url, "mute")], trader.world.network.chain_id, NodePolicy(timeout_s=0.2, attempts=1))
         with pytest.raises(UpstreamTimeout, match="mute"):
             live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 

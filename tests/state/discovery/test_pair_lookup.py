@@ -11,16 +11,18 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.calls import ContractCall, ReturnData
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
-from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.reading.pool_readers import load_pools
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, with_decimals
+from swapcli.families.row import FactoryConstants, TickConstants
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.discovery.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
@@ -149,7 +151,7 @@ def test_what_is_found_can_be_read(scene: Scene) -> None:
     for pool in load_pools(scene.view, whole):
         # Only those of Uniswap V4 have been given a price.
         assert isinstance(pool, Pool) or pool.reason.startswith("sqrt_price_x96: 0 is outside")
-    assert {place.last_read for place in whole if place.kind is ContractKind.UNISWAP_V4} == {LastTicks(7)}
+    assert {place.last_read for place in whole if place.kind == ContractKind.UNISWAP_V4} == {LastTicks(7)}
     assert {frozenset(place.tokens) for place in whole} == {frozenset((a, wrapped))}
 
 

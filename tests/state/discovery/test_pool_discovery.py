@@ -8,25 +8,22 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment, ProtocolInfo
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
+from swapcli.families.balancer.rows import BalancerV2Constants
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading import load_pools
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
 from swapcli.families.reading.factory_contract import Factory
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import (
-    AlgebraConstants,
-    BalancerV2Constants,
-    LastTicks,
-    TickConstants,
-    V4Constants,
-)
-from swapcli.families.reading.pool_ref import PoolRef, with_decimals
+from swapcli.families.reading.pool_readers import load_pools
+from swapcli.families.reading.pool_ref import LastTicks, PoolRef, with_decimals
+from swapcli.families.row import TickConstants
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.uniswap.rows import AlgebraConstants, V4Constants
 from swapcli.state.discovery.pool_discovery import (
     PoolList,
     creation_filter,
@@ -335,8 +332,8 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     by_protocol = {protocol.amm_name: home for home in found for protocol in home.protocols}
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
     assert by_protocol["aerodromeV2Classic"] == by_protocol["aerodromeV2Stable"]
-    assert by_protocol["uniswapV4"].kind is ContractKind.UNISWAP_V4
-    assert by_protocol["balancerV2Weighted"].kind is ContractKind.BALANCER_V2
+    assert by_protocol["uniswapV4"].kind == ContractKind.UNISWAP_V4
+    assert by_protocol["balancerV2Weighted"].kind == ContractKind.BALANCER_V2
     assert sum("aerodromeV3" in {each.amm_name for each in home.protocols} for home in found) == 2
     for name in ("curveFi", "curveFiStableNG", "curveFiTwoCrypto", "curveFiTriCrypto"):
         assert by_protocol[name].is_enumerable

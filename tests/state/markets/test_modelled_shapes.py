@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.families import family
-from swapcli.families.uniswap.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick
+from swapcli.families.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import PRECISION, SeededRandom
 from tests.generate.modelling.positions import concentrated_state

@@ -16,11 +16,11 @@ from jsonschema_rs import Draft202012Validator
 
 from swapcli.core.errors import InvalidInput, UpstreamRejected
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Deployment
 from swapcli.core.model.order import Order
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.interface.json_schemas import build_document_schema
 from swapcli.payload.evm import build_transactions
@@ -32,7 +32,7 @@ from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.mined.swap_events import find_swaps
 from swapcli.state.mined.swap_verification import Outcome, VerifiedSwap, verify_swaps
 from swapcli.state.mined.swapped_pools import SwappedPool
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.store import create_store
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import WETH
@@ -291,7 +291,7 @@ def test_a_node_without_the_old_state_is_to_be_an_archive_node(trader: Trader) -
 
     with open_proxy(trader.chain.node.port) as proxy:
         proxy.always = rewrites(prunes)
-        pruned_node = RpcNode(proxy.url, redacted_url="the pruned node", chain_id=CHAIN_ID, pause=bool)
+        pruned_node = RpcNode([RpcEndpoint(proxy.url, "the pruned node")], CHAIN_ID, NodePolicy(pause=bool))
         with closing(pruned_node), pytest.raises(UpstreamRejected) as caught:
             verify(trader, pruned_node, transaction)
     assert "archive node" in str(caught.value.hint)

@@ -21,7 +21,7 @@ from swapcli.state.read_cache.cache_file import CacheFile
 from swapcli.state.read_cache.cached_node import CachedArchiveNode
 from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.node import LogFilter
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
@@ -134,7 +134,7 @@ def test_receipts_events_and_blocks_are_the_same_from_the_cache(trader: Trader, 
 
 
 def test_a_node_of_another_chain_is_refused_before_it_is_asked(proxy: Proxy, tmp_path: Path) -> None:
-    node = RpcNode(proxy.url, redacted_url="the node", chain_id=CHAIN_ID + 1, pause=bool)
+    node = RpcNode([RpcEndpoint(proxy.url, "the node")], CHAIN_ID + 1, NodePolicy(pause=bool))
     with closing(node), closing(CacheFile(tmp_path / "cache")) as cache:
         cached = CachedArchiveNode(node, cache, CHAIN_ID + 1)
         with pytest.raises(InvalidUpstreamResponse, match="is a node of chain"):

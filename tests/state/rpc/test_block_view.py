@@ -16,7 +16,7 @@ from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.state.rpc.block_view import view_past_block
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import BlockHeader, LogFilter, StateOverrideNode
-from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
+from swapcli.state.rpc.rpc_node import ATTEMPTS, NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, node_of, serving
@@ -132,7 +132,7 @@ def test_a_node_that_has_not_seen_the_block_yet_is_waited_for(
         chain.known = NUMBER
 
     host, port = server.server_address[:2]
-    with closing(RpcNode(f"http://{host!s}:{port}", redacted_url=SHOWN, chain_id=1, pause=catches_up)) as node:
+    with closing(RpcNode([RpcEndpoint(f"http://{host!s}:{port}", SHOWN)], 1, NodePolicy(pause=catches_up))) as node:
         assert node.call_many(echo_calls(3), chain.block() if pinned else NUMBER) == echoed(3)
     assert len(server.exchanges) == 2
 
@@ -319,7 +319,7 @@ def test_a_reorg_of_a_real_node_is_detected(anvil: AnvilChain, with_multicall: b
     anvil.node.ask("anvil_mine", "0x3")
     calls = [ContractCall(burner.address, burner.calldata("token1"))] * 3
     url = f"http://127.0.0.1:{anvil.node.port}"
-    with closing(RpcNode(url, redacted_url=SHOWN, chain_id=31_337, pause=Pauses())) as node:
+    with closing(RpcNode([RpcEndpoint(url, SHOWN)], 31_337, NodePolicy(pause=Pauses()))) as node:
         pinned = node.read_head().block
         view = MulticallReader(node, pinned, multicall)
         assert view.block == pinned.number

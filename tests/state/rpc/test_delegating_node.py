@@ -11,7 +11,7 @@ from swapcli.state.read_cache.cached_node import CachedNode
 from swapcli.state.rpc.block_view import BlockView
 from swapcli.state.rpc.delegating_node import DelegatingNode
 from swapcli.state.rpc.node import HashPinnedNode, Node
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from swapcli.state.rpc.starknet_node import StarknetNode
 
 MEMBERS = sorted(name for name in vars(Node) if not name.startswith("_"))
@@ -46,7 +46,7 @@ def test_what_it_is_comes_from_the_node_too() -> None:
 
 
 def test_what_is_read_by_the_hash_of_a_block_stays_so() -> None:
-    starknet, evm = (node("http://127.0.0.1:1", redacted_url="", chain_id=1) for node in (StarknetNode, RpcNode))
+    starknet, evm = (node([RpcEndpoint("http://127.0.0.1:1", "")], 1) for node in (StarknetNode, RpcNode))
     for node in (starknet, evm):
         assert isinstance(DelegatingNode(node), HashPinnedNode) is (node is starknet)
         assert isinstance(DelegatingNode(DelegatingNode(node)), HashPinnedNode) is (node is starknet)

@@ -20,7 +20,7 @@ from swapcli.state.rpc.http_connection import HttpConnection
 from swapcli.state.rpc.node import LogFilter
 from swapcli.state.rpc.proxy_from_environment import find_proxy
 from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
-from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
@@ -54,19 +54,18 @@ def url_of(server: Server) -> str:
     return f"http://127.0.0.1:{server.server_port}/"
 
 
-def node_at(*servers: Server, reported: list[str] | None = None, **options: Any) -> RpcNode:
+def node_at(
+    *servers: Server,
+    reported: list[str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    proxy: str | None = None,
+    **options: Any,
+) -> RpcNode:
     """Connect to the first server, with the others as spares."""
     spares = [RpcEndpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
     report = (lambda _: None) if reported is None else reported.append
-    return RpcNode(
-        url_of(servers[0]),
-        redacted_url="first",
-        chain_id=CHAIN_ID,
-        pause=Pauses(),
-        spares=spares,
-        report=report,
-        **options,
-    )
+    first = RpcEndpoint(url_of(servers[0]), "first", headers or {}, proxy)
+    return RpcNode([first, *spares], CHAIN_ID, NodePolicy(pause=Pauses(), report=report, **options))
 
 
 def test_custom_headers_replace_ours_in_every_request(server: Server) -> None:

@@ -240,10 +240,8 @@ def test_a_single_named_node_and_a_halted_chain_change_no_clock() -> None:
 def named(nodes: Sequence[FakeNode], ahead_s: float) -> Iterator[RpcNode]:
     first, *spares = nodes
     node = RpcNode(
-        first.url,
-        redacted_url=first.url,
-        chain_id=CHAIN_ID,
-        spares=[RpcEndpoint(each.url, each.url) for each in spares],
+        [RpcEndpoint(first.url, first.url), *[RpcEndpoint(each.url, each.url) for each in spares]],
+        CHAIN_ID,
         network_time=NetworkTime(0.2, clock(ahead_s)),
     )
     try:

@@ -12,7 +12,7 @@ import pytest
 from swapcli.core.model.network import Network
 from swapcli.core.networks.catalogue import find_network
 from swapcli.state.rpc.node_checks import NodeReport, check_node
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID
@@ -34,7 +34,7 @@ class CheckedChain:
 
     def report(self, failure: Failure | None, age_s: float = 1.0) -> NodeReport:
         self.proxy.always = failure
-        node = RpcNode(self.proxy.url, redacted_url=SHOWN, chain_id=CHAIN_ID, pause=Pauses(), timeout_s=5.0)
+        node = RpcNode([RpcEndpoint(self.proxy.url, SHOWN)], CHAIN_ID, NodePolicy(timeout_s=5.0, pause=Pauses()))
         with closing(node):
             timestamp = node.read_head().block.timestamp if failure is None else 0
             return check_node(node, self.network, lambda: timestamp + age_s)
@@ -179,11 +179,9 @@ def test_a_node_of_starknet_gets_the_checks_that_apply() -> None:
         serving(answering) as server,
         closing(
             StarknetNode(
-                f"http://127.0.0.1:{server.server_port}",
-                redacted_url=SHOWN,
-                chain_id=network.chain_id,
-                pause=Pauses(),
-                timeout_s=5.0,
+                [RpcEndpoint(f"http://127.0.0.1:{server.server_port}", SHOWN)],
+                network.chain_id,
+                NodePolicy(timeout_s=5.0, pause=Pauses()),
             )
         ) as node,
     ):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapcli.state.rpc.node_limits import LearnedLimit, NodeLimits
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, answer, echo_calls
 from tests.chain.node.server import CHAIN_ID, SECRET, Pauses, Server, limits_requests, serving
 
@@ -76,7 +76,7 @@ def test_many_events_in_some_blocks_do_not_limit_others() -> None:
 def node_at(server: Server, folder: Path | None = None) -> RpcNode:
     url = f"http://user:{SECRET}@127.0.0.1:{server.server_port}/{SECRET}?key={SECRET}"
     file = NodeLimitsFile(folder / "limits.json") if folder else None
-    return RpcNode(url, redacted_url="first", chain_id=CHAIN_ID, limits_file=file)
+    return RpcNode([RpcEndpoint(url, "first")], CHAIN_ID, NodePolicy(limits_file=file))
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from swapcli.core.errors import Unreachable, UpstreamError, UpstreamRejected
 from swapcli.state.connect_failure import USER_AGENT
 from swapcli.state.rpc.node import LogFilter
-from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import CHAIN_ID, Failure, Handler, Pauses, Refused, Server, hangs_up, says, serving
 from tests.examples import few
@@ -34,7 +34,7 @@ def node_at(servers: list[Server], reported: list[str] | None = None) -> RpcNode
     spares = [RpcEndpoint(url, f"node {at}") for at, url in enumerate(urls[1:], 2)]
     report: Callable[[str], object] = bool if reported is None else reported.append
     return RpcNode(
-        urls[0], redacted_url="node 1", chain_id=CHAIN_ID, pause=Pauses(), spares=spares, report=report, timeout_s=5.0
+        [RpcEndpoint(urls[0], "node 1"), *spares], CHAIN_ID, NodePolicy(timeout_s=5.0, pause=Pauses(), report=report)
     )
 
 
@@ -249,7 +249,7 @@ def test_a_revert_is_a_result_on_the_first_node(servers: list[Server]) -> None:
 
 def failure_of(url: str) -> UpstreamError:
     with (
-        closing(RpcNode(url, redacted_url="a node", chain_id=1, pause=Pauses(), timeout_s=5.0)) as node,
+        closing(RpcNode([RpcEndpoint(url, "a node")], 1, NodePolicy(timeout_s=5.0, pause=Pauses()))) as node,
         pytest.raises(UpstreamError) as caught,
     ):
         node.read_head()

@@ -21,7 +21,7 @@ from swapcli.core.errors import (
 )
 from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.node import BlockHeader, ChainHead, LogFilter
-from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcEndpoint, RpcNode
+from swapcli.state.rpc.rpc_node import ATTEMPTS, NodePolicy, RpcEndpoint, RpcNode
 from tests.chain.node.responses import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
@@ -84,7 +84,7 @@ def test_a_node_that_is_busy_has_no_head(server: Server) -> None:
 def test_a_given_gas_price_is_not_requested(server: Server) -> None:
     server.answering = without_gas_price(-32_601, "not available")
     with closing(
-        RpcNode(f"http://127.0.0.1:{server.server_port}/", redacted_url=SHOWN, chain_id=CHAIN_ID, gas_price_wei=9)
+        RpcNode([RpcEndpoint(f"http://127.0.0.1:{server.server_port}/", SHOWN)], CHAIN_ID, gas_price_wei=9)
     ) as node:
         assert node.read_head().gas_price_wei == 9
         assert server.exchanges == [2]
@@ -96,7 +96,7 @@ def test_a_spare_with_a_gas_price_replaces_one_without() -> None:
         reported: list[str] = []
         spares = [RpcEndpoint(urls[1], "spare")]
         with closing(
-            RpcNode(urls[0], redacted_url="first", chain_id=CHAIN_ID, spares=spares, report=reported.append)
+            RpcNode([RpcEndpoint(urls[0], "first"), *spares], CHAIN_ID, NodePolicy(report=reported.append))
         ) as node:
             assert node.read_head().gas_price_wei == 7
         assert reported == ["first rejected eth_gasPrice: not available; asking spare from now on"]
@@ -298,7 +298,7 @@ def test_no_error_shows_the_url(server: Server, failure: Failure) -> None:
 @pytest.mark.parametrize("url", ["ftp://x", "node", "", "http://", "http://h:99999999/", "http://a b/", "http://h/\n"])
 def test_an_invalid_url_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        RpcNode(url, redacted_url=SHOWN, chain_id=1)
+        RpcNode([RpcEndpoint(url, SHOWN)], 1)
     assert caught.value.message.startswith(SHOWN)
 
 

@@ -11,13 +11,15 @@ from types import ModuleType
 import pytest
 
 from swapcli.core.errors import InvalidUpstreamResponse, UpstreamRejected
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import Kind
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading import load_pools, ref_of_pool
+from swapcli.families import reader_name
 from swapcli.families.reading.calls import ContractCall
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.pool_readers import load_pools, ref_of_pool
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.uniswap.concentrated import Concentrated
 from swapcli.state.rpc.log_scan import scan_logs
@@ -84,15 +86,15 @@ READ_ELSEWHERE = {
 
 def reader_tests(kind: ContractKind) -> ModuleType | None:
     """Return the tests of a kind's reader at the mirrored path; None if there are none."""
-    folder, _, name = KINDS[kind].loader.partition(".")
-    path = f"tests.families.reading.{folder}.test_{name}"
+    folder, _, name = reader_name(kind).rpartition(".")
+    path = f"{folder.replace('swapcli', 'tests')}.test_{name}"
     return import_module(path) if find_spec(path) else None
 
 
 def test_every_kind_is_read_here_or_by_tests_of_its_own(world: ContractFixture) -> None:
     here = {place.kind for place in places(world).values()}
     assert not here & READ_ELSEWHERE.keys()
-    evm = {kind for kind in KINDS if KINDS[kind].network_kind is Kind.EVM}
+    evm = {ContractKind(kind) for kind in KINDS if KINDS[kind].network_kind is Kind.EVM}
     elsewhere = {kind: READ_ELSEWHERE.get(kind) or reader_tests(kind) for kind in evm - here}
     for kind, tests in elsewhere.items():
         assert tests, f"{kind} has no test of its reader"
@@ -155,7 +157,7 @@ def test_events_are_found_for_any_range_size(world: ContractFixture, node: RpcNo
     assert whole
     node.limits.log_blocks.value = 7
     assert [log for part in scan_logs(node, query) for log in part.logs] == whole
-    pairs = {place.address for place in places(world).values() if place.kind is ContractKind.UNISWAP_V2}
+    pairs = {place.address for place in places(world).values() if place.kind == ContractKind.UNISWAP_V2}
     narrowed = [log for part in scan_logs(node, query._replace(addresses=tuple(pairs))) for log in part.logs]
     assert narrowed == [log for log in whole if log.address in pairs]
 

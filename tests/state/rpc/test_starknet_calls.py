@@ -16,17 +16,19 @@ import pytest
 from swapcli.core.encoding.abi import WORD
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import PoolIdentity
 from swapcli.families.ekubo.ekubo import Ekubo, fee_ppm_of
-from swapcli.families.reading import pool_reader
+from swapcli.families.ekubo.rows import EkuboConstants
 from swapcli.families.reading.calls import Log
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
-from swapcli.families.reading.pool_constants import EkuboConstants
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.families.reading.starknet_calls import class_hash_call, join_signed, join_u256, read_felts
 from swapcli.payload.starknet import deserialise_call
 from swapcli.state.discovery.pool_discovery import find_factories
 from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint
 from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.payload.starknet.fake_node import CHAIN_ID, name_hash
 from tests.payload.starknet.pools_on_chain import CORE, STARKNET
@@ -87,7 +89,7 @@ def replayed(blocks: Mapping[str, Any]) -> Iterator[StarknetNode]:
         exchange.send(http_response(200, text, "Content-Type: application/json"))
 
     with loopback_server(respond) as server:
-        node = StarknetNode(server.url, redacted_url="the node", chain_id=CHAIN_ID, pause=lambda _: None)
+        node = StarknetNode([RpcEndpoint(server.url, "the node")], CHAIN_ID, NodePolicy(pause=lambda _: None))
         try:
             yield node
         finally:

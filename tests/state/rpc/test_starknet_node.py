@@ -14,6 +14,7 @@ from swapcli.families.reading.calls import ContractCall
 from swapcli.families.reading.starknet_calls import class_hash_call, read_felts, selector, starknet_call
 from swapcli.state.rpc.multicall import MulticallReader
 from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint
 from swapcli.state.rpc.starknet_node import StarknetNode
 from swapcli.state.tokens import load_tokens
 from tests.payload.starknet.fake_node import (
@@ -56,7 +57,7 @@ def small_chain() -> FakeChain:
 
 @contextmanager
 def connected(fake: FakeNode) -> Iterator[StarknetNode]:
-    node = StarknetNode(fake.url, redacted_url="the node", chain_id=CHAIN_ID, attempts=2, pause=lambda _: None)
+    node = StarknetNode([RpcEndpoint(fake.url, "the node")], CHAIN_ID, NodePolicy(attempts=2, pause=lambda _: None))
     with closing(node):
         yield node
 

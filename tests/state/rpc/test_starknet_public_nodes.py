@@ -10,6 +10,7 @@ from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.network import Kind, PublicNode
 from swapcli.state.rpc.node_records import NodeRecords
 from swapcli.state.rpc.public_nodes import PublicEndpoint, open_public_node
+from swapcli.state.rpc.rpc_node import RpcEndpoint
 from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.payload.starknet.fake_node import CHAIN_ID, FakeChain, running_node
 
@@ -27,7 +28,7 @@ def test_a_good_node_wins_over_one_of_another_chain(version: str, tag: BlockTag)
         running_node(chain, chain_id=5) as other,
         running_node(lagging) as stale,
     ):
-        alone = StarknetNode(good.url, redacted_url=good.url, chain_id=CHAIN_ID)
+        alone = StarknetNode([RpcEndpoint(good.url, good.url)], CHAIN_ID)
         latest, expected = alone.read_head().block, alone.read_head(tag)
         alone.close()
         node = open_public_node(

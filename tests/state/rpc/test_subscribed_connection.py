@@ -22,7 +22,7 @@ from swapcli.core.errors import InvalidUpstreamResponse, Unreachable, UpstreamEr
 from swapcli.families.reading.calls import ContractCall
 from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
 from swapcli.state.rpc.node import LogFilter
-from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden
@@ -68,7 +68,7 @@ def connection_to(url: str, heads: SubscribedHeads | None = None, **options: Any
 @contextmanager
 def node_over(connection: LiveConnection) -> Iterator[RpcNode]:
     yield RpcNode(
-        "", redacted_url=SHOWN, chain_id=CHAIN_ID, timeout_s=TIMEOUT_S, connection=connection, pause=lambda _: None
+        [RpcEndpoint("", SHOWN, connection=connection)], CHAIN_ID, NodePolicy(timeout_s=TIMEOUT_S, pause=lambda _: None)
     )
 
 

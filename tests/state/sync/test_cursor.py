@@ -11,25 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
-from swapcli.families.reading.contract_kinds import KINDS, ContractKind
-from swapcli.families.reading.pool_constants import (
-    BalancerV2Constants,
-    BalancerV3Constants,
-    EkuboConstants,
-    FactoryConstants,
-    FluidConstants,
-    InfinityConstants,
-    LastBins,
-    LastTicks,
-    MetapoolConstants,
-    PoolConstants,
-    SampledConstants,
-    TickConstants,
-    V4Constants,
-)
-from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.balancer.rows import BalancerV2Constants, BalancerV3Constants
+from swapcli.families.curve.rows import MetapoolConstants
+from swapcli.families.ekubo.rows import EkuboConstants
+from swapcli.families.fluid.rows import FluidConstants
+from swapcli.families.reading.contract_kinds import KINDS
+from swapcli.families.reading.pool_ref import LastBins, LastTicks, PoolRef
+from swapcli.families.row import FactoryConstants, InfinityConstants, PoolConstants, TickConstants
+from swapcli.families.sampled.rows import SampledConstants
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.state.store import SkippedEntry, Store
 from swapcli.state.sync import SyncFilter
 from swapcli.state.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor

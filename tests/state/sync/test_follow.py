@@ -6,12 +6,13 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
-from swapcli.faces.cli.commands.sync.view import format_advance
-from swapcli.families.reading import pool_reader
-from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.faces.cli.commands.sync.view import format_step
 from swapcli.families.reading.lockstep_reads import BatchRead
+from swapcli.families.reading.pool_readers import pool_reader
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.quoting.syncing.results import ChainStep
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import Advance, count_skipped, follow
@@ -90,7 +91,7 @@ def test_faults_of_readers_cost_their_pools_and_are_not_losses(
         assert advance
         assert {each.key for each in advance.faults} == set(advance.removed) == {made.key for made in pairs}
         assert {each.reason for each in advance.faults} == {f"ValueError: {DEFECT}"}
-        assert f"pool {pairs[0].key} (" in format_advance(advance)
+        assert f"pool {pairs[0].key} (" in format_step(ChainStep(store.network.name, advance))
         assert store.read_market().pools.keys() == before.keys() - {made.key for made in pairs}
         assert {each.reason for each in count_skipped(store)} == {f"ValueError: {DEFECT}"}
     for made in pairs:

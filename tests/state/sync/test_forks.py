@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.market import MarketState, Provenance
 from swapcli.core.model.network import Deployment, Network, ProtocolInfo
 from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
 from swapcli.core.model.token import Token
-from swapcli.families.reading import load_pools
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import SkippedItem
-from swapcli.families.reading.pool_constants import AlgebraConstants
+from swapcli.families.reading.pool_readers import load_pools
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from swapcli.families.uniswap.concentrated import Concentrated
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.uniswap.rows import AlgebraConstants
 from swapcli.quoting.followers.market_follower import FollowedStore, open_follower
 from swapcli.state.clock import SYSTEM_CLOCK
 from swapcli.state.rpc.multicall import MulticallReader

@@ -14,7 +14,7 @@ import pytest
 
 from swapcli.core.errors import UpstreamTimeout
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
-from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
+from swapcli.state.rpc.rpc_node import NodePolicy, RpcEndpoint, RpcNode
 from swapcli.state.store import Store
 from swapcli.state.sync import count_skipped
 from tests.chain import proxy as failures
@@ -71,15 +71,15 @@ def sharing(
     report: Callable[[str], object] = bool if reported is None else reported.append
     with closing(
         RpcNode(
-            first.url,
-            redacted_url=first.redacted_url,
-            chain_id=CHAIN_ID,
-            spares=spares,
-            report=report,
-            timeout_s=timeout_s,
-            limits_file=file,
-            shares_load=True,
-            pause=lambda seconds: time.sleep(min(seconds, 0.05)),
+            [RpcEndpoint(first.url, first.redacted_url), *spares],
+            CHAIN_ID,
+            NodePolicy(
+                timeout_s=timeout_s,
+                pause=lambda seconds: time.sleep(min(seconds, 0.05)),
+                report=report,
+                limits_file=file,
+                shares_load=True,
+            ),
         )
     ) as node:
         yield node
@@ -139,12 +139,9 @@ def sync_at_full_rate(proxies: Sequence[Proxy], network_store: Store, folder: Pa
     before = [len(proxy.methods) for proxy in proxies]
     with closing(
         RpcNode(
-            first.url,
-            redacted_url=first.redacted_url,
-            chain_id=CHAIN_ID,
-            spares=spares,
-            limits_file=NodeLimitsFile(folder / "limits.json"),
-            shares_load=True,
+            [RpcEndpoint(first.url, first.redacted_url), *spares],
+            CHAIN_ID,
+            NodePolicy(limits_file=NodeLimitsFile(folder / "limits.json"), shares_load=True),
         )
     ) as node:
         synced(network_store, node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.families.reading.contract_kinds import ContractKind
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.sync.sync_filter import SyncFilter
 

@@ -2,12 +2,9 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from contextlib import closing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.order import ZERO_ADDRESS
-from swapcli.core.model.token import whole_tokens
 from swapcli.core.networks.address import display_address
 from swapcli.faces.cli import options
 from swapcli.faces.cli.account_options import parse_account_option
@@ -17,6 +14,10 @@ from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import missing_words, split_network
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
+
+if TYPE_CHECKING:
+    from swapcli import Holdings
+    from swapcli.faces.cli.render.detail_view import DetailView
 
 COLUMNS = (Column("balance", readable_width=20), Column("token"), Column("address", is_whole=True))
 
@@ -48,45 +49,28 @@ def balance(
     if not words:
         example = "swapcli balance base 0x2222222222222222222222222222222222222222"
         raise missing_words(session, name, "no account given: name it", example)
+    market = session.open_local_market(name)
+    owner = parse_account_option(words[0], market.network, session, "ADDRESS")
+    found = market.balance(owner, *words[1:])
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(found)
+    elif session.output.format is OutputFormat.CSV:
+        session.output.print_rows(found.document()["balances"])
+    else:
+        session.output.print_details(_view(found))
+
+
+def _view(found: "Holdings") -> "DetailView":
     from swapcli.faces.cli.render.detail_view import DetailView
     from swapcli.faces.cli.render.quote_facts import Fact
     from swapcli.faces.cli.render.state_wording import describe_newest
-    from swapcli.quoting.account_holdings import read_holdings
 
-    market = session.open_local_market(name)
-    where = market.network
-    owner = parse_account_option(words[0], where, session, "ADDRESS")
-    named = [market.token(word) for word in words[1:]]
-    listed = named or [where.native, *(token for token in market.tokens.values() if token.address != ZERO_ADDRESS)]
-    with closing(session.nodes.require_node(where)) as node:
-        found = read_holdings(node, owner, listed)
-    shown = [each for each in found.balances if named or each.amount]
-    documents = [
-        {
-            "symbol": each.token.symbol,
-            "address": display_address(each.token.address, where.kind),
-            "amount": None if each.amount is None else str(each.amount),
-            "balance": None if each.amount is None else whole_tokens(each.amount, each.token.decimals).replace(",", ""),
-        }
-        for each in shown
-    ]
-    shown_owner = display_address(owner, where.kind)
-    if session.output.format is OutputFormat.JSON:
-        block = {"block": found.block.number, "timestamp": found.block.timestamp}
-        session.output.print_document({"network": where.name, "address": shown_owner, **block, "balances": documents})
-    elif session.output.format is OutputFormat.CSV:
-        session.output.print_rows(documents)
-    else:
-        rows = tuple(
-            (
-                "unknown" if each.amount is None else whole_tokens(each.amount, each.token.decimals),
-                printable(each.token.symbol),
-                display_address(each.token.address, where.kind),
-            )
-            for each in shown
-        )
-        title = f"{shown_owner} on {where.name}"
-        held = ListView(COLUMNS, rows, ()) if rows else None
-        number, age = describe_newest(found.block)
-        facts = (Fact("Block", number, age if held else f"{age}; it holds none of the known tokens"),)
-        session.output.print_details(DetailView(title, facts, lists=(held,) if held else ()))
+    kind = found.network.kind
+    rows = tuple(
+        (each.balance or "unknown", printable(each.token.symbol), display_address(each.token.address, kind))
+        for each in found.balances
+    )
+    number, age = describe_newest(found.block)
+    facts = (Fact("Block", number, age if rows else f"{age}; it holds none of the known tokens"),)
+    title = f"{display_address(found.owner, kind)} on {found.network.name}"
+    return DetailView(title, facts, lists=(ListView(COLUMNS, rows),) if rows else ())

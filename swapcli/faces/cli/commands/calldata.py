@@ -7,12 +7,11 @@ from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.account_options import check_recipient_option
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import (
-    MAX_IMPACT,
-    MAX_SLIPPAGE,
     OrderOptions,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
+    option_name,
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
@@ -22,7 +21,7 @@ from swapcli.faces.cli.quote_context import QuoteContext, open_quote_context, re
 from swapcli.faces.cli.session import open_session
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.warnings import check_impact, check_slippage, check_unread
+from swapcli.quoting.warnings import settle_impact, settle_slippage
 
 app = CommandApp()
 
@@ -64,7 +63,7 @@ def calldata(
     written = read_order(words, "calldata", network, raw=order.raw)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
-    check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    settle_slippage(quote_terms.slippage_ppm, session.settings, option_name)
     deadline_s, deadline_in_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
@@ -75,8 +74,8 @@ def calldata(
     quote, transaction = context.answer_order(
         written, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
-    check_unread(quote.figures.unread_gain_bps, session.settings.max_impact_ppm, MAX_IMPACT)
+    gain_bps = quote.figures.unread_gain_bps
+    settle_impact(quote.price_impact, quote.state, session.settings, option_name, unread_gain_bps=gain_bps)
     if payload.permit:
         from swapcli.faces.cli.permits import print_permit
 

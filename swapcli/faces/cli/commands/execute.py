@@ -12,12 +12,12 @@ from swapcli.faces.cli.account_options import RECIPIENT, check_recipient_option,
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.faces.cli.options import (
-    MAX_SLIPPAGE,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
     argument,
     option,
+    option_name,
     settings_of,
 )
 from swapcli.faces.cli.output import TRANSACTION_FORMATS
@@ -29,7 +29,7 @@ from swapcli.interface.route import parse_posted_result
 from swapcli.interface.slippage import SLIPPAGE_RANGE
 from swapcli.payload.transactions_to_send import RenderedTransaction
 from swapcli.quoting.quote_options import require_swap_terms
-from swapcli.quoting.warnings import check_slippage
+from swapcli.quoting.warnings import settle_slippage
 
 app = CommandApp()
 
@@ -110,7 +110,7 @@ def _parse_route(
 ) -> _Route:
     result = parse_posted_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
-    check_slippage(slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
+    settle_slippage(slippage_ppm, session.settings, option_name)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
     return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
 

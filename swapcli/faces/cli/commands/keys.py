@@ -6,18 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.number_format import format_time
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, argument, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat, print_note
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.session import open_session
 
 if TYPE_CHECKING:
-    from swapcli.faces.service.key_file import ApiKey
-    from swapcli.faces.service.keys import KeyStore
-    from swapcli.interface.document_types import KeyJson
+    from swapcli import ApiKey, KeyList, KeyStore
 
 COLUMNS = (
     Column("id", is_whole=True),
@@ -43,14 +40,12 @@ def create(
     """
     session = open_session(output, settings_of(keys_file=keys_file))
     file = session.keys_file()
-    store = _store(file)
-    key = store.create(name)
-    created = store.list()[-1]
+    created = _store(file).create(name)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document({"key": key, **_document(created)})
+        session.output.print_document(created)
         return
-    print(key)
-    print_note(f"the key is shown only this once; {file} stores its digest, with the id {created.id}")
+    print(created.key)
+    print_note(f"the key is shown only this once; {file} stores its digest, with the id {created.record.id}")
 
 
 @app.command("list", formats=LIST_FORMATS)
@@ -61,7 +56,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     Example: swapcli keys list
     """
     session = open_session(output, settings_of(keys_file=keys_file), formats=LIST_FORMATS)
-    _list(session, _store(session.keys_file()).list())
+    session.output.print_list(_store(session.keys_file()).list(), _view)
 
 
 @app.command()
@@ -79,36 +74,23 @@ def revoke(
     session = open_session(output, settings_of(keys_file=keys_file))
     revoked = _store(session.keys_file()).revoke(key)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(_document(revoked))
+        session.output.print_document(revoked)
     else:
-        _list(session, [revoked])
+        from swapcli import KeyList
+
+        session.output.print_list(KeyList((revoked,)), _view)
 
 
 def _store(file: Path) -> "KeyStore":
-    from swapcli.faces.service.keys import KeyStore
+    from swapcli import KeyStore
 
     return KeyStore(file)
 
 
-def _list(session: Session, keys: "list[ApiKey]") -> None:
-    session.output.print_list(
-        ListView(
-            columns=COLUMNS,
-            rows=tuple(map(_row, keys)),
-            documents=tuple(_document(key) for key in keys),
-        )
-    )
+def _view(found: "KeyList") -> ListView:
+    return ListView(COLUMNS, tuple(map(_row, found.keys)))
 
 
 def _row(key: "ApiKey") -> tuple[str, ...]:
-    return (
-        key.id,
-        printable(key.name),
-        format_time(key.created_s),
-        "-" if key.revoked_s is None else format_time(key.revoked_s),
-    )
-
-
-def _document(key: "ApiKey") -> "KeyJson":
-    revoked = None if key.revoked_s is None else format_time(key.revoked_s)
-    return {"id": key.id, "name": key.name, "created": format_time(key.created_s), "revoked": revoked}
+    document = key.document()
+    return key.id, printable(key.name), document["created"], document["revoked"] or "-"

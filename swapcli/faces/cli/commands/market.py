@@ -2,32 +2,20 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.text import printable
-from swapcli.core.errors import InvalidInput, InvalidOption, MarketError, SwapcliError
-from swapcli.core.model.market import MarketState
-from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.swappable_tokens import swappable_in
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.confirmation import confirm
-from swapcli.faces.cli.files import STDIN, write_text_file
+from swapcli.faces.cli.files import STDIN
 from swapcli.faces.cli.options import OutputOptions, argument, option, settings_of
 from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.render.store_view import (
-    build_export_details,
-    build_removal_details,
-    build_store_details,
-    build_store_list,
-    store_document,
-)
 from swapcli.faces.cli.session import Session, open_session
-from swapcli.interface.quote_fields import render_state_source
-from swapcli.quoting.config import networks_from
-from swapcli.quoting.open_market import open_market
-from swapcli.state.clock import SYSTEM_CLOCK
-from swapcli.state.store import StoreSummary, open_store, remove_store
+
+if TYPE_CHECKING:
+    from swapcli import StoreInfo
 
 app = CommandApp("Import, export, show and remove stored pools.")
 
@@ -50,17 +38,10 @@ def import_(
     Quotes on the network use the store from then on. Without --replace, a store that already has pools is not changed.
     """
     session = open_session(output, settings_of(market=file, store=store))
-    market = _read(session, network, skip_bad_pools)
-    with session.markets.create_store(market.network) as target:
-        pools = target.read_summary().pools
-        if pools and not replace:
-            raise InvalidInput(
-                f"the store {target.path} already has {pools:,} pools",
-                hint="--replace replaces them with those of the file",
-                details={"store": target.path, "pools": pools},
-            )
-        target.write_market(market)
-        _print_summary(session, f"{market.network.name}, imported", target.read_summary())
+    from swapcli import import_market
+
+    imported = import_market(file, network, replace=replace, skip_bad_pools=skip_bad_pools, settings=session.sources)
+    _print(session, f"{imported.summary.network}, imported", imported)
 
 
 @app.command()
@@ -82,15 +63,18 @@ def export(
     to_stdout = file is None or file == STDIN
     if to_stdout and (output.plain or output.table):
         raise InvalidOption("a market file is JSON, which excludes --plain and --table", hint="name a FILE")
-    from swapcli.state.markets.format import render_market
+    from swapcli import export_market
 
-    market = _load(session, network)
-    text = render_market(market)
     if file is None or to_stdout:
-        session.output.print_text(text)
+        session.output.print_text(export_market(network, settings=session.sources).text.removesuffix("\n"))
         return
-    write_text_file(file, text + "\n")
-    _print_export(session, market, file, len(text) + 1)
+    exported = export_market(network, file, settings=session.sources)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document(exported)
+    else:
+        from swapcli.faces.cli.render.store_view import build_export_details
+
+        session.output.print_details(build_export_details(exported))
 
 
 @app.command(formats=LIST_FORMATS)
@@ -109,11 +93,12 @@ def info(
     """
     formats = LIST_FORMATS if network is None else COMMON_FORMATS
     session = open_session(output, settings_of(store=store), formats=formats)
+    from swapcli import store_info
+
     if network is None:
         return _list(session)
-    with session.markets.open_store(network) as stored:
-        summary = stored.read_summary()
-    _print_summary(session, summary.network, summary)
+    found = store_info(network, settings=session.sources)
+    _print(session, found.summary.network, found)
     return exit_codes.OK
 
 
@@ -135,79 +120,39 @@ def remove(
     A store that another process has open, such as swapcli sync or serve, is not removed.
     """
     session = open_session(output, settings_of(store=store))
-    name, path, pools = _find_removable(session, network)
-    content = "the damaged store" if pools is None else f"{pools:,} stored pools"
-    confirm(f"remove {content} of {printable(name)} ({printable(path)})?", yes)
-    remove_store(path)
+    from swapcli import remove_store
+    from swapcli.quoting.stores import find_removable
+
+    found = find_removable(network, settings=session.sources)
+    content = "the damaged store" if found.pools is None else f"{found.pools:,} stored pools"
+    confirm(f"remove {content} of {printable(found.network)} ({printable(found.path)})?", yes)
+    removed = remove_store(network, settings=session.sources)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document({"network": name, "pools": pools, "store": path})
+        session.output.print_document(removed)
     else:
-        session.output.print_details(build_removal_details(name, path, pools))
+        from swapcli.faces.cli.render.store_view import build_removal_details
 
-
-def _find_removable(session: Session, network: str) -> tuple[str, str, int | None]:
-    """Return the name, the path and the number of pools of the store of a network, None if it is damaged."""
-    try:
-        with session.markets.open_store(network) as stored:
-            return stored.network.name, stored.path, stored.read_summary().pools
-    except MarketError:
-        return session.networks.find(network).name, str(session.markets.store_file(network)), None
-
-
-def _read(session: Session, network: str | None, skip_bad_pools: bool) -> MarketState:
-    """Read the market file, which the settings name at this point."""
-    if network is not None:
-        return session.markets.market(network, skip_bad_pools=skip_bad_pools)
-    market = session.markets.file_market(skip_bad_pools=skip_bad_pools)
-    assert market is not None
-    return market
-
-
-def _load(session: Session, network: str) -> MarketState:
-    store = session.markets.find_store(network)
-    if store is None:
-        return open_market(network, networks_from(session.settings)).market
-    with store:
-        return store.read_market()
+        session.output.print_details(build_removal_details(removed))
 
 
 def _list(session: Session) -> int:
     """Print all stores that can be read, then raise the error of the first that cannot."""
-    summaries, failures = [], []
-    for file in session.markets.store_files():
-        try:
-            with open_store(str(file), session.networks.find) as stored:
-                summaries.append(stored.read_summary())
-        except SwapcliError as error:
-            failures.append(error)
-    if not summaries and not failures:
+    from swapcli import stores
+    from swapcli.faces.cli.render.store_view import build_store_list
+
+    found = stores(settings=session.sources)
+    if not found.stores and not found.failures:
         session.output.note(f"no store in {session.setup.stores_folder}; swapcli sync creates one")
-    session.output.print_list(build_store_list(summaries, SYSTEM_CLOCK.now_s()))
-    if failures:
-        raise failures[0]
+    session.output.print_list(found, build_store_list)
+    if found.failures:
+        raise found.failures[0]
     return exit_codes.OK
 
 
-def _print_summary(session: Session, title: str, summary: StoreSummary) -> None:
-    now_s = SYSTEM_CLOCK.now_s()
+def _print(session: Session, title: str, found: "StoreInfo") -> None:
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(store_document(summary, now_s))
+        session.output.print_document(found)
     else:
-        session.output.print_details(build_store_details(title, summary, now_s))
+        from swapcli.faces.cli.render.store_view import build_store_details
 
-
-def _print_export(session: Session, market: MarketState, file: str, size_bytes: int) -> None:
-    output, state_source = session.output, StateSource.of(market, SYSTEM_CLOCK.now_s())
-    if output.format is OutputFormat.JSON:
-        counts = {"pools": len(market.pools), "tokens": len(swappable_in(market))}
-        output.print_document(
-            {
-                "network": market.network.name,
-                "state": render_state_source(state_source),
-                **counts,
-                "file": file,
-                "bytes": size_bytes,
-            }
-        )
-    else:
-        output.print_details(build_export_details(market, state_source, file))
+        session.output.print_details(build_store_details(title, found))

@@ -7,15 +7,14 @@ from collections.abc import Awaitable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli import __version__
-from swapcli.core.errors import ConfigError, InvalidOption
+from swapcli import ConfigError, InvalidOption, __version__
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
 from swapcli.faces.cli.files import STDIN
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, option, settings_of
 from swapcli.faces.cli.session import open_session
 from swapcli.faces.cli.tools.arguments import ServerOptions
+from swapcli.faces.garbage_collection import enable_garbage_collection
 
 if TYPE_CHECKING:
     from swapcli.faces.cli.tools.caller import ToolCaller

@@ -2,21 +2,15 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from swapcli.core.errors import InvalidOption, SameToken
+from swapcli import InvalidOption
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.quote_context import split_network
 from swapcli.faces.cli.session import open_session
-from swapcli.interface.quote_fields import render_state_source, render_warning_list
-from swapcli.quoting.pool_listing import list_pools, list_skipped, pool_document, select_pools
-from swapcli.quoting.warnings import state_warnings
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000_000
 MAX_TOKENS = 2
@@ -58,49 +52,20 @@ def pools(
         raise UsageError("too many tokens: name at most two, which a pool trades")
     count = _parse_limit(limit)
     market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
-    found = market.network
-    tokens = tuple(found.to_wrapped_token(market.token(name)).address for name in names)
-    if len(set(tokens)) < len(tokens):
-        raise SameToken
-    selection = select_pools(market.source, tokens, count)
-    listed = list_pools(selection, tokens)
-    total, known = selection.total, dict(selection.searchable.market.tokens)
-    if (
-        session.sources.service_url is None
-        and session.settings.market is None
-        and (count is None or len(listed) < count)
-    ):
-        store = session.markets.find_store(network_name)
-        if store is not None:
-            with store:
-                skipped = list_skipped(store, tokens)
-                known = store.inventory.tokens({each for pool in skipped for each in pool.tokens}) | known
-            total += len(skipped)
-            listed += skipped[: None if count is None else count - len(listed)]
-    state = selection.searchable.state_source
-    documents = [pool_document(pool, known, found, state) for pool in listed]
-    warnings = state_warnings(market.state, state, session.settings.route_ttl_s)
+    found = market.pool_list(*names, limit=count)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(
-            {
-                "network": found.name,
-                "state": render_state_source(state),
-                "warnings": render_warning_list(warnings),
-                "count": total,
-                "pools": documents,
-            }
-        )
+        session.output.print_document(found)
         return
-    session.output.warn(warnings, is_labelled=session.output.is_for_people)
-    from swapcli.faces.cli.render.pool_and_price_views import PoolTable, build_pools_view
+    session.output.warn(found.warnings, is_labelled=session.output.is_for_people)
+    from swapcli.faces.cli.render.pool_and_price_views import build_pools_view
     from swapcli.faces.cli.render.state_wording import state_columns
 
-    is_brief = session.output.format is OutputFormat.TABLE and not full
-    view = build_pools_view(PoolTable(listed, total, names, known, found, state, is_brief), documents)
     if session.output.format is OutputFormat.CSV:
-        session.output.print_rows([{**each, **state_columns(state, warnings)} for each in documents])
+        columns = state_columns(found.state, found.warnings)
+        session.output.print_rows([{**row, **columns} for row in found.document()["pools"]])
     else:
-        session.output.print_details(view)
+        is_brief = session.output.format is OutputFormat.TABLE and not full
+        session.output.print_details(build_pools_view(found, names, is_brief=is_brief))
 
 
 def _parse_limit(text: str | None) -> int | None:

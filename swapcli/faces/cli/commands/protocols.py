@@ -2,8 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli import options
@@ -11,13 +10,10 @@ from swapcli.faces.cli.command_app import CommandApp
 from swapcli.faces.cli.options import OutputOptions, settings_of
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
-from swapcli.faces.cli.session import Session, open_session
+from swapcli.faces.cli.session import open_session
 
 if TYPE_CHECKING:
-    from swapcli.core.model.network import Network
-    from swapcli.interface.document_types import ProtocolDocumentJson
-    from swapcli.quoting.protocol_support import ProtocolSupport
-    from swapcli.state.agreements_file import Agreement
+    from swapcli import ListedProtocol, ProtocolList
 
 COLUMNS = (
     Column("id", is_whole=True),
@@ -33,17 +29,6 @@ COLUMNS = (
 )
 
 app = CommandApp()
-
-
-class KnownPools(NamedTuple):
-    """How many pools of each protocol are known: those in the store of the network, else in the embedded market.
-
-    `source` is None without either. `unexplained` are those of an unknown version by protocol.
-    """
-
-    source: Literal["store", "embedded"] | None
-    counts: Counter[str]
-    unexplained: dict[str, list[str]]
 
 
 @app.command(formats=LIST_FORMATS)
@@ -66,25 +51,19 @@ def protocols(
     quote on the state of a node.
     """
     session = open_session(output, settings_of(store=store), formats=LIST_FORMATS)
-    described, pools = _load_network(session, session.network_name(network))
-    from swapcli.quoting.protocol_support import describe_protocols
+    from swapcli import protocols as list_protocols
 
-    agreements = session.routers.agreements().load(described.chain_id)
-    listed = [(each, agreements.get(each.protocol.amm_name)) for each in describe_protocols(described)]
-    session.output.print_list(
-        ListView(
-            columns=_columns(pools),
-            rows=tuple(_row(support, agreement, pools, described.facts_date) for support, agreement in listed),
-            documents=tuple(
-                _document(support, agreement, pools, described.facts_date) for support, agreement in listed
-            ),
-        )
-    )
+    found = list_protocols(session.network_name(network), settings=session.sources)
+    session.output.print_list(found, _view)
 
 
-def _columns(pools: KnownPools) -> tuple[Column, ...]:
+def _view(found: "ProtocolList") -> ListView:
+    return ListView(_columns(found), tuple(map(_row, found.protocols)))
+
+
+def _columns(found: "ProtocolList") -> tuple[Column, ...]:
     """Return the columns: that of pools is left out if none are known, and named for what they are if modelled."""
-    title = {"store": "pools", "embedded": "modelled"}.get(pools.source or "")
+    title = {"store": "pools", "embedded": "modelled"}.get(found.pools_source or "")
     return tuple(
         column._replace(title=title or column.title) if column.title == "pools" else column
         for column in COLUMNS
@@ -92,82 +71,17 @@ def _columns(pools: KnownPools) -> tuple[Column, ...]:
     )
 
 
-def _load_network(session: Session, name: str) -> "tuple[Network, KnownPools]":
-    """Return a network as its store describes it, if it has one, with the pools that are known."""
-    store = session.markets.find_store(name)
-    if store is None:
-        network = session.networks.find(name)
-        return network, _count_embedded(session, network)
-    with store:
-        counts: Counter[str] = Counter()
-        for holding in store.read_summary().protocols:
-            counts[holding.protocol] += holding.pools
-        unexplained: dict[str, list[str]] = {}
-        for key, protocol in store.inventory.unexplained_pools().items():
-            unexplained.setdefault(protocol, []).append(key)
-        return store.network, KnownPools("store", counts, unexplained)
-
-
-def _count_embedded(session: Session, network: "Network") -> KnownPools:
-    from swapcli.state.markets.embedded import embedded_names
-
-    if network.name not in embedded_names():
-        return KnownPools(None, Counter(), {})
-    from swapcli.quoting.open_market import open_market
-
-    market = open_market(network.name, session.networks.find).market
-    return KnownPools("embedded", Counter(pool.protocol for pool in market.pools.values()), {})
-
-
-def _row(
-    support: "ProtocolSupport", agreement: "Agreement | None", pools: KnownPools, facts_date: str
-) -> tuple[str, ...]:
-    protocol = support.protocol
-    counted = (f"{pools.counts[protocol.amm_name]:,}",) if pools.source else ()
-    keys = pools.unexplained.get(protocol.amm_name, [])
-    unknown = f"of an unknown version, read at every block: {', '.join(keys)}" if keys else ""
-    missing = f"{support.reason} (as of {facts_date})" if support.reason and facts_date else support.reason
+def _row(listed: "ListedProtocol") -> tuple[str, ...]:
+    support = listed.support
     return (
-        str(protocol.id),
-        printable(protocol.amm_name),
-        protocol.family or "-",
+        str(support.protocol.id),
+        printable(support.protocol.amm_name),
+        support.protocol.family or "-",
         support.quotes,
         "yes" if support.can_sync else "no",
         " ".join(support.dialects) or "-",
-        *counted,
+        *(() if listed.pools is None else (f"{listed.pools:,}",)),
         support.contract or "-",
-        _day_of(agreement) if agreement else "-",
-        printable("; ".join(filter(None, (missing, unknown)))),
+        listed.agreed_on or "-",
+        printable(listed.reason),
     )
-
-
-def _day_of(agreement: "Agreement") -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(agreement.timestamp, UTC).date().isoformat()
-
-
-def _document(
-    support: "ProtocolSupport", agreement: "Agreement | None", pools: KnownPools, facts_date: str
-) -> "ProtocolDocumentJson":
-    protocol = support.protocol
-    return {
-        "protocol": protocol.id,
-        "amm_name": protocol.amm_name,
-        "display_name": protocol.display_name,
-        "family": protocol.family,
-        "extended": protocol.is_extended,
-        "confirmed": protocol.confirmed,
-        "pools": pools.counts[protocol.amm_name] if pools.source else None,
-        "pools_source": pools.source,
-        "quotes": support.quotes.value,
-        "can_sync": support.can_sync,
-        "reason": support.reason or None,
-        "contract": support.contract.value if support.contract else None,
-        "dialects": list(support.dialects),
-        "facts_date": facts_date or None,
-        "last_agreed": None
-        if agreement is None
-        else {"block": agreement.block, "timestamp": agreement.timestamp, "swaps": agreement.swaps},
-        "unexplained": pools.unexplained.get(protocol.amm_name, []),
-    }

@@ -25,24 +25,16 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     The transaction has no recipient: it creates a contract. Once it is mined, set networks.NETWORK.router to the
     address of the contract, and transactions are built for it. The contract has no owner and cannot be changed.
     """
-    from swapcli.payload.evm.router import build_deployment as payload_of
+    from swapcli import router_deployment
 
     session = open_session(output)
-    where = session.networks.find(network)
-    payload = payload_of(where)
-    document = {
-        "network": where.name,
-        "chainId": payload.chain_id,
-        "to": None,
-        "value": str(payload.value),
-        "calldata": payload.calldata,
-    }
+    found = router_deployment(network, settings=session.sources)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(document)
+        session.output.print_document(found)
         return
     is_shortened = session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
-    texts = {name: "none" if value is None else str(value) for name, value in document.items()}
+    texts = {name: "none" if value is None else str(value) for name, value in found.document().items()}
     if is_shortened:
-        texts["calldata"] = shorten_calldata(payload.calldata, "--plain")
-    title = f"Deployment of the router contract on {where.name}"
+        texts["calldata"] = shorten_calldata(found.transaction.calldata, "--plain")
+    title = f"Deployment of the router contract on {found.network}"
     session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

@@ -9,7 +9,7 @@ from swapcli.faces.cli.options import OutputOptions, argument
 from swapcli.faces.cli.output import LIST_FORMATS
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.session import open_session
-from swapcli.interface.document_types import DOCUMENTS, DocumentJson
+from swapcli.interface.document_types import DOCUMENTS
 
 _PRINTED_BY = {
     "route-watch": "each line of swapcli route --watch",
@@ -40,13 +40,13 @@ def schema(
     mcp-quote-input. New fields may be added to them; no field is removed or changes its meaning within a major version.
     """
     session = open_session(output, formats=LIST_FORMATS)
+    from swapcli import DocumentList
     from swapcli.faces.cli.tools.schemas import build_schema, printed_by
 
     if document is None:
         rows = [(name, _PRINTED_BY.get(name, f"swapcli {_command(name)} --json")) for name in DOCUMENTS]
         rows += printed_by().items()
-        documents: tuple[DocumentJson, ...] = tuple({"document": name, "printed_by": text} for name, text in rows)
-        session.output.print_list(ListView(COLUMNS, tuple(rows), documents))
+        session.output.print_list(DocumentList(tuple(rows)), lambda found: ListView(COLUMNS, found.rows))
         return
     session.output.print_document(build_schema(document))
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from swapcli.core.errors import ConfigError
-from swapcli.core.model.network import Network
+from swapcli import ConfigError, Network
 from swapcli.core.networks.definition_files import packaged_networks, read_definition
 from swapcli.faces.cli.completion.packaged_tokens import read_packaged_tokens
 from swapcli.faces.cli.completion.setting_facts import SettingFacts

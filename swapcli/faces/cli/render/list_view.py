@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """Rows with column titles. `documents` are the same rows as JSON objects.
+    """Rows with column titles.
 
     `links` are the pages about cells in the explorer of the network, by the title of the column, for each row; they may
     be left out.
@@ -41,7 +41,7 @@ class ListView:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
-    documents: tuple[Mapping[str, object], ...]
+    documents: tuple[Mapping[str, object], ...] = ()
     links: tuple[Mapping[str, str], ...] = ()
 
     @property

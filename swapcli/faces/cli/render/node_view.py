@@ -1,8 +1,7 @@
-"""What nodes serve, as rows of a list and as JSON."""
+"""What nodes serve, as rows of a list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from swapcli.core.encoding.text import printable
@@ -10,8 +9,7 @@ from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.quoting.warnings import format_age
 
 if TYPE_CHECKING:
-    from swapcli.interface.document_types import NodeDocumentJson
-    from swapcli.state.rpc.node_checks import NodeReport
+    from swapcli import NodeReport, NodeReports
 
 ABSENT: Final = "-"
 NODE_COLUMNS: Final = (
@@ -25,10 +23,9 @@ NODE_COLUMNS: Final = (
 NODE_LIST_COLUMNS: Final = (Column("node"), *NODE_COLUMNS)
 
 
-def build_node_list(network: str, reports: Sequence[NodeReport]) -> ListView:
+def build_node_list(found: NodeReports) -> ListView:
     """Build the list of the nodes of a network: a row each."""
-    rows = tuple((printable(each.node), *node_cells(each)) for each in reports)
-    return ListView(NODE_LIST_COLUMNS, rows, tuple(node_document(network, each) for each in reports))
+    return ListView(NODE_LIST_COLUMNS, tuple((printable(each.node), *node_cells(each)) for each in found.nodes))
 
 
 def node_cells(report: NodeReport) -> tuple[str, ...]:
@@ -42,24 +39,6 @@ def node_cells(report: NodeReport) -> tuple[str, ...]:
         _number(report.max_log_blocks),
         missing or ABSENT,
     )
-
-
-def node_document(network: str, report: NodeReport) -> NodeDocumentJson:
-    """Return the JSON document of a node."""
-    return {
-        "network": network,
-        "node": report.node,
-        "healthy": report.can_quote,
-        "latency": report.latency_s,
-        "block": report.block,
-        "blockAge": report.block_age_s,
-        "maxBatchRequests": report.max_batch_requests,
-        "maxLogBlocks": report.max_log_blocks,
-        "checks": [
-            {"name": check.name, "passed": not check.problem, "problem": check.problem} for check in report.checks
-        ],
-        "missing": [check.name for check in report.missing],
-    }
 
 
 def _number(value: int | None) -> str:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from swapcli.core.encoding.text import printable, shorten_id
-from swapcli.core.model.network import Network
 from swapcli.core.model.number_format import format_significant, format_usd
-from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.token import Token
 from swapcli.core.model.transfer_behaviour import percent
-from swapcli.core.networks.address import display_address
-from swapcli.core.networks.explorer import contract_page, token_page
-from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, symbol
 from swapcli.faces.cli.render.state_wording import describe_block, describe_origin, shown_digits, unreal_label
-from swapcli.quoting.pool_listing import ListedPool
-from swapcli.quoting.token_prices import PriceList, TokenPrice
+
+if TYPE_CHECKING:
+    from swapcli import ListedPool, PoolList, PriceList, StateSource, TokenPrice
 
 ABSENT = "-"
 POOL_COLUMNS = (
@@ -35,54 +31,35 @@ POOL_COLUMNS = (
 _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them
 
 
-class PoolTable(NamedTuple):
-    """Some of `total` pools that trade `names`, the tokens that are `known` by address, and the state of the pools.
-
-    If `is_brief`, ids of pools are shortened.
-    """
-
-    listed: Sequence[ListedPool]
-    total: int
-    names: Sequence[str]
-    known: Mapping[str, Token]
-    network: Network
-    state: StateSource
-    is_brief: bool = False
-
-    @property
-    def title(self) -> str:
-        """How many pools there are."""
-        trading = f" with {' and '.join(map(printable, self.names))}" if self.names else ""
-        if not self.total:
-            return f"No pool of {self.network.name}{trading}"
-        shown = f"{len(self.listed):,} of " if len(self.listed) < self.total else ""
-        return f"{shown}{self.total:,} pool{'s' if self.total != 1 else ''} of {self.network.name}{trading}"
-
-
-def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]) -> DetailView:
-    """Build the list of pools under their number and state; `documents` are the same rows as JSON objects."""
-    listed, network = table.listed, table.network
+def build_pools_view(found: PoolList, names: Sequence[str], *, is_brief: bool = False) -> DetailView:
+    """Build the list of pools that trade `names` under their number and state; ids are shortened if it `is_brief`."""
     columns: tuple[Column, ...] = POOL_COLUMNS
-    digits = _price_digits(table.state)
-    rows = [_pool_row(pool, table, digits) for pool in listed]
-    if not any(pool.left_out for pool in listed):
+    digits = _price_digits(found.state)
+    rows = [_pool_row(pool, found, digits, is_brief=is_brief) for pool in found.pools]
+    if not any(pool.left_out for pool in found.pools):
         columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
-    pages = [contract_page(network, display_address(pool.key, network.kind)) for pool in listed]
-    listing = ListView(columns, tuple(rows), tuple(documents), tuple({"pool": page} if page else {} for page in pages))
-    return _details(table.title, table.state, listing)
+    pages = [found.page(pool) for pool in found.pools]
+    listing = ListView(columns, tuple(rows), links=tuple({"pool": page} if page else {} for page in pages))
+    return _details(_pools_title(found, names), found.state, listing)
+
+
+def _pools_title(found: PoolList, names: Sequence[str]) -> str:
+    """Say how many pools there are."""
+    trading, network = f" with {' and '.join(map(printable, names))}" if names else "", found.network.name
+    if not found.total:
+        return f"No pool of {network}{trading}"
+    shown = f"{len(found.pools):,} of " if len(found.pools) < found.total else ""
+    return f"{shown}{found.total:,} pool{'s' if found.total != 1 else ''} of {network}{trading}"
 
 
 def build_price_view(found: PriceList) -> DetailView:
     """Build the list of prices under their state."""
-    network = found.network
     columns = price_columns(symbol(found.unit))
     digits = _price_digits(found.state)
-    rows = tuple(_price_row(price, network, digits) for price in found.prices)
-    pages = [token_page(network, display_address(price.token.address, network.kind)) for price in found.prices]
-    listing = ListView(
-        columns, rows, tuple(found.document()["prices"]), tuple({"address": page} if page else {} for page in pages)
-    )
-    return _details(f"Prices on {network.name}", found.state, listing)
+    rows = tuple(_price_row(price, found.address(price), digits) for price in found.prices)
+    pages = [found.page(price) for price in found.prices]
+    listing = ListView(columns, rows, links=tuple({"address": page} if page else {} for page in pages))
+    return _details(f"Prices on {found.network.name}", found.state, listing)
 
 
 def _details(title: str, state: StateSource, listing: ListView) -> DetailView:
@@ -116,26 +93,20 @@ def _state_fact(state: StateSource) -> Fact:
     return Fact("State", describe_origin(state), ", ".join(filter(None, [block, printable(state.description)])))
 
 
-def _pool_row(pool: ListedPool, table: PoolTable, digits: int) -> tuple[str, ...]:
-    known, network = table.known, table.network
-
-    def name(address: str) -> str:
-        return symbol(known[address]) if address in known else display_address(address, network.kind)
-
-    protocol, identifier = network.protocol(pool.protocol), display_address(pool.key, network.kind)
+def _pool_row(pool: ListedPool, found: PoolList, digits: int, *, is_brief: bool) -> tuple[str, ...]:
+    identifier = found.address(pool)
     return (
-        printable(protocol.display_name if protocol else pool.protocol),
+        printable(found.protocol(pool)),
         percent(pool.fee_ppm),
-        "/".join(name(address) for address in pool.pair),
+        "/".join(each if isinstance(each, str) else symbol(each) for each in found.pair(pool)),
         ABSENT if pool.liquidity_usd is None else format_usd(pool.liquidity_usd),
         format_price(pool.price, digits),
         printable(pool.left_out),
-        shorten_id(identifier) if table.is_brief else identifier,
+        shorten_id(identifier) if is_brief else identifier,
     )
 
 
-def _price_row(found: TokenPrice, network: Network, digits: int) -> tuple[str, ...]:
-    address = display_address(found.token.address, network.kind)
+def _price_row(found: TokenPrice, address: str, digits: int) -> tuple[str, ...]:
     if found.basis is None or found.price_usd is None:
         return symbol(found.token), "unknown", ABSENT, "no pool gives a price", ABSENT, address
     depth = format_usd(found.basis.depth_usd) if isfinite(found.basis.depth_usd) else ABSENT

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from swapcli import QuoteFigures, SwapTerms, Token
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.number_format import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.core.model.price_impact import ImpactBasis
 from swapcli.core.model.quote import NO_PROOF_BPS
-from swapcli.core.model.quote_figures import QuoteFigures
-from swapcli.core.model.swap_terms import SwapTerms
-from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.render.state_wording import describe_block, shown_digits
 from swapcli.interface.slippage import format_percent
 from swapcli.quoting.quote_results import QuoteResult

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from swapcli import LocalQuote, QuoteFigures, SwapTerms
 from swapcli.core.encoding.text import shorten_id
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import format_share, format_short_amount
 from swapcli.core.model.quote import SHARES_PER_ROUTE
-from swapcli.core.model.quote_figures import QuoteFigures
-from swapcli.core.model.swap_terms import SwapTerms
 from swapcli.core.model.token import whole_tokens
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.core.networks.address import display_address
 from swapcli.core.networks.explorer import contract_page
 from swapcli.faces.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
 from swapcli.faces.cli.render.state_wording import describe_origin, unreal_label
 from swapcli.interface.segments import format_segment_share
 from swapcli.quoting.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
-from swapcli.quoting.quote_results import LocalQuote, QuoteResult
+from swapcli.quoting.quote_results import QuoteResult
 from swapcli.quoting.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 
 FOLDED_BELOW = SHARES_PER_ROUTE // 100
@@ -58,7 +57,7 @@ class RouteView:
 
     title: str
     origin: str
-    warnings: tuple[QuoteWarning, ...]
+    warnings: tuple[Finding, ...]
     rows: tuple[SwapRow, ...]
     facts: tuple[Fact, ...]
     pools: tuple[PoolRow, ...]

@@ -36,13 +36,13 @@ def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
 def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
     if verdict is None:
         return
-    notes = [reason.message for reason in verdict.reasons]
+    notes = [each.message for each in verdict.findings]
     if verdict.facts.block is not None:
         count = len(verdict.facts.references)
         sold = "rehearsed with a sale of half of what is bought" if verdict.facts.sales else "rehearsed"
         compared = f"compared with {count} price{'s' if count > 1 else ''} outside the route" if count else ""
         notes += filter(None, [f"{sold}, at block {verdict.facts.block}", compared or "no price outside the route"])
-    yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
+    yield Fact("Verdict", verdict.status, printable("; ".join(notes)))
 
 
 def _facts(built: BuiltPayload) -> Iterator[Fact]:

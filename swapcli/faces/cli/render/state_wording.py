@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from swapcli import BlockTag, StateSource
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.block_tag import BlockTag
+from swapcli.core.model.finding import Finding
 from swapcli.core.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
-from swapcli.core.model.state_source import StateSource
-from swapcli.core.model.warning import QuoteWarning
 from swapcli.quoting.warnings import NOT_LIVE, format_age
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -59,7 +58,7 @@ def shown_digits(state: StateSource) -> int:
     return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 
 
-def state_columns(state: StateSource | None, warnings: Iterable[QuoteWarning]) -> dict[str, object]:
+def state_columns(state: StateSource | None, warnings: Iterable[Finding]) -> dict[str, object]:
     """Return the columns of a CSV with the kind of the state, empty if it is unknown, and the codes of warnings."""
     return {"state": state.kind if state else None, "warnings": warning_codes(each.code for each in warnings)}
 

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from swapcli import InvalidOption, Network, QuoteFigures
 from swapcli.core.encoding.json_text import to_json
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.network import Network
-from swapcli.core.model.quote_figures import QuoteFigures
 from swapcli.core.records import NamedTuple
 from swapcli.payload.decode import shell_grammar as grammar
 from swapcli.payload.transactions_to_send import RenderedTransaction

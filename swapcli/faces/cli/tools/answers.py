@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from swapcli.core.errors import InvalidOption, SwapcliError
-from swapcli.core.model.network import Network
+from swapcli import InvalidOption, Network, SwapcliError
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.tools.arguments import CallArguments
 from swapcli.faces.cli.tools.brief_documents import name_units, page_field

@@ -9,10 +9,10 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, OptionText
 from swapcli.faces.cli.json_field import WHOLE

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from swapcli import Network
 from swapcli.core.encoding.text import shorten_id, truncate
-from swapcli.core.model.network import Network
 from swapcli.faces.cli.tools.tool_table import ToolDefinition
 
 MAX_RESPONSE_BYTES: Final = 4_000

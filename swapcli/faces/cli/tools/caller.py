@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from swapcli import Cancelled, InvalidOption, UnknownToken
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import Cancelled, InvalidOption, UnknownToken
 from swapcli.faces.cli.errors import error_document, report_of
 from swapcli.faces.cli.tools.answers import FailedCommand, networks_of, page_size, read_answer
 from swapcli.faces.cli.tools.arguments import (
@@ -31,7 +31,7 @@ from swapcli.faces.cli.tools.tool_table import FULL, TOKEN_ARGUMENTS, TOOLS, Too
 from swapcli.faces.mcp.tool import ReportProgress, Resource, ToolResult
 
 if TYPE_CHECKING:
-    from swapcli.core.model.network import Network
+    from swapcli import Network
     from swapcli.interface.document_types import ErrorJson
 
 MAX_PROCESSES: Final = 4

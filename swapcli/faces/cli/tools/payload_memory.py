@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.faces.mcp.tool import Resource
 

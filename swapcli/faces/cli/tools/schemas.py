@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from swapcli import InvalidOption
 from swapcli.core.encoding.closest import closest_names, did_you_mean
 from swapcli.core.encoding.text import printable, truncate
-from swapcli.core.errors import InvalidOption
 from swapcli.faces.cli.command_app import CommandParameter
 from swapcli.faces.cli.tools.arguments import NO_SERVER_OPTIONS, ServerOptions, allowed_parameters, choices, json_types
 from swapcli.faces.cli.tools.brief_documents import name_units
@@ -25,6 +25,10 @@ from swapcli.faces.cli.tools.tool_table import (
 )
 from swapcli.faces.cli.tools.wording import in_words_of
 from swapcli.interface.document_types import DOCUMENTS, TOOL_DOCUMENTS
+from swapcli.interface.quote_parameters import QUOTE_PARAMETERS
+
+if TYPE_CHECKING:
+    from swapcli import JsonSchema
 
 PREFIX, INPUT = "mcp-", "-input"
 ERROR = f"{PREFIX}error"
@@ -52,17 +56,8 @@ _DESCRIPTIONS: dict[str, str] = {
     "token_in": "Symbol or address.",
     "token_out": "Symbol or address.",
     "amount": "Whole tokens, such as 1.5 or 2k; $1000; 50% or all of the sender's balance.",
-    "destination": "Recipient: address or ENS name.",
     "sender": "Account that sends the swap.",
     "raw": "amount is an integer in base units.",
-    "reverse": "amount is the amount to buy.",
-    "max_hops": "Per path. [8]",
-    "max_pools": "Maximum number of pools.",
-    "simple": "One path, one pool per hop.",
-    "exclude_protocols": "Ids or names.",
-    "extended_protocols": "Also protocols outside the Fibrous API.",
-    "gas_price": "In wei, or such as 0.01gwei; 0 ignores gas.",
-    "slippage": "Percent, such as 0.5; or 50bps. [0.5]",
     "state": "latest, pending, safe or finalized.",
     "live": "require fails if no node responds; never uses none.",
     "offline": "Use no node: stored or modelled prices. Only at the user's request.",
@@ -72,7 +67,7 @@ _DESCRIPTIONS: dict[str, str] = {
     "amounts": "Such as 1, 50 or 2k.",
     "networks": "",
     "tokens": "Symbols or addresses.",
-}
+} | {each.name: each.tool for each in QUOTE_PARAMETERS if each.tool is not None}
 """Descriptions of arguments that are shorter than the help of their options, or say what only agents need."""
 _SCHEMA_VERSION = "https://json-schema.org/draft/2020-12/schema"
 
@@ -84,19 +79,19 @@ def printed_by() -> dict[str, str]:
     return {**answers, **inputs, ERROR: "every tool of swapcli mcp that fails"}
 
 
-def build_schema(document: str) -> dict[str, Any]:
+def build_schema(document: str) -> JsonSchema:
     """Return the JSON schema of a document of a command or a tool. Raises `InvalidOption` if there is none."""
-    from swapcli.interface.json_schemas import build_document_schema
+    from swapcli import JsonSchema, schema
 
     if document in DOCUMENTS:
-        return build_document_schema(document)
+        return schema(document)
     if document == ERROR:
-        return build_error_schema()
+        return JsonSchema(build_error_schema())
     name = document.removeprefix(PREFIX)
     if document.startswith(PREFIX) and (tool := find_tool(name)):
-        return build_answer_schema(tool)
+        return JsonSchema(build_answer_schema(tool))
     if document.startswith(PREFIX) and (tool := find_tool(name.removesuffix(INPUT))):
-        return build_input_schema(tool)
+        return JsonSchema(build_input_schema(tool))
     known = [*DOCUMENTS, *printed_by()]
     hint = did_you_mean(closest_names(document, known)) or f"documents: {', '.join(known)}"
     raise InvalidOption(f'no document "{printable(truncate(document, 40))}"', hint=hint)

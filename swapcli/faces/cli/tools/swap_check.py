@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from swapcli.core.errors import VerdictBlocks
+from swapcli import VerdictBlocks
 
 CHECK = "check"
 _ORDER_FIELDS = ("inputToken", "inputAmount", "outputToken", "outputAmount")

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from swapcli.core.records import NamedTuple
 from swapcli.faces.cli.command_app import CommandParameter, RegisteredCommand, load_app
 from swapcli.faces.cli.overview import command_module
+from swapcli.interface.quote_parameters import tool_arguments
 
 BRIEF, FULL = "brief", "full"
 DETAILS = (BRIEF, FULL)
@@ -68,7 +69,6 @@ class ToolDefinition(NamedTuple):
 
 _ORDER = ("network", "token_in", "token_out", "amount")
 _PAID = (*_ORDER, "destination")
-_ROUTING = ("raw", "max_hops", "exclude_protocols", "extended_protocols", "gas_price")
 _STATE = ("state", "live", "offline", "max_age")
 _ANY_STATE = (*_STATE, "block")
 
@@ -77,15 +77,14 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "quote", "route", "Quote a swap", "route",
         "Find the best route for a swap: output, minimum after slippage, price impact, gas and route. Builds nothing.",
         (
-            *_ROUTING, "reverse", "direct", "max_pools", "simple", "shares", "certify", "slippage", "sender",
-            *_ANY_STATE,
+            "raw", *tool_arguments("quote"), "sender", *_ANY_STATE,
         ),
         _ORDER,
     ),
     ToolDefinition(
         "quote_batch", "route", "Quote several swaps", "route-batch",
         f"Quote up to {MAX_ORDERS} orders of one network on the same state.",
-        ("max_hops", "exclude_protocols", "reverse", "slippage", *_ANY_STATE),
+        (*tool_arguments("quote_batch"), *_ANY_STATE),
         ("network", ORDERS),
         list_field="quotes", defaults=MappingProxyType({"batch": "-"}), stdin=ORDERS,
     ),
@@ -94,13 +93,13 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "Compare the split route, the best single path, the best direct swap and each protocol alone, on one state."
         " aggregators (names, or all) also queries public aggregators: tokens, amount and sender then leave this"
         " machine, so use it only if the user wants that.",
-        (*_ROUTING, "aggregators", "sender", *_ANY_STATE), _ORDER, paged="alternatives",
+        ("raw", *tool_arguments("compare"), "aggregators", "sender", *_ANY_STATE), _ORDER, paged="alternatives",
     ),
     ToolDefinition(
         "depth", "depth", "Show price impact by amount", "depth",
         "Show the price impact of growing amounts. levels has the largest amounts below 0.1%, 0.5%, 1% and 5%. Takes"
         " some seconds.",
-        ("amounts", *_ROUTING, *_ANY_STATE), _ORDER[:3],
+        ("amounts", "raw", *tool_arguments("depth"), *_ANY_STATE), _ORDER[:3],
     ),
     ToolDefinition(
         "pools", "pools", "List pools", "pools",
@@ -123,8 +122,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "Find the best route and build the transactions to sign, an approval first if one is needed, with the verdict"
         " of a simulation if a node can run one. Returns the URI of the payload, which decode and check take and a"
         " wallet can read. Signs and sends nothing.",
-        (*_ROUTING, "reverse", "direct", "max_pools", "simple", "slippage", "router_dialect", "sender", "deadline",
-         "simulate", *_STATE),
+        ("raw", *tool_arguments("build_transaction"), "sender", "deadline", "simulate", *_STATE),
         _PAID,
     ),
     ToolDefinition(
@@ -138,7 +136,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "check", "calldata", "Check a swap on a node", "check",
         "Simulate the swap of an order and a sale of the tokens it bought, on a node. The verdict is ok, warn or block;"
         " a token that cannot be sold again is blocked. With payload: decode that payload and check its order.",
-        (*_ROUTING, "slippage", "sender", "router_dialect", "state", "live", "max_age"), _PAID,
+        ("raw", *tool_arguments("check"), "sender", "router_dialect", "state", "live", "max_age"), _PAID,
         defaults=MappingProxyType({"check": "always"}), takes_payload=True,
     ),
     ToolDefinition(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from swapcli.core.model.network import Network
+from swapcli import Network, Token
 from swapcli.core.model.swap_type import SwapType
-from swapcli.core.model.token import Token, whole_tokens
+from swapcli.core.model.token import whole_tokens
 from swapcli.core.records import NamedTuple
 
 _SOLD = frozenset({"inputAmount", "amountIn", "amount_in"})

@@ -14,7 +14,7 @@ from swapcli.core.model.quote import Step
 from swapcli.core.model.router_dialect import PermitKind, ReplayedSwap
 from swapcli.core.model.swap_terms import Integrator
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
-from swapcli.payload.evm.extra_data import BY_FAMILY
+from swapcli.families import family_row
 from swapcli.payload.evm.fibrous_calldata import Permit, decode_call, encode_permit_call
 from swapcli.payload.evm.integrator import encode_integrator_data
 from swapcli.payload.evm.router_params import build_call
@@ -44,7 +44,8 @@ class FibrousDialect:
     def refusal_reason(self, pool: Pool) -> str:
         """As `RouterDialect.refusal_reason`."""
         protocol = self._network.protocol(pool.protocol)
-        if self.name != OWN or BY_FAMILY[pool.family].kind_of(protocol.contracts if protocol else ()) is not None:
+        call = family_row(pool.family).router
+        if self.name != OWN or call.kind_of(protocol.contracts if protocol else ()) is not None:
             return ""
         return f"the contract has no step for pools of the family {pool.family}"
 

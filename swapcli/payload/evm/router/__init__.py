@@ -4,7 +4,7 @@
 again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
 """
 
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from swapcli.payload.evm.router.deployment import (
     Artifact,
     RouterDeployment,

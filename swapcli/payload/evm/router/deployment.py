@@ -19,7 +19,8 @@ from swapcli.core.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.core.model.network import Kind as NetworkKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.records import NamedTuple
-from swapcli.payload.evm.extra_data import BY_FAMILY, RouterPoolKind
+from swapcli.families import FAMILIES, family_row
+from swapcli.families.row import RouterPoolKind
 
 PROTOCOL_IDS: Final = 128
 """The contract's table has room for the ids below."""
@@ -95,8 +96,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
     """Return how the router calls the pools of a protocol, None if it cannot."""
-    family = BY_FAMILY.get(protocol.family or "")
-    return family.kind_of(protocol.contracts) if family else None
+    return family_row(protocol.family).router.kind_of(protocol.contracts) if protocol.family in FAMILIES else None
 
 
 def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:

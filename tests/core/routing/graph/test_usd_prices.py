@@ -15,7 +15,7 @@ from swapcli.core.routing.graph.market_graph import MarketGraph
 from swapcli.core.routing.graph.usd_prices import mid_rate, usd_prices
 from swapcli.core.routing.router import Router
 from swapcli.families import family
-from swapcli.families.uniswap.tick_math import sqrt_ratio_at_tick
+from swapcli.families.tick_math import sqrt_ratio_at_tick
 from tests.core.routing.build import graph_of
 from tests.core.routing.random_routes import simple_paths
 from tests.support.pools import UNIT, build_constant_product, build_market, build_random_market, build_token, seeds

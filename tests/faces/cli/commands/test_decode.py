@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.faces.cli import exit_codes
 from swapcli.faces.cli.command_app import load_app
 from swapcli.faces.cli.options import OutputOptions
 from swapcli.faces.cli.overview import command_module
-from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from tests.examples import examples, generator
 from tests.payload.evm.hostile_router import NATIVE, Command, execute, settle, take_all, v4, v4_swap
 from tests.support.command import CommandResult, run_swapcli
@@ -89,7 +89,7 @@ def replace_minimum(built: Built, dialect: str, order: dict[str, Any], minimum: 
 
 def codes(ran: CommandResult) -> list[str]:
     found = [warning["code"] for warning in ran.json["warnings"]]
-    assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if code in DANGEROUS_CODES]
+    assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if FindingCode(code).level is Level.BLOCK]
     assert ran.exit_code == (exit_codes.UNSAFE if ran.json["dangers"] else exit_codes.OK), ran.stderr
     return [code for code in found if code not in UNCHECKED_CODES]
 

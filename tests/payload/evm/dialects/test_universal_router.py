@@ -14,6 +14,7 @@ from eth_account.messages import encode_typed_data
 
 from swapcli.core.errors import InvalidOption
 from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.market import Provenance
 from swapcli.core.model.order import ZERO_ADDRESS, Order
 from swapcli.core.model.quote_request import QuoteRequest
@@ -22,7 +23,6 @@ from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.swap_terms import Integrator, SignedPermit
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import Transaction, UnsignedTransaction
-from swapcli.core.model.warning import WarningCode
 from swapcli.core.networks.permit2 import PERMIT2
 from swapcli.payload.checks.presign_checks import CheckOptions, check_payload
 from swapcli.payload.checks.simulated_variants import TradedTokens
@@ -129,7 +129,7 @@ def test_the_simulation_of_a_v4_cycle_pays_less_than_it_shows(trader: Trader) ->
         assert warnings_of(trader, node, trade.payload._replace(calldata=honest), call) == ()
         cycled = cycle([swap(dai, amount, minimum), swap(usdt, minimum - 1, 0)])
         (found,) = warnings_of(trader, node, trade.payload._replace(calldata=cycled), call)
-    assert found.code == WarningCode.SIMULATION_BELOW_MINIMUM
+    assert found.code == FindingCode.SIMULATION_BELOW_MINIMUM
 
 
 def test_the_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:

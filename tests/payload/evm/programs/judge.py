@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from swapcli.core.errors import InvalidInput
 from swapcli.core.model.decoded_call import SENDER, WHOLE_E18, DecodedCall, DecodedOrder
+from swapcli.core.model.finding import FindingCode
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.quote_request import QuoteRequest
 from swapcli.core.model.swap_terms import Integrator, SwapTerms
 from swapcli.core.model.units import BPS, PPM
-from swapcli.core.model.warning import WarningCode
 from swapcli.payload.decode.decode_payload import decode_payload
 from swapcli.payload.decode.documents import parse_payload
 from swapcli.payload.decode.given_transaction import GivenTransaction
@@ -131,7 +131,7 @@ class Judge:
         # A pool with too little liquidity leaves input in the router: that its swap would fail, or no quote exists, is
         # a warning.
         codes = {warning.code for warning in review.warnings}
-        warns_of_failure = bool(codes & {WarningCode.ROUTE_WORSE, WarningCode.QUOTE_UNKNOWN})
+        warns_of_failure = bool(codes & {FindingCode.ROUTE_WORSE, FindingCode.QUOTE_UNKNOWN})
         received = done.change(shown.recipient, shown.token_out)
         due = shown.minimum
         if (shown.recipient, shown.token_out) == (USER, shown.token_in):

@@ -12,7 +12,8 @@ from swapcli.core.model.network import OWN
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import PoolUse, encode_extra_data
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.chain.trader import INTEGRATOR, USER
 from tests.contracts.evm import selector
 from tests.payload.evm.programs.program import Program

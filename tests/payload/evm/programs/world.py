@@ -20,8 +20,9 @@ from swapcli.core.model.pool import Pool
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.core.networks.permit2 import PERMIT2
+from swapcli.families.row import PoolUse
 from swapcli.payload.evm import encode_call
-from swapcli.payload.evm.extra_data import PoolUse, encode_extra_data
+from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import CENTS, DECIMALS, WETH
 from tests.chain.market_reader import read_market

@@ -12,11 +12,10 @@ from swapcli.core.errors import ConfigError
 from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import OWN, Deployment, Network, ProtocolInfo
 from swapcli.core.networks.catalogue import find_network, network_names
-from swapcli.families import FAMILIES
+from swapcli.families import FAMILIES, family_row
 from swapcli.families.sampled.sampled import Sampled
 from swapcli.payload.evm import router
 from swapcli.payload.evm.dialects.fibrous import FibrousDialect
-from swapcli.payload.evm.extra_data import BY_FAMILY
 from swapcli.payload.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.payload.evm.router.deployment import PROTOCOL_IDS
 from tests.payload.evm.router.driving import NATIVE
@@ -79,7 +78,7 @@ def test_the_router_supports_pools_of_every_exact_family(family: str) -> None:
     net = find_network("citrea")._replace(protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
     is_executed = len(pool_kinds_by_protocol(net)) == 2
     expected = family != "wrapper" and family not in NOT_EXECUTED
-    assert is_executed == expected, f"TODO {family}: a kind of call in BY_FAMILY, or its name in NOT_EXECUTED"
+    assert is_executed == expected, f"TODO {family}: a kind of call in its row, or its name in NOT_EXECUTED"
 
 
 def test_the_source_and_the_program_number_kinds_alike() -> None:
@@ -89,8 +88,8 @@ def test_the_source_and_the_program_number_kinds_alike() -> None:
 
 
 def test_sampled_pools_of_uniswap_v4_are_the_singleton() -> None:
-    assert BY_FAMILY["sampled"].kind_of(["uniswap_v4"]) is RouterPoolKind.SINGLETON
-    assert BY_FAMILY["sampled"].kind_of([]) is None
+    assert family_row("sampled").router.kind_of(["uniswap_v4"]) is RouterPoolKind.SINGLETON
+    assert family_row("sampled").router.kind_of([]) is None
 
 
 @pytest.mark.parametrize("contract", ["infinity_cl", "infinity_bin"])

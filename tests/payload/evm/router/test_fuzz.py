@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import PoolUse, encode_extra_data
+from swapcli.families.row import PoolUse
+from swapcli.payload.evm.extra_data import encode_extra_data
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS
 from tests.contracts.evm import RevertedError
 from tests.examples import examples

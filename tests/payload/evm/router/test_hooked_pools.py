@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
+from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.market import MarketState
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.families.protocol_fees import DYNAMIC_FEE
-from swapcli.families.reading.contract_kinds import ContractKind
 from swapcli.families.reading.lockstep_reads import run_batched
-from swapcli.families.reading.pool_constants import V4Constants
 from swapcli.families.reading.pool_ref import PoolRef
+from swapcli.families.uniswap.rows import V4Constants
 from swapcli.families.uniswap.uniswap_v4_hooked import UniswapV4Hooked
 from swapcli.families.uniswap.uniswap_v4_reader import load
 from tests.chain.contract_fixture import WETH, ContractFixture, Place

@@ -12,7 +12,7 @@ from swapcli.core.model.market import MarketState
 from swapcli.core.model.network import Deployment
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.random_routes import random_route
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector

@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, error, weth
 from tests.payload.evm.router.raw import raw_refusal, send_raw

@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from tests.chain.odd_tokens import STETH_POT, add_token, forget_tokens
 from tests.contracts.evm import RevertedError, compile_solidity
 from tests.payload.evm.router.driving import ALICE, BOB, NATIVE, balances_of, error, weth

@@ -15,7 +15,7 @@ from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.swap_type import SwapType
 from swapcli.core.model.transaction import RouterSwapParam
-from swapcli.payload.evm.extra_data import RouterPoolKind
+from swapcli.families.row import RouterPoolKind
 from tests.chain.contract_fixture import CENTS, DECIMALS, PROTOCOLS, WETH, ContractFixture
 from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity
 

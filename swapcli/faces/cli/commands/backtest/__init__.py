@@ -80,8 +80,8 @@ def backtest(
     from swapcli.faces.cli.commands.backtest.document import backtest_document, quote_document
     from swapcli.faces.cli.commands.backtest.orders import read_orders
     from swapcli.faces.cli.commands.backtest.results import open_results
-    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
     from swapcli.faces.cli.progress import ProgressLine
+    from swapcli.faces.garbage_collection import enable_garbage_collection
     from swapcli.quoting.backtest import summarize_backtest
     from swapcli.state.clock import SYSTEM_CLOCK
 

@@ -4,9 +4,9 @@
 
 from typing import Annotated
 
-from swapcli import DecodedPayload, InvalidOption, Network
+from swapcli import DecodedPayload, InvalidOption
 from swapcli.faces.cli import exit_codes
-from swapcli.faces.cli.account_options import RECIPIENT, SENDER, parse_account_option
+from swapcli.faces.cli.account_options import RECIPIENT, SENDER
 from swapcli.faces.cli.command_app import CommandApp, UsageError
 from swapcli.faces.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
 from swapcli.faces.cli.options import (
@@ -84,11 +84,7 @@ def decode(
         calldata = read_bounded_file(STDIN, 4 * MAX_BYTES).decode(errors="replace")
     elif is_regular(calldata):
         calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
-
-    def read_account(text: str, network: Network, label: str) -> str:
-        return parse_account_option(text, network, session, label)
-
-    decoder = PayloadDecoder(session.sources, source.skip_bad_pools, read_account, _LABELS, session.start_waiting)
+    decoder = PayloadDecoder(session.sources, source.skip_bad_pools, _LABELS, session.start_waiting)
     decoded = decoder.decode(calldata, PayloadFacts(network, to, value, sender, destination))
     return _print(session, decoded, is_strict=strict)
 

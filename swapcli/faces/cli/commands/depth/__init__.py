@@ -106,7 +106,7 @@ def depth(
 
 
 def _measure(context: QuoteContext, order: "Order", amounts: "list[WrittenAmount] | None") -> "Depth":
-    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.faces.garbage_collection import enable_garbage_collection
     from swapcli.quoting.depth import measure_depth, start_amount
 
     if amounts == []:

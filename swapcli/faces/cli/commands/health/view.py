@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from swapcli import BlockTag
 from swapcli.core.encoding.text import printable
-from swapcli.core.model.block_tag import BlockTag
 from swapcli.core.model.number_format import format_short_amount
-from swapcli.core.model.state_source import StateSource
 from swapcli.core.model.token import whole_tokens
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.node_view import NODE_COLUMNS, node_cells
 from swapcli.faces.cli.render.quote_facts import symbol
-from swapcli.quoting.health import Health, Sample
 from swapcli.quoting.warnings import format_age
 
 if TYPE_CHECKING:
-    from swapcli.state.rpc.node_checks import NodeReport
+    from swapcli import Health, HealthReport, StateSource
+    from swapcli.quoting.health import Sample
 
 ABSENT = "-"
 COLUMNS = (
@@ -31,21 +29,16 @@ COLUMNS = (
 )
 
 
-def build_health_list(
-    checked: Sequence[Health], documents: tuple[Mapping[str, object], ...] = (), nodes: Sequence[NodeReport] = ()
-) -> ListView:
-    """Build the list; `documents` are its rows as JSON objects. `nodes` are what the node of each row serves, if any.
-
-    Unknown values are dashes; messages are shown only if they add to the row.
-    """
-    rows = [_row(health) for health in checked]
+def build_health_list(found: HealthReport) -> ListView:
+    """Build the list. Unknown values are dashes; messages are shown only if they add to the row."""
+    rows = [_row(health) for health in found.networks]
     has_messages = any(row[-1] != ABSENT for row in rows)
-    columns = health_columns(has_messages=has_messages, has_nodes=bool(nodes))
+    columns = health_columns(has_messages=has_messages, has_nodes=bool(found.nodes))
     if not has_messages:
         rows = [row[:-1] for row in rows]
-    if nodes:
-        rows = [(*row, *node_cells(node)) for row, node in zip(rows, nodes, strict=True)]
-    return ListView(columns, tuple(rows), documents)
+    if found.nodes:
+        rows = [(*row, *node_cells(node)) for row, node in zip(rows, found.nodes, strict=True)]
+    return ListView(columns, tuple(rows))
 
 
 def health_columns(*, has_messages: bool, has_nodes: bool = False) -> tuple[Column, ...]:

@@ -129,7 +129,7 @@ def _read_hashes(words: "tuple[str, ...] | list[str]") -> Iterator[str]:
 
 def _look_back(session: Session, network: str, hashes: list[str], *, uses_cache: bool) -> "list[SwapHindsight]":
     session.start_waiting(network)
-    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.faces.garbage_collection import enable_garbage_collection
     from swapcli.quoting.openers.past_nodes import open_archive_node
     from swapcli.quoting.verification.hindsight import look_back
 

@@ -195,7 +195,7 @@ def _watch(
 ) -> int:
     from swapcli.faces.cli.commands.route.watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
     from swapcli.faces.cli.commands.route.watch_view import WatchLines, WatchScreen
-    from swapcli.faces.cli.garbage_collection import enable_garbage_collection
+    from swapcli.faces.garbage_collection import enable_garbage_collection
 
     enable_garbage_collection()
     seconds = parse_watch_seconds(watch)

@@ -20,10 +20,10 @@ from swapcli.faces.cli.commands.route.batch_progress import open_progress
 from swapcli.faces.cli.commands.route.batch_results import CSV_COLUMNS, BatchResults, Entry, csv_row, open_results
 from swapcli.faces.cli.errors import report_of
 from swapcli.faces.cli.files import is_regular, read_lines
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.output import OutputFormat
 from swapcli.faces.cli.quote_context import QuoteContext
 from swapcli.faces.cli.render.csv_text import csv_lines
+from swapcli.faces.garbage_collection import enable_garbage_collection
 from swapcli.interface.route import render_no_route
 from swapcli.quoting.amounts import parse_amount, parse_raw_amount
 

@@ -5,25 +5,20 @@
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
+from swapcli import BlockTag, InvalidOption
 from swapcli.core.encoding.json_text import to_json
 from swapcli.core.encoding.url import is_loopback_host
-from swapcli.core.errors import InvalidOption
-from swapcli.core.model.block_tag import BlockTag
 from swapcli.faces.cli import options
 from swapcli.faces.cli.command_app import CommandApp
-from swapcli.faces.cli.commands.serve.sources import METRICS_PORT, open_app, read_policy
 from swapcli.faces.cli.files import write_text_file
-from swapcli.faces.cli.garbage_collection import enable_garbage_collection
 from swapcli.faces.cli.options import OutputOptions, option, settings_of
 from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli.faces.cli.commands.serve.sources import ServiceSources
+    from swapcli.faces.service.service_sources import ServicePolicy
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
@@ -120,108 +115,46 @@ def serve(
         raise InvalidOption(
             "a feed cannot be combined with --store: its pools come from a Redis server", hint="leave one out"
         )
-    from swapcli.faces.cli.commands.serve.sources import open_service_sources
+    from swapcli.faces.service.run_service import ServiceRun, run_service
+    from swapcli.faces.service.service_sources import ReadyService, open_service_sources, read_policy
 
-    sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
-    names = [network.name for network in sources.registry.served_networks]
+    sources = open_service_sources(
+        session.sources, options.split_lists(networks or ()), print_to_stderr, skip_bad_pools=skip_bad_pools
+    )
 
-    def on_ready(url: str, metrics_url: str | None) -> None:
-        document = {"url": url, "pid": os.getpid(), "networks": names, "modelled": [*sources.modelled]}
-        if metrics_url is not None:
-            document["metrics_url"] = metrics_url
+    def policy_of(session: Session) -> "ServicePolicy":
+        return read_policy(session.settings.service, session.keys_file())
+
+    def on_ready(url: str, metrics_url: str | None, warn: Callable[[str], object]) -> None:
+        _warn_of_settings(session, warn)
+        ready = ReadyService(url, os.getpid(), sources.names, sources.modelled, metrics_url)
         if ready_file is not None:
-            write_text_file(ready_file, to_json(document) + "\n")
-        session.output.print_line(document)
+            write_text_file(ready_file, to_json(ready.document()) + "\n")
+        session.output.print_line(ready)
+        if sys.stderr is not None and sys.stderr.isatty():
+            for line in sources.describe(url):
+                warn(line)
 
-    # With a number of requests, workers of the settings do not count.
-    if session.settings.service.workers > 1 and request_limit is None:
-        from swapcli.faces.cli.commands.serve.workers import serve_by_workers
-
-        return serve_by_workers(
-            session,
-            sources,
-            partial(_announce, session, sources, print_to_stderr, on_ready),
-            read_session,
-            is_terminal_gone,
-        )
-    return _serve(session, sources, request_limit, on_ready, read_session, is_terminal_gone)
-
-
-OnReady = Callable[[str, str | None], None]
-"""Is called with the URL of the service, and that of its metrics if they have a port of their own."""
+    timeout_s = session.settings.live_timeout_s
+    run = ServiceRun(
+        sources,
+        policy_of(session),
+        lambda: policy_of(read_session()),
+        on_ready,
+        is_terminal_gone,
+        timeout_s,
+        request_limit,
+    )
+    return run_service(run, print_to_stderr)
 
 
-def _announce(
-    session: Session,
-    sources: "ServiceSources",
-    warn: Callable[[str], object],
-    on_ready: OnReady,
-    url: str,
-    metrics_url: str | None,
-) -> None:
-    """Write warnings to the log, and say that connections are accepted."""
+def _warn_of_settings(session: Session, warn: Callable[[str], object]) -> None:
+    """Write warnings of ignored and unsafe settings to the log."""
     settings = session.settings
     if settings.state is not BlockTag.LATEST:
         warn(_STATE_IGNORED.format(settings.state))
     if not is_loopback_host(settings.service.host):
         warn(_PUBLIC_ADDRESS.format(settings.service.host))
-    on_ready(url, metrics_url)
-    if sys.stderr is not None and sys.stderr.isatty():
-        for line in sources.describe(url):
-            warn(line)
-
-
-def _serve(
-    session: Session,
-    sources: "ServiceSources",
-    max_requests: int | None,
-    on_ready: OnReady,
-    read_session: Callable[[], Session],
-    is_terminal_gone: Callable[[], bool] | None,
-) -> int:
-    # Imported here, so that help pages do not load a web server.
-    from swapcli.faces.service.access_log import AccessLog
-    from swapcli.faces.service.access_policy import PolicyReloader
-    from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
-    from swapcli.faces.service.log_writer import log_stream
-    from swapcli.faces.service.market_followers import FollowerThreads
-    from swapcli.faces.service.server import bind, metrics_url
-    from swapcli.faces.service.server import serve as run
-
-    policy = read_policy(session)
-    settings = policy.settings
-    enable_garbage_collection()
-    with log_stream(sys.stderr) as stream:
-        log = AccessLog(stream)
-        with FollowerThreads(sources.followed, sources.registry, log) as followers, ExitStack() as stack:
-            for node in sources.nodes.values():
-                stack.callback(node.close)
-            service = open_app(session, sources, policy, log, followers)
-            metrics = url_of_metrics = None
-            if settings.metrics_port is not None:
-                listener = stack.enter_context(bind(settings.host, settings.metrics_port, METRICS_PORT))
-                metrics, url_of_metrics = open_metrics_port(service, listener), metrics_url(listener)
-
-            def announce(url: str) -> None:
-                _announce(session, sources, lambda line: stream.write(line + "\n"), on_ready, url, url_of_metrics)
-
-            return run(
-                service,
-                host=settings.host,
-                port=settings.port,
-                on_ready=announce,
-                # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=partial(followers.are_settled, session.settings.live_timeout_s) if max_requests else None,
-                on_hangup=PolicyReloader(
-                    get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
-                ),
-                is_terminal_gone=is_terminal_gone,
-                max_requests=max_requests,
-                max_connections=settings.max_connections,
-                keep_alive_s=settings.keep_alive_s,
-                metrics=metrics,
-                on_refusal=get_metrics(service).record_refusal,
-            )
 
 
 def _parse_request_limit(once: bool, text: str | None) -> int | None:

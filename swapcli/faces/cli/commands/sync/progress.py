@@ -13,7 +13,7 @@ from rich.text import Text
 
 from swapcli.core.encoding.text import printable
 from swapcli.faces.cli.render.terminal_tables import new_console
-from swapcli.state import sync
+from swapcli.state.sync import Progress as SyncProgress
 
 BAR_WIDTH = 20
 _FIRST_PHASE = "reading the newest block"
@@ -44,7 +44,7 @@ class SyncProgressBars:
             self._finish()
         self._display.stop()
 
-    def show(self, progress: sync.Progress) -> None:
+    def show(self, progress: SyncProgress) -> None:
         """Show the present progress."""
         if progress.phase not in self._phases:
             self._finish()

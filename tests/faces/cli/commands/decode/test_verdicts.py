@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.core.encoding.abi import encode_address
+from swapcli.core.model.finding import FindingCode, Level
 from swapcli.core.model.market import Provenance
-from swapcli.payload.checks.dangers import DANGEROUS_CODES
 from swapcli.payload.evm import decode_call, encode_call
 from swapcli.payload.evm.decoding.arguments import Arguments
 from swapcli.payload.evm.universal_router.commands import Command, encode_execute
@@ -274,4 +274,4 @@ def test_approvals_have_verdicts(settings: Settings) -> None:
     assert alone.json["verdict"]["status"] == "unknown"
     stranger = decode(settings, "fibrous", approval.replace(router[2:], OTHER[2:]), "--to", hostile.USDC)
     assert stranger.json["verdict"]["message"].startswith(f"DANGER, do not sign: the spender {OTHER} ")
-    assert {"SPENDER_UNKNOWN"} <= DANGEROUS_CODES
+    assert FindingCode.SPENDER_UNKNOWN.level is Level.BLOCK

@@ -8,13 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from swapcli.faces.cli.commands.sync.view import (
-    SyncResult,
-    advance_document,
-    build_sync_details,
-    format_advance,
-    sync_document,
-)
+from swapcli.faces.cli.commands.sync.view import build_sync_details, format_step
+from swapcli.quoting.stores import StoreInfo
+from swapcli.quoting.syncing.results import ChainStep, SyncResult
 from swapcli.state.rpc.node import BlockHeader
 from swapcli.state.store import open_store
 from swapcli.state.sync import Advance, SkipReason
@@ -55,12 +51,12 @@ BLOCK = BlockHeader(123, "0x" + "ab" * 32, "0x" + "cd" * 32, int(NOW_S) - 90, 7)
 def synced(scene: Scene) -> SyncResult:
     scene.sync()
     with open_store(str(scene.file), only(scene.network)) as store:
-        return SyncResult(store.read_summary(), 3, OMISSIONS, 1.5)
+        return SyncResult(StoreInfo(store.read_summary(), NOW_S), 3, OMISSIONS, 1.5)
 
 
 def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
     result = synced(scene)
-    document, sheet = sync_document(result, NOW_S), build_sync_details(result, NOW_S)
+    document, sheet = result.document(), build_sync_details(result)
     assert document["poolsPerSecond"] == 2.0
     assert document["leftOut"] == [
         {"reason": OMISSIONS[0].reason, "count": 1_200, "examples": ["0xa\x1b", "0xb"]},
@@ -68,7 +64,7 @@ def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
     ]
     assert sheet.lists[-1].rows == (("no ?[31mreason", "1,200", "0xa?"), ("thin", "1", "0xc"))
     assert json.loads(json.dumps(document)) == document
-    assert sync_document(replace(result, seconds=0.0), NOW_S)["poolsPerSecond"] == 0.0
+    assert replace(result, seconds=0.0).document()["poolsPerSecond"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -93,8 +89,9 @@ def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
     ],
 )
 def test_an_advance_is_shown_as_text_and_as_a_document(advance: Advance, words: str) -> None:
-    assert format_advance(advance) == words
-    document = advance_document("anvil", advance)
+    step = ChainStep("anvil", advance)
+    assert format_step(step) == words
+    document = step.document()
     assert document == {
         "network": "anvil",
         "block": 123,

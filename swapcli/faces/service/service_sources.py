@@ -1,0 +1,195 @@
+"""Open what a service needs: markets, nodes, API keys and shared state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.network import FIBROUS, Network
+from swapcli.core.records import NamedTuple
+from swapcli.faces.service.banner import banner
+from swapcli.interface.timestamps import format_iso_utc
+from swapcli.payload.dialects import router_dialect
+from swapcli.quoting.openers.server_pool_sources import choose_service_pools
+from swapcli.quoting.price_policy import PriceRequest
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+
+    from swapcli.core.encoding.secret import Secret
+    from swapcli.faces.service.access_log import AccessLog
+    from swapcli.faces.service.keys import KeyStore
+    from swapcli.faces.service.market_followers import NetworkThreads
+    from swapcli.faces.service.market_registry import MarketRegistry
+    from swapcli.faces.service.redis_state import RedisState
+    from swapcli.faces.service.worker_group import GroupMember
+    from swapcli.interface.document_types import ReadyJson
+    from swapcli.quoting.config.settings import ServiceSettings
+    from swapcli.quoting.followers.feed_follower import AnyFollowed
+    from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.state.rpc.rpc_node import RpcNode
+    from swapcli.state.rpc.witness_node import Witnesses
+
+
+METRICS_PORT = "service.metrics_port"
+"""The setting that errors about the port of the metrics name; it has no flag of its own."""
+
+
+class ServiceSources(NamedTuple):
+    """The market registry, the markets to keep current, and the nodes for balance checks by network.
+
+    `modelled` are the networks whose prices are not real at the start, and `price_request` is how the user requested
+    those. `witnesses` by network confirm the state of payloads.
+    """
+
+    registry: MarketRegistry
+    followed: list[AnyFollowed]
+    nodes: dict[str, RpcNode]
+    modelled: tuple[str, ...]
+    price_request: PriceRequest
+    witnesses: dict[str, Witnesses]
+    state_url: Secret | None
+    """The server of the state that several services share."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the served networks."""
+        return tuple(network.name for network in self.registry.served_networks)
+
+    def describe(self, url: str) -> Iterator[str]:
+        """Yield the lines that a terminal shows about the service at `url`."""
+        followed = [market.network.name for market in self.followed]
+        return banner(url, self.names, self.modelled, followed, self.price_request)
+
+
+class ReadyService(NamedTuple):
+    """A service that accepts connections: its URL, its process, its networks, and those on modelled prices at first.
+
+    `metrics_url` is that of its metrics, if they have a separate port.
+    """
+
+    url: str
+    pid: int
+    networks: tuple[str, ...]
+    modelled: tuple[str, ...]
+    metrics_url: str | None = None
+
+    def document(self) -> ReadyJson:
+        """Return the line of JSON of `swapcli serve`."""
+        document: dict[str, object] = {
+            "url": self.url,
+            "pid": self.pid,
+            "networks": list(self.networks),
+            "modelled": list(self.modelled),
+        }
+        if self.metrics_url is not None:
+            document["metrics_url"] = self.metrics_url
+        return cast("ReadyJson", document)
+
+
+class ServicePolicy(NamedTuple):
+    """What a service reads again on SIGHUP."""
+
+    settings: ServiceSettings
+    keys: KeyStore
+
+
+def open_service_sources(
+    sources: SourceChooser, names: Iterable[str], log: Callable[[str], object], *, skip_bad_pools: bool
+) -> ServiceSources:
+    """Return the sources of the networks `names`, or of all configured ones; `log` receives lines about nodes.
+
+    Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
+    """
+    from swapcli.faces.service.market_registry import MarketRegistry, ServiceRules
+
+    pools = choose_service_pools(
+        sources.markets, sources.nodes, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=partial(_log_node, log)
+    )
+    for network in pools.networks:
+        _check_dialect(network)
+    settings = sources.markets.setup.settings
+    registry = MarketRegistry(
+        pools.networks,
+        pools.openers,
+        SYSTEM_CLOCK,
+        ServiceRules.from_settings(settings),
+        followed=[market.network.name for market in pools.followed],
+        price_request=pools.price_request,
+    )
+    return ServiceSources(
+        registry,
+        pools.followed,
+        pools.check_nodes,
+        tuple(pools.modelled),
+        pools.price_request,
+        pools.witnesses,
+        settings.service.state_url,
+    )
+
+
+def read_policy(settings: ServiceSettings, keys_file: Path) -> ServicePolicy:
+    """Return the policy with the API keys in a file. Raises `ConfigError` if it is invalid."""
+    from swapcli.faces.service.keys import KeyStore
+
+    keys = KeyStore(keys_file)
+    keys.check()
+    return ServicePolicy(settings, keys)
+
+
+def open_app(
+    sources: ServiceSources,
+    policy: ServicePolicy,
+    log: AccessLog,
+    followers: NetworkThreads,
+    member: GroupMember | None = None,
+) -> Starlette:
+    """Return the application of one process; `member` is its place among several. Raises as `open_shared_state`."""
+    from swapcli.faces.service.app import create_app
+
+    return create_app(
+        sources.registry,
+        policy.settings,
+        keys=policy.keys,
+        log=log,
+        followers=followers,
+        nodes=sources.nodes,
+        witnesses=sources.witnesses,
+        member=member,
+        state=open_shared_state(sources, log),
+    )
+
+
+def open_shared_state(sources: ServiceSources, log: AccessLog) -> RedisState | None:
+    """Return the state that the service shares with others, if the settings name its server.
+
+    Raises `ConfigError` if the package for it is not installed.
+    """
+    if sources.state_url is None:
+        return None
+    from swapcli.core.encoding.redis_url import RedisUrl
+    from swapcli.faces.service.redis_state import RedisState
+
+    server = RedisUrl.parse(sources.state_url.reveal())
+    return RedisState(server, lambda error: log.log_shared_state(error, SYSTEM_CLOCK.now_s()))
+
+
+def _check_dialect(network: Network) -> None:
+    """Raise `InvalidOption` if there is no router of the network's dialect."""
+    try:
+        router_dialect(network)
+    except InvalidOption as error:
+        hint = f"set networks.{network.name}.router_dialect to {FIBROUS}, or name the networks to serve"
+        raise InvalidOption(error.message, hint=hint, details=error.details) from None
+
+
+def _log_node(log: Callable[[str], object], network: str, message: str) -> None:
+    """Write a log line about a failing node that a spare one replaces."""
+    now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
+    log(json.dumps({"time": format_iso_utc(now_ms), "network": network, "node": message}, separators=(",", ":")))

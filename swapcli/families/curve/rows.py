@@ -1,0 +1,113 @@
+"""The rows of Curve's pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from swapcli.core.records import NamedTuple
+from swapcli.families.row import (
+    Event,
+    ExtraData,
+    FamilyRow,
+    KindRow,
+    PoolUse,
+    RouterCall,
+    RouterPoolKind,
+    SwapAmounts,
+    coin_indices,
+    key_of_emitter,
+    read_words,
+)
+
+
+class MetapoolConstants(NamedTuple):
+    """Of a metapool: the pool whose liquidity token is its second coin."""
+
+    base_pool: str = ""
+
+
+class CryptoSwapConstants(NamedTuple):
+    """Of a pool of volatile coins: the version of its contract."""
+
+    version: str = ""
+
+
+def _by_number(log: Event) -> SwapAmounts:
+    """Read the positions of the tokens, each followed by its amount."""
+    sold, amount_in, bought, amount_out = read_words(log, 4, "TokenExchange")
+    return SwapAmounts(sold, bought, amount_in, amount_out)
+
+
+def _meta_coins(use: PoolUse) -> ExtraData:
+    """Return the indices of `exchange`, or those of `exchange_underlying`, which leaves out the liquidity token."""
+    i, j = (use.pool.tokens.index(token) for token in (use.token_in, use.token_out))
+    return bytes((i, j)) if max(i, j) < 2 else bytes((max(i - 1, 0), max(j - 1, 0), 1))
+
+
+def _by_underlying_number(log: Event) -> SwapAmounts:
+    """Read the numbers of a metapool's exchange: its own coin, then the base pool's coins.
+
+    The pool has the liquidity token between them.
+    """
+    amounts = _by_number(log)
+    sold, bought = (int(number) + (int(number) > 0) for number in (amounts.sold, amounts.bought))
+    return amounts._replace(sold=sold, bought=bought)
+
+
+_LISTS: Final = (("pool_count()", "pool_list(uint256)"),)
+_CRYPTO_EXCHANGE: Final = "TokenExchange(address,uint256,uint256,uint256,uint256,uint256,uint256)"
+
+FAMILIES: Final[Mapping[str, FamilyRow]] = {
+    "stableswap": FamilyRow(("reserves", "amp", "rates"), RouterCall(RouterPoolKind.STABLESWAP, coin_indices)),
+    "curve_meta": FamilyRow(
+        ("reserves", "amp", "rates", "base_pool", "lp_supply", "base"),
+        RouterCall(RouterPoolKind.STABLESWAP, _meta_coins),
+    ),
+    "cryptoswap": FamilyRow(
+        (
+            *("version", "reserves", "invariant", "amp", "gamma", "price_scale", "price_oracle", "last_prices"),
+            *("mid_fee", "out_fee", "fee_gamma", "allowed_extra_profit", "adjustment_step", "xcp_profit"),
+            *("virtual_price", "lp_supply"),
+        ),
+        RouterCall(RouterPoolKind.CURVE_CRYPTO, coin_indices),
+    ),
+}
+
+KINDS: Final[Mapping[str, KindRow]] = {
+    "stableswap": KindRow(
+        ("stableswap", "curve_meta"),
+        swaps={
+            "TokenExchange(address,int128,uint256,int128,uint256)": _by_number,
+            "TokenExchangeUnderlying(address,int128,uint256,int128,uint256)": _by_underlying_number,
+        },
+        list_functions=_LISTS,
+        constants=MetapoolConstants,
+        unannounced="rates of its tokens, and versions whose events differ",
+    ),
+    "cryptoswap": KindRow(
+        ("cryptoswap",),
+        dict.fromkeys(
+            (
+                _CRYPTO_EXCHANGE,
+                "AddLiquidity(address,uint256[2],uint256,uint256,uint256)",
+                "AddLiquidity(address,uint256[3],uint256,uint256,uint256)",
+                "RemoveLiquidity(address,uint256[2],uint256)",
+                "RemoveLiquidity(address,uint256[3],uint256)",
+                "RemoveLiquidityOne(address,uint256,uint256,uint256,uint256,uint256)",
+                # With and without the time of another average.
+                "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256,uint256)",
+                "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256)",
+                "RampAgamma(uint256,uint256,uint256,uint256,uint256,uint256)",
+                "StopRampA(uint256,uint256,uint256)",
+                "ClaimAdminFee(address,uint256[2])",
+                "ClaimAdminFee(address,uint256[3])",
+                "ClaimAdminFee(address,uint256)",
+            ),
+            key_of_emitter,
+        ),
+        {_CRYPTO_EXCHANGE: _by_number},
+        list_functions=_LISTS,
+        constants=CryptoSwapConstants,
+    ),
+}

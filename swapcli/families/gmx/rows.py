@@ -1,0 +1,35 @@
+"""The row of vaults of GMX V1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from swapcli.families.row import Event, FamilyRow, KindRow, SwapAmounts, read_address, read_words
+
+
+def _by_address_in_data(log: Event) -> SwapAmounts:
+    """Read account, tokens, input, and output before and after the fee."""
+    _, sold, bought, amount_in, _, amount_out = read_words(log, 6)
+    return SwapAmounts(read_address(sold), read_address(bought), amount_in, amount_out)
+
+
+FAMILIES: Final[Mapping[str, FamilyRow]] = {
+    "gmx_vault": FamilyRow(
+        (
+            *("reserves", "min_reserves", "min_prices", "max_prices", "usdg", "max_usdg", "targets", "is_stable"),
+            *("tax_bps", "stable_fee_bps", "stable_tax_bps"),
+        )
+    ),
+}
+
+KINDS: Final[Mapping[str, KindRow]] = {
+    "gmx_vault": KindRow(
+        ("gmx_vault",),
+        # Balancer V3's has the same signature, and the pool in its topics.
+        swaps={"Swap(address,address,address,uint256,uint256,uint256,uint256)": _by_address_in_data},
+        roles=("vault",),
+        is_pool_itself=True,
+        unannounced="prices of an oracle",
+    ),
+}

@@ -1,0 +1,88 @@
+"""One reader per kind of pool contract, each from a `PoolRef` to the pool.
+
+A reader is imported when the first pool of its kind is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from typing import Protocol, cast
+
+from swapcli.core.model.network import Network
+from swapcli.core.model.pool import Pool
+from swapcli.families import reader_name
+from swapcli.families.reading.calls import BlockReader, Log
+from swapcli.families.reading.factory_contract import Factory
+from swapcli.families.reading.lockstep_reads import BatchRead, SkippedItem, run_batched
+from swapcli.families.reading.pool_ref import PoolRef, bare_ref
+
+_BATCH_SIZE = 250
+
+
+class PoolReader(Protocol):
+    """A module `<kind>_reader`; `KindRow` says which of these functions each kind needs."""
+
+    def load(self, ref: PoolRef) -> BatchRead[Pool]:
+        """Read the state of a pool."""
+
+    def read_list(self, factory: Factory) -> BatchRead[tuple[str, ...]]:
+        """Read the addresses of all pools of a factory."""
+
+    def read_constants(self, factory: Factory, address: str) -> BatchRead[PoolRef]:
+        """Read the constants of a factory's pool."""
+
+    def read_created(self, factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+        """Read the constants of a pool that an event announces."""
+
+    def complete_ref(self, ref: PoolRef, pool: Pool) -> PoolRef:
+        """Return the reference of a known pool with what its state adds."""
+
+
+def pool_reader(kind: str) -> PoolReader:
+    """Return the reader of a kind."""
+    return cast(PoolReader, import_module(reader_name(kind)))
+
+
+def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
+    """Return the reference of a known pool; None if its kind of contract is unknown, or it has no state to read."""
+    ref = bare_ref(pool, network)
+    if ref is None:
+        return None
+    reader = pool_reader(ref.kind)
+    return reader.complete_ref(ref, pool) if hasattr(reader, "complete_ref") else ref
+
+
+def read_pool(ref: PoolRef) -> BatchRead[Pool]:
+    """Read the state of a pool. Its reader is chosen inside the read, so that any failure is that of this pool."""
+    return (yield from pool_reader(ref.kind).load(ref))
+
+
+def read_known_pool(pool: Pool, network: Network) -> BatchRead[Pool] | None:
+    """Return the read of a known pool's state; None as `ref_of_pool`."""
+    try:
+        ref = ref_of_pool(pool, network)
+    except Exception as error:
+        return _failed_read(error)
+    return None if ref is None else read_pool(ref)
+
+
+def _failed_read(error: Exception) -> BatchRead[Pool]:
+    raise error
+    yield
+
+
+def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
+    """Yield the pool of each reference at the reader's block, in order, or why it was skipped. Raises `UpstreamError`.
+
+    Reads one batch at a time, so that memory stays bounded and progress can be shown.
+    """
+    return load_reads(reader, ((ref.key, read_pool(ref)) for ref in refs))
+
+
+def load_reads(reader: BlockReader, reads: Iterable[tuple[str, BatchRead[Pool]]]) -> Iterator[Pool | SkippedItem]:
+    """Yield the results of reads, each with the key of its pool, as `load_pools`."""
+    remaining = iter(reads)
+    while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
+        yield from run_batched(batch, reader.call)

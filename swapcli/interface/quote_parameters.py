@@ -1,0 +1,194 @@
+"""The table of quote parameters. Each is one row here, and has every face that its row describes.
+
+An option of the commands and its setting, the arguments of tools, the parameters of the service with their OpenAPI
+description, and the fields of orders and requests are derived from the table. Only types are written again: for
+programs in `quoting.quote_keywords`, for settings in `quoting.config.settings`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from swapcli.core.errors import InvalidOption
+from swapcli.core.model.api_version import ApiVersion
+from swapcli.core.model.network import DIALECTS
+from swapcli.core.model.order import DEFAULT_MAX_HOPS
+from swapcli.core.model.quote_request import SharePrecision
+from swapcli.core.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.core.records import NamedTuple
+from swapcli.interface.value_types import (
+    ADDRESS,
+    DAY_S,
+    FLAG,
+    GAS_PRICE,
+    PERCENTAGE,
+    TEXTS,
+    ValueType,
+    choice,
+    seconds,
+    whole_number,
+)
+
+ROUTING: Final = "Routing"
+ANSWER: Final = "Answer"
+INTEGRATOR: Final = "Integrator (v2 only, needs an API key)"
+"""The panels of the help pages that have quote parameters."""
+
+_MAX_HOPS = 16
+_API_VERSIONS = tuple(each.value for each in ApiVersion)
+_SHARES = tuple(each.value for each in SharePrecision)
+_POOL_COUNT = whole_number(1, 999_999)._replace(expected="a whole number above zero")
+
+_QUOTE, _BATCH, _BUILD, _CHECK = "quote", "quote_batch", "build_transaction", "check"
+_LIMITED = (_QUOTE, "compare", "depth", _BUILD, _CHECK)
+
+
+class QuoteParameter(NamedTuple):
+    """A parameter of a quote. A face whose text is empty does not exist.
+
+    `name` is its name in the library, if it `is_keyword` of a quote there, on the command line (`--max-hops`), and
+    among the arguments of tools. `option` is the help of the option, in a `panel` of the help page; one without
+    `metavar` is a flag. With `is_limit`, the commands that quote an order in several ways have it too. `tools` are the
+    tools of agents that take it; `tool` replaces the help there.
+
+    `setting` explains the setting; `key` is its dotted name in files unless that is `name`, and `example` a value to
+    show where there is no default.
+
+    `query` is the name of its parameter of the service, which `description` explains; there, `served` is the default.
+    `unsent` names what a service cannot be sent, in the error of a remote quote.
+
+    `field` is the field of `Order` or of `QuoteRequest` that takes the value as it is, or nothing if the value needs
+    other code; settings with such a field have it under the same name.
+    """
+
+    name: str
+    value_type: ValueType[Any]
+    option: str = ""
+    metavar: str | None = None
+    panel: str = ROUTING
+    default: object = None
+    field: str = ""
+    is_limit: bool = False
+    is_keyword: bool = True
+    tools: tuple[str, ...] = ()
+    tool: str | None = None
+    setting: str = ""
+    key: str = ""
+    example: str = ""
+    query: str = ""
+    description: str = ""
+    served: object = None
+    unsent: str = ""
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def parse_option(self, text: str) -> Any:
+        """Parse the text of an option that is not a setting. Raises `InvalidOption`."""
+        try:
+            return self.value_type.parse(text)
+        except ValueError:
+            problem = f"{self.flag}: expected {self.value_type.expected}"
+            raise InvalidOption(problem, hint=f"such as {self.flag} {self.example}") from None
+
+
+QUOTE_PARAMETERS: Final[tuple[QuoteParameter, ...]] = (
+    QuoteParameter(
+        "reverse", FLAG, "AMOUNT is the output to receive.", default=False, field="reverse",
+        tools=(_QUOTE, _BATCH, _BUILD), tool="amount is the amount to buy.",
+    ),
+    QuoteParameter(
+        "direct", FLAG, "Direct swaps only: one hop.", default=False, field="direct", tools=(_QUOTE, _BUILD),
+        query="direct", description="Direct swaps only: paths of a single hop.", served=False,
+    ),
+    QuoteParameter(
+        "max_hops", whole_number(1, _MAX_HOPS), f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", "N",
+        default=DEFAULT_MAX_HOPS, field="max_hops", is_limit=True, tools=(*_LIMITED, _BATCH), tool="Per path. [8]",
+        setting="Most pools in a row.", unsent="a number of hops, other than by asking for direct swaps",
+    ),
+    QuoteParameter(
+        "max_pools", _POOL_COUNT, "Most pools of the route; the quote says what that costs.", "N", field="max_pools",
+        tools=(_QUOTE, _BUILD), tool="Maximum number of pools.", example="4", unsent="a number of pools",
+    ),
+    QuoteParameter(
+        "simple", FLAG, "One path with one pool per hop; the quote says what that costs.", default=False,
+        field="single_path", tools=(_QUOTE, _BUILD), tool="One path, one pool per hop.", unsent="a number of pools",
+    ),
+    QuoteParameter(
+        "exclude_protocols", TEXTS, "Comma-separated ids or names; see `swapcli protocols`.", "LIST", default=(),
+        is_limit=True, tools=(*_LIMITED, _BATCH), tool="Ids or names.", setting="Protocols that no route uses.",
+        example="[uniswapV2]",
+    ),
+    QuoteParameter(
+        "extended_protocols", FLAG, "Also use protocols that the interface does not list.", default=False,
+        is_limit=True, tools=_LIMITED, tool="Also protocols outside the Fibrous API.",
+        setting="Whether routes and sync use protocols that the interface does not list.",
+    ),
+    QuoteParameter(
+        "shares", choice(_SHARES, SharePrecision), "Steps of 0.01% or 1% for the shares of paths.  [default: fine]",
+        "fine|whole", field="shares", tools=(_QUOTE,),
+        setting="Steps of the shares of paths, fine (0.01%) or whole (1%); without it fine, or a service's own.",
+        example="whole", query="shares", served=SharePrecision.WHOLE,
+        description="Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more.",
+    ),
+    QuoteParameter(
+        "gas_price", GAS_PRICE, "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", "PRICE",
+        field="gas_price_wei", is_limit=True, tools=_LIMITED, tool="In wei, or such as 0.01gwei; 0 ignores gas.",
+        setting="Gas price in wei; without it the market's.", example="10000000", unsent="a gas price of one's own",
+    ),
+    QuoteParameter(
+        "certify", FLAG, "Prove how much better any route could be.", default=False, field="certify", tools=(_QUOTE,),
+        unsent="proofs that a route is the best",
+    ),
+    QuoteParameter(
+        "solve_time_s", seconds(DAY_S, allow_zero=True), default=2.0, field="solve_time_s",
+        setting="CPU seconds to search for a route; then the best one found so far is used. 0 sets no limit.",
+    ),
+    QuoteParameter(
+        "slippage", PERCENTAGE, "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", "PERCENT", ANSWER, DEFAULT_SLIPPAGE_PPM,
+        tools=(_QUOTE, _BATCH, _BUILD, _CHECK), tool="Percent, such as 0.5; or 50bps. [0.5]",
+        setting="How far below the quote the output may fall, in percent.",
+    ),
+    QuoteParameter(
+        "destination", ADDRESS, "Recipient of the output: address or ENS name.", "ADDRESS", ANSWER,
+        is_keyword=False, tool="Recipient: address or ENS name.",
+    ),
+    QuoteParameter(
+        "router_dialect", choice(DIALECTS), f"Router to build for: {', '.join(DIALECTS)}.", "NAME", ANSWER,
+        is_keyword=False, tools=(_BUILD,), example="universal-router",
+        setting="Which router contracts payloads are made for; without it each network's own setting.",
+    ),
+    QuoteParameter(
+        "api_version", choice(_API_VERSIONS, ApiVersion),
+        "API version of the JSON.  [default: v2 if the network has it]", "v1|v2", ANSWER,
+        setting="API version of the interface, v1 or v2; without it v2 where the network has it.", example="v2",
+    ),
+    QuoteParameter(
+        "integrator_address", ADDRESS, "Wallet that receives the fee.", "ADDRESS", INTEGRATOR,
+        is_keyword=False, key="integrator.address", setting="Wallet that receives the fee or surplus; needs a key.",
+        example="0x" + "12" * 20,
+    ),
+    QuoteParameter(
+        "integrator_fee_bps", whole_number(0, MAX_FEE_BPS), f"Fee on the output, from 0 to {MAX_FEE_BPS}.", "BPS",
+        INTEGRATOR, 0, is_keyword=False, key="integrator.fee_bps",
+        setting="Fee on the output in basis points; not together with a surplus share.",
+    ),
+    QuoteParameter(
+        "integrator_surplus_bps", whole_number(0, MAX_SURPLUS_BPS),
+        f"Share of the surplus, from 0 to {MAX_SURPLUS_BPS}.", "BPS", INTEGRATOR, 0, is_keyword=False,
+        key="integrator.surplus_bps", setting="Share of the surplus in basis points; not together with a fee.",
+    ),
+)  # fmt: skip
+"""All quote parameters, in the order of the help pages."""
+
+PARAMETERS: Final = {each.name: each for each in QUOTE_PARAMETERS}
+SENT: Final = tuple(each for each in QUOTE_PARAMETERS if each.query)
+"""The parameters that orders of the service take besides those of the interface's own kinds."""
+
+
+def tool_arguments(tool: str) -> tuple[str, ...]:
+    """Return the quote parameters that a tool of agents takes, those of every quote first."""
+    taken = [each for each in QUOTE_PARAMETERS if tool in each.tools]
+    return tuple(each.name for each in sorted(taken, key=lambda each: not each.is_limit))

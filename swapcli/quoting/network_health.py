@@ -1,0 +1,133 @@
+"""The health of networks: whether each can be quoted, and what the node of one lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.config import network_names_from
+from swapcli.quoting.health import UNHEALTHY, Health, judge_prices
+from swapcli.quoting.network_list import node_document
+from swapcli.quoting.openers.choose_source import REMOTE_RETRIES, SourceChooser, open_source_chooser
+from swapcli.quoting.openers.markets import STDIN
+from swapcli.quoting.openers.program_setup import open_program_sources
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import HealthDocumentJson
+    from swapcli.quoting.openers.user_setup import UserSetup
+    from swapcli.state.rpc.node_checks import NodeReport
+
+MAX_CHECKS = 16
+"""Networks that are checked at the same time."""
+
+
+class HealthReport(NamedTuple):
+    """The health of networks; `nodes` are the checks of the named node of each of them, if one was named."""
+
+    networks: tuple[Health, ...]
+    nodes: tuple[NodeReport, ...] = ()
+
+    def document(self) -> list[HealthDocumentJson]:
+        """Return the JSON of `swapcli health`."""
+        documents = [each.document() for each in self.networks]
+        for document, node in zip(documents, self.nodes, strict=bool(self.nodes)):
+            document["node"] = node_document(document["network"], node)
+        return documents
+
+    def check(self) -> None:
+        """Raise `UnhealthyError` if a network is not healthy, or its node cannot be quoted on."""
+        names = [each.network for each in self.networks]
+        if missing := [check for node in self.nodes if not node.can_quote for check in node.missing]:
+            problems = "; ".join(f"{check.name} ({check.problem})" for check in missing)
+            raise UnhealthyError(
+                f"the node lacks: {problems}",
+                details={"networks": names, "missing": [check.name for check in missing]},
+            )
+        unhealthy = [each for each in self.networks if not each.is_healthy]
+        if unhealthy:
+            reasons = "; ".join(f"{each.network} ({each.message})" for each in unhealthy)
+            is_live_missing = any(each.prices in ("modelled", "synthetic") for each in unhealthy)
+            raise UnhealthyError(
+                f"not healthy: {reasons}",
+                hint="to check the markets without a node, give --offline" if is_live_missing else None,
+                details={"networks": [each.network for each in unhealthy]},
+            )
+
+
+def health(
+    *networks: str,
+    offline: bool = False,
+    retries: int = REMOTE_RETRIES,
+    settings: Mapping[str, object] | SourceChooser | None = None,
+) -> HealthReport:
+    """Return whether each of `networks`, by default all, answers a sample order on real prices.
+
+    The sources are those of a quote; `offline` checks the markets alone. An unhealthy network raises nothing;
+    `HealthReport.check` does. Raises `UnhealthyError` if a service does not list its networks, `UnknownNetwork`, and
+    `MarketError` for a bad market file.
+    """
+    sources = open_program_sources(settings, offline=offline)
+    setup = sources.markets.setup
+    names = networks or find_names(sources, retries)
+    if setup.rpc_url is not None and len(names) != 1:
+        raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
+    checked = _check_all(sources, names, retries)
+    if setup.rpc_url is None:
+        return HealthReport(checked)
+    from swapcli.quoting.openers.check_nodes import check_named_nodes
+
+    return HealthReport(checked, check_named_nodes(sources.nodes, sources.networks.find(names[0])))
+
+
+def find_names(sources: SourceChooser, retries: int) -> tuple[str, ...]:
+    """Return the networks of the service, else the network of the market file, else all networks.
+
+    Raises `UnhealthyError` if the service does not list its networks.
+    """
+    try:
+        served = sources.service_networks(retries)
+    except UpstreamError as error:
+        raise UnhealthyError(f"not healthy: {error.message}", hint=error.hint, details={"networks": []}) from None
+    if served is not None:
+        return served
+    settings = sources.markets.setup.settings
+    if sources.service_url is None and str(settings.market) != STDIN:
+        market = sources.markets.file_market()
+        if market is not None:
+            return (market.network.name,)
+    return network_names_from(settings)
+
+
+def _check_all(sources: SourceChooser, names: Sequence[str], retries: int) -> tuple[Health, ...]:
+    """Check the networks, at the same time if each waits for nodes or a service."""
+    setup = sources.markets.setup
+    if sources.service_url is None and (sources.nodes.rules.excludes_nodes or setup.settings.market):
+        return tuple(_check(setup, name, retries) for name in names)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=min(len(names), MAX_CHECKS)) as pool:
+        return tuple(pool.map(_check, repeat(setup), names, repeat(retries)))
+
+
+def _check(setup: UserSetup, name: str, retries: int) -> Health:
+    """Check a network. An invalid market file of the user is an input error, not bad health."""
+    sources = open_source_chooser(setup)  # one for each network, since it opens the nodes of one
+    if _lacks_required_node(sources, name):
+        return Health(sources.networks.find(name).name, UNHEALTHY, f"no node of {name} is known", 0.0)
+    try:
+        with closing(sources.open(name, retries=retries)) as source:
+            return judge_prices(source.health(), setup.node_rules.price_request)
+    except (MarketError, UpstreamError, MarketUnavailable) as error:
+        if setup.settings.market is not None:
+            raise
+        return Health(sources.networks.find(name).name, UNHEALTHY, error.message, 0.0)
+
+
+def _lacks_required_node(sources: SourceChooser, name: str) -> bool:
+    rules = sources.nodes.rules
+    is_local = sources.service_url is None and rules.settings.market is None
+    return is_local and rules.requires_node and not any(rules.quoted_nodes(sources.networks.find(name)))

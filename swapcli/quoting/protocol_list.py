@@ -1,0 +1,213 @@
+"""What the program can do with the pools of each protocol of a network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from swapcli.core.model.network import Network, ProtocolInfo
+from swapcli.core.records import NamedTuple
+from swapcli.families import family
+from swapcli.quoting.openers.program_setup import open_program_sources
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import ProtocolDocumentJson
+    from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.state.agreements_file import Agreement
+
+
+class QuoteKind(StrEnum):
+    """How a protocol's pools are quoted: by their maths, by asking their contracts, or not at all."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    NOT_SUPPORTED = "not supported"
+
+
+class ContractCertainty(StrEnum):
+    """Whether the address of the contract that a protocol's pools come from is sure."""
+
+    CONFIRMED = "confirmed"
+    """The sources leave no doubt, or there are several of them."""
+    UNCONFIRMED = "unconfirmed"
+    """One source names them that is not the protocol's own."""
+
+
+class ProtocolSupport(NamedTuple):
+    """How the pools of a protocol are quoted, and whether `swapcli sync` finds them on the network.
+
+    `reason` is the fact that is missing, a sentence; empty if both are possible, and for the wrapper, which has no
+    pools to find. `contract` is None where the network names no contract of the protocol. `dialects` are those of the
+    routers that execute its pools.
+    """
+
+    protocol: ProtocolInfo
+    quotes: QuoteKind
+    can_sync: bool
+    reason: str
+    contract: ContractCertainty | None = None
+    dialects: tuple[str, ...] = ()
+
+
+class ListedProtocol(NamedTuple):
+    """A protocol with what the program can do with it, the number of its known pools, and the last agreed quote.
+
+    `pools` is None if the pools of the network are unknown. `unexplained` are those of an unknown version. `facts_date`
+    is the day on which the facts about the network were checked, `agreement` the newest swap that equalled its quote.
+    """
+
+    support: ProtocolSupport
+    pools: int | None
+    pools_source: Literal["store", "embedded"] | None
+    unexplained: tuple[str, ...]
+    facts_date: str
+    agreement: Agreement | None
+
+    @property
+    def agreed_on(self) -> str | None:
+        """The day of the newest swap that equalled its quote."""
+        agreement = self.agreement
+        return agreement and datetime.fromtimestamp(agreement.timestamp, UTC).date().isoformat()
+
+    @property
+    def reason(self) -> str:
+        """The missing fact and the pools of an unknown version, in words; empty without any."""
+        support, date = self.support, self.facts_date
+        missing = f"{support.reason} (as of {date})" if support.reason and date else support.reason
+        keys = ", ".join(self.unexplained)
+        return "; ".join(filter(None, (missing, f"of an unknown version, read at every block: {keys}" if keys else "")))
+
+    def document(self) -> ProtocolDocumentJson:
+        """Return the protocol as a row of JSON."""
+        support, agreement = self.support, self.agreement
+        protocol = support.protocol
+        return {
+            "protocol": protocol.id,
+            "amm_name": protocol.amm_name,
+            "display_name": protocol.display_name,
+            "family": protocol.family,
+            "extended": protocol.is_extended,
+            "confirmed": protocol.confirmed,
+            "pools": self.pools,
+            "pools_source": self.pools_source,
+            "quotes": support.quotes.value,
+            "can_sync": support.can_sync,
+            "reason": support.reason or None,
+            "contract": support.contract.value if support.contract else None,
+            "dialects": list(support.dialects),
+            "facts_date": self.facts_date or None,
+            "last_agreed": None
+            if agreement is None
+            else {"block": agreement.block, "timestamp": agreement.timestamp, "swaps": agreement.swaps},
+            "unexplained": list(self.unexplained),
+        }
+
+
+class ProtocolList(NamedTuple):
+    """The protocols of a network; `pools_source` says which pools are counted, None if none are known."""
+
+    network: Network
+    protocols: tuple[ListedProtocol, ...]
+    pools_source: Literal["store", "embedded"] | None
+
+    def document(self) -> list[ProtocolDocumentJson]:
+        """Return the JSON of `swapcli protocols`."""
+        return [each.document() for each in self.protocols]
+
+
+class _KnownPools(NamedTuple):
+    """The number of known pools and the pools of an unknown version by protocol: of the store, else embedded."""
+
+    source: Literal["store", "embedded"] | None
+    counts: Counter[str]
+    unexplained: dict[str, list[str]]
+
+
+def protocols(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> ProtocolList:
+    """Return the protocols of a network, with the pools of its store, else of its embedded market.
+
+    Raises `UnknownNetwork`, `ConfigError`, `MarketError` for a damaged store.
+    """
+    sources = open_program_sources(settings)
+    found, pools = _load_pools(sources, network)
+    agreements = sources.networks.routers.agreements().load(found.chain_id)
+    listed = (
+        ListedProtocol(
+            each,
+            pools.counts[each.protocol.amm_name] if pools.source else None,
+            pools.source,
+            tuple(pools.unexplained.get(each.protocol.amm_name, ())),
+            found.facts_date,
+            agreements.get(each.protocol.amm_name),
+        )
+        for each in describe_protocols(found)
+    )
+    return ProtocolList(found, tuple(listed), pools.source)
+
+
+def _load_pools(sources: SourceChooser, name: str) -> tuple[Network, _KnownPools]:
+    """Return a network as its store describes it, if it has one, with the pools that are known."""
+    store = sources.markets.find_store(name)
+    if store is None:
+        network = sources.networks.find(name)
+        return network, _count_embedded(sources, network)
+    with store:
+        counts: Counter[str] = Counter()
+        for holding in store.read_summary().protocols:
+            counts[holding.protocol] += holding.pools
+        unexplained: dict[str, list[str]] = {}
+        for key, protocol in store.inventory.unexplained_pools().items():
+            unexplained.setdefault(protocol, []).append(key)
+        return store.network, _KnownPools("store", counts, unexplained)
+
+
+def _count_embedded(sources: SourceChooser, network: Network) -> _KnownPools:
+    from swapcli.state.markets.embedded import embedded_names
+
+    if network.name not in embedded_names():
+        return _KnownPools(None, Counter(), {})
+    market = sources.markets.embedded_market(network.name)
+    return _KnownPools("embedded", Counter(pool.protocol for pool in market.pools.values()), {})
+
+
+def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
+    """Return the support of each protocol of a network, in its order."""
+    from swapcli.core.networks.quoter_definitions import quoted_protocols
+    from swapcli.payload.dialects import executing_dialects
+    from swapcli.state.discovery.pool_discovery import find_factories
+
+    factories, skipped = find_factories(network)
+    found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
+    found.update(quoted_protocols(network))
+    missing = {item.key: item.reason for item in skipped}
+    return tuple(
+        _support(protocol, found, missing)._replace(
+            contract=_certainty(protocol, network), dialects=executing_dialects(protocol, network)
+        )
+        for protocol in network.protocols
+    )
+
+
+def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -> ProtocolSupport:
+    name = protocol.amm_name
+    if protocol.family is None:
+        reason = protocol.unsupported or "its pools are not known to this program"
+        return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
+    quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
+    if name in found or protocol.is_wrapper:
+        return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
+    reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
+    return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)
+
+
+def _certainty(protocol: ProtocolInfo, network: Network) -> ContractCertainty | None:
+    from swapcli.core.networks.quoter_definitions import quoted_protocols
+
+    own = [each for each in network.deployments if protocol.amm_name in each.protocols and each.addresses]
+    if any("addresses" in each.unconfirmed for each in own):
+        return ContractCertainty.UNCONFIRMED
+    is_named = bool(own) or protocol.is_wrapper or protocol.amm_name in quoted_protocols(network)
+    return ContractCertainty.CONFIRMED if is_named else None

@@ -1,0 +1,39 @@
+"""The transaction that deploys your own router contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.openers.program_setup import open_program_sources
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import DeploymentJson
+    from swapcli.payload.evm.router import RouterDeployment
+    from swapcli.quoting.openers.choose_source import SourceChooser
+
+
+class DeploymentPayload(NamedTuple):
+    """The transaction that deploys the router contract on a network. It has no recipient."""
+
+    network: str
+    transaction: RouterDeployment
+
+    def document(self) -> DeploymentJson:
+        """Return the JSON of `swapcli router deploy-payload`."""
+        chain_id, calldata, value = self.transaction
+        return {"network": self.network, "chainId": chain_id, "to": None, "value": str(value), "calldata": calldata}
+
+
+def router_deployment(
+    network: str, *, settings: Mapping[str, object] | SourceChooser | None = None
+) -> DeploymentPayload:
+    """Return the transaction that deploys the router contract on a network. It is not signed or sent.
+
+    Raises `UnknownNetwork`, `ConfigError` if the network lacks an address that the contract needs.
+    """
+    from swapcli.payload.evm.router import build_deployment
+
+    found = open_program_sources(settings).networks.find(network)
+    return DeploymentPayload(found.name, build_deployment(found))

@@ -1,0 +1,219 @@
+"""The stores of pools on this machine: describe, import, export and remove them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.core.errors import InvalidInput, MarketError, SwapcliError
+from swapcli.core.model.market import MarketState
+from swapcli.core.model.state_source import StateSource
+from swapcli.core.model.swappable_tokens import swappable_in
+from swapcli.core.records import NamedTuple
+from swapcli.interface.quote_fields import render_state_source
+from swapcli.quoting.openers.program_setup import open_program_sources
+from swapcli.state.clock import SYSTEM_CLOCK
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import ExportDocumentJson, RemovedStoreJson, StoreJson
+    from swapcli.quoting.openers.choose_source import SourceChooser
+    from swapcli.state.store import StoreSummary
+
+
+class StoreInfo(NamedTuple):
+    """What a store has, as of a Unix time."""
+
+    summary: StoreSummary
+    now_s: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever stored, for example because the first sync failed."""
+        return self.summary.block is None and self.summary.pools == 0
+
+    @property
+    def state(self) -> StateSource:
+        """Where the state of the pools comes from, and its age."""
+        summary = self.summary
+        age_s = None if summary.timestamp is None else max(0, int(self.now_s) - summary.timestamp)
+        block = None if summary.block is None else summary.block.number
+        provenance = None if self.is_empty else summary.provenance
+        return StateSource(provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)
+
+    def document(self) -> StoreJson:
+        """Return the JSON of `swapcli market info NETWORK`."""
+        summary = self.summary
+        return {
+            "network": summary.network,
+            "chainId": str(summary.chain_id),
+            "state": render_state_source(self.state),
+            "gasPrice": str(summary.gas_price_wei),
+            "pools": summary.pools,
+            "tokens": summary.tokens,
+            "transfers": {kind.value: count for kind, count in summary.transfers.items()},
+            "protocols": [
+                {
+                    "amm_name": each.protocol,
+                    "family": each.family,
+                    "pools": each.pools,
+                    "depthUsd": round(each.depth_usd, 2),
+                }
+                for each in summary.protocols
+            ],
+            "undoableBlocks": summary.undoable_blocks,
+            "store": summary.path,
+            "bytes": summary.size_bytes,
+        }
+
+
+class StoreList(NamedTuple):
+    """The stores that can be read, and the errors of the others."""
+
+    stores: tuple[StoreInfo, ...]
+    failures: tuple[SwapcliError, ...] = ()
+
+    def document(self) -> list[StoreJson]:
+        """Return the JSON of `swapcli market info`."""
+        return [each.document() for each in self.stores]
+
+
+class ExportedMarket(NamedTuple):
+    """A market as the text of a market file, which was written to `file` if it is named."""
+
+    market: MarketState
+    text: str
+    file: str
+    state: StateSource
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens that orders can swap."""
+        return len(swappable_in(self.market))
+
+    def document(self) -> ExportDocumentJson:
+        """Return the JSON of `swapcli market export NETWORK FILE`."""
+        return {
+            "network": self.market.network.name,
+            "state": render_state_source(self.state),
+            "pools": len(self.market.pools),
+            "tokens": self.tokens,
+            "file": self.file,
+            "bytes": len(self.text),
+        }
+
+
+class RemovedStore(NamedTuple):
+    """A store that was or is to be removed; `pools` is None if it is damaged."""
+
+    network: str
+    path: str
+    pools: int | None
+
+    def document(self) -> RemovedStoreJson:
+        """Return the JSON of `swapcli market remove`."""
+        return {"network": self.network, "pools": self.pools, "store": self.path}
+
+
+def stores(*, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreList:
+    """Return what all stores have. Raises `ConfigError` for a folder that does not exist."""
+    from swapcli.state.store import open_store
+
+    sources = open_program_sources(settings)
+    found: list[StoreInfo] = []
+    failures: list[SwapcliError] = []
+    for file in sources.markets.store_files():
+        try:
+            with open_store(str(file), sources.networks.find) as stored:
+                found.append(describe_store(stored.read_summary()))
+        except SwapcliError as error:
+            failures.append(error)
+    return StoreList(tuple(found), tuple(failures))
+
+
+def store_info(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> StoreInfo:
+    """Return what the store of a network has. Raises `ConfigError` without a store, `MarketError` if it is damaged."""
+    with open_program_sources(settings).markets.open_store(network) as stored:
+        return describe_store(stored.read_summary())
+
+
+def import_market(
+    file: str,
+    network: str | None = None,
+    *,
+    replace: bool = False,
+    skip_bad_pools: bool = False,
+    settings: Mapping[str, object] | SourceChooser | None = None,
+) -> StoreInfo:
+    """Write the pools of a market file into the store of its network, which quotes use from then on.
+
+    With a `network`, a file of any other is rejected. Raises `InvalidInput` for a store that has pools, unless they are
+    to be replaced, and `MarketError` for an invalid file.
+    """
+    sources = open_program_sources(settings, market=file)
+    market = (
+        sources.markets.file_market(skip_bad_pools=skip_bad_pools)
+        if network is None
+        else sources.markets.market(network, skip_bad_pools=skip_bad_pools)
+    )
+    assert market is not None
+    with sources.markets.create_store(market.network) as target:
+        pools = target.read_summary().pools
+        if pools and not replace:
+            raise InvalidInput(
+                f"the store {target.path} already has {pools:,} pools",
+                hint="--replace replaces them with those of the file",
+                details={"store": target.path, "pools": pools},
+            )
+        target.write_market(market)
+        return describe_store(target.read_summary())
+
+
+def export_market(
+    network: str, file: str | None = None, *, settings: Mapping[str, object] | SourceChooser | None = None
+) -> ExportedMarket:
+    """Return the store of a network, else its embedded market, as a market file, and write it to `file` if it is named.
+
+    The file is written completely or not at all. Raises `InputOutputError`, `MarketUnavailable` without a market.
+    """
+    from swapcli.state.markets.format import render_market
+
+    sources = open_program_sources(settings)
+    store = sources.markets.find_store(network)
+    if store is None:
+        market = sources.markets.embedded_market(network)
+    else:
+        with store:
+            market = store.read_market()
+    text = render_market(market) + "\n"
+    if file is not None:
+        from swapcli.state.file_writing import write_text_file
+
+        write_text_file(file, text)
+    return ExportedMarket(market, text, file or "", StateSource.of(market, SYSTEM_CLOCK.now_s()))
+
+
+def find_removable(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> RemovedStore:
+    """Return the store of a network that `remove_store` would remove. Raises `ConfigError` without one."""
+    sources = open_program_sources(settings)
+    try:
+        with sources.markets.open_store(network) as stored:
+            return RemovedStore(stored.network.name, stored.path, stored.read_summary().pools)
+    except MarketError:
+        return RemovedStore(sources.networks.find(network).name, str(sources.markets.store_file(network)), None)
+
+
+def remove_store(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> RemovedStore:
+    """Remove the store of a network, also a damaged one; quotes use the embedded market from then on.
+
+    Raises `ConfigError` without a store, or if another process has it open.
+    """
+    from swapcli.state.store import remove_store as remove
+
+    found = find_removable(network, settings=settings)
+    remove(found.path)
+    return found
+
+
+def describe_store(summary: StoreSummary) -> StoreInfo:
+    """Return what a store has, as of now."""
+    return StoreInfo(summary, SYSTEM_CLOCK.now_s())

@@ -1,0 +1,136 @@
+"""The tokens of a network that orders can swap, as people search them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from swapcli.core.encoding.closest import closest_names, did_you_mean
+from swapcli.core.encoding.text import printable, truncate
+from swapcli.core.errors import UnknownToken
+from swapcli.core.model.network import Network
+from swapcli.core.model.swappable_tokens import SwappableToken, swappable_in, swappable_tokens
+from swapcli.core.model.token import Token
+from swapcli.core.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
+from swapcli.core.networks.address import display_address, without_chain
+from swapcli.core.networks.explorer import token_page
+from swapcli.core.records import NamedTuple
+from swapcli.quoting.openers.program_setup import open_program_sources
+
+if TYPE_CHECKING:
+    from swapcli.interface.document_types import TokenDocumentJson, TransfersJson
+    from swapcli.quoting.openers.choose_source import SourceChooser
+
+MAX_SHOWN = 60
+"""Characters of a pattern in an error."""
+
+
+class ListedToken(NamedTuple):
+    """A token with the number of its pools, and how it transfers if that was tested."""
+
+    token: Token
+    pools: int
+    network: Network
+    behaviour: TransferBehaviour | None = None
+
+    @property
+    def address(self) -> str:
+        """The address as its network writes it."""
+        return display_address(self.token.address, self.network.kind)
+
+    @property
+    def page(self) -> str | None:
+        """The page of the token in the network's explorer, if it has one."""
+        return token_page(self.network, self.address)
+
+    @property
+    def transfers(self) -> str:
+        """How transfers are limited, in words; empty if they are ordinary or were not tested."""
+        return self.behaviour.described() if self.behaviour and self.behaviour.is_limiting else ""
+
+    def document(self) -> TokenDocumentJson:
+        """Return the token as a row of JSON."""
+        document: TokenDocumentJson = {
+            "symbol": self.token.symbol,
+            "name": self.token.name,
+            "decimals": self.token.decimals,
+            "pools": self.pools,
+            "address": self.address,
+        }
+        if self.behaviour is None or self.behaviour.kind is TransferKind.UNKNOWN:
+            return document
+        return {**document, "transfers": cast("TransfersJson", behaviour_document(self.behaviour))}
+
+
+class TokenList(NamedTuple):
+    """The tokens of a network, those in the most pools first."""
+
+    network: Network
+    tokens: tuple[ListedToken, ...]
+
+    def document(self) -> list[TokenDocumentJson]:
+        """Return the JSON of `swapcli tokens`."""
+        return [each.document() for each in self.tokens]
+
+
+class _KnownTokens(NamedTuple):
+    """The tokens of a network that orders can swap, and their tested transfer behaviour by address."""
+
+    network: Network
+    tokens: Sequence[SwappableToken]
+    transfers: Mapping[str, TransferBehaviour]
+
+
+def tokens(
+    network: str,
+    pattern: str | None = None,
+    *,
+    skip_bad_pools: bool = False,
+    settings: Mapping[str, object] | SourceChooser | None = None,
+) -> TokenList:
+    """Return the tokens of the market file of the settings, else of the network's store, else of its embedded market.
+
+    `pattern` is part of a symbol or a name in any case, or the beginning of an address. Raises `UnknownToken`, with the
+    nearest symbols, if none matches it, and `MarketUnavailable` without a market.
+    """
+    known = _load(open_program_sources(settings), network, skip_bad_pools=skip_bad_pools)
+    counted = known.tokens if pattern is None else match_tokens(pattern, known.tokens, known.network)
+    listed = (ListedToken(*each, known.network, known.transfers.get(each.token.address)) for each in counted)
+    return TokenList(known.network, tuple(listed))
+
+
+def count_tokens(sources: SourceChooser, network: str) -> int:
+    """Return the number of tokens that orders can swap on a network. Raises `MarketUnavailable` without a market."""
+    return len(_load(sources, network).tokens)
+
+
+def match_tokens(pattern: str, counted: Sequence[SwappableToken], network: Network) -> Sequence[SwappableToken]:
+    """Return the tokens that match in any case, those with this very symbol first. Raises `UnknownToken` if none do."""
+    typed = without_chain(pattern.strip(), network).lower()
+    found = [entry for entry in counted if typed and _matches(typed, entry.token)]
+    if not found:
+        closest = closest_names(typed, dict.fromkeys(token.symbol for token, _ in counted))
+        raise UnknownToken(
+            f'no token of {network.name} matches "{printable(truncate(pattern, MAX_SHOWN))}"',
+            hint=did_you_mean(closest) or f"swapcli tokens {network.name} lists all {len(counted)}",
+            details={"token": pattern, "network": network.name, "closest": closest},
+        )
+    return sorted(found, key=lambda entry: entry.token.symbol.lower() != typed)
+
+
+def _matches(typed: str, token: Token) -> bool:
+    if typed.startswith("0x"):
+        # Starknet addresses are also written without their leading zeros.
+        return token.address.startswith(typed) or f"0x{token.address[2:].lstrip('0')}".startswith(typed)
+    return typed in token.symbol.lower() or typed in token.name.lower()
+
+
+def _load(sources: SourceChooser, name: str, *, skip_bad_pools: bool = False) -> _KnownTokens:
+    store = sources.markets.find_store(name) if sources.markets.setup.settings.market is None else None
+    if store is not None:
+        with store:
+            found, network = store.read_tokens(), store.network
+            listed = swappable_tokens(network, found, store.inventory.pool_counts_by_token())
+            return _KnownTokens(network, listed, {**store.read_transfers(found), **network.transfers})
+    market = sources.markets.market(name, skip_bad_pools=skip_bad_pools)
+    return _KnownTokens(market.network, swappable_in(market), {**market.transfers, **market.network.transfers})
