@@ -106,8 +106,11 @@ if TYPE_CHECKING:
     from swapcli.quoting.network_health import HealthReport, health
     from swapcli.quoting.network_list import ListedNetwork, NetworkList, NodeReports, networks, probe_nodes
     from swapcli.quoting.pool_listing import ListedPool, PoolList
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.protocol_list import ListedProtocol, ProtocolList, protocols
     from swapcli.quoting.quote_results import LocalQuote, RemoteQuote
+    from swapcli.quoting.review.decode import decode
+    from swapcli.quoting.review.decoded_payload import DecodedPayload
     from swapcli.quoting.router_deployment import DeploymentPayload, router_deployment
     from swapcli.quoting.stores import (
         ExportedMarket,
@@ -146,6 +149,7 @@ _MODULES = {
     "ChainStep": "swapcli.quoting.syncing.results",
     "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
+    "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
     "Depth": "swapcli.quoting.depth_result",
     "DepthLevel": "swapcli.quoting.depth_result",
@@ -177,6 +181,7 @@ _MODULES = {
     "OrderSummary": "swapcli.quoting.backtest",
     "Pool": "swapcli.core.model.pool",
     "PoolList": "swapcli.quoting.pool_listing",
+    "PreparedRoute": "swapcli.quoting.prepared_payload",
     "PreparedSwap": "swapcli.quoting.swap_quote",
     "PriceImpact": "swapcli.core.model.price_impact",
     "PriceList": "swapcli.quoting.token_prices",
@@ -205,6 +210,7 @@ _MODULES = {
     "Verification": "swapcli.quoting.verification.transaction_verification",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
+    "decode": "swapcli.quoting.review.decode",
     "export_market": "swapcli.quoting.stores",
     "family": "swapcli.families",
     "health": "swapcli.quoting.network_health",
@@ -246,6 +252,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "CreatedKey",
+    "DecodedPayload",
     "DeploymentPayload",
     "Depth",
     "DepthLevel",
@@ -301,6 +308,7 @@ __all__ = [
     "Pool",
     "PoolError",
     "PoolList",
+    "PreparedRoute",
     "PreparedSwap",
     "PriceImpact",
     "PriceImpactTooHigh",
@@ -357,6 +365,7 @@ __all__ = [
     "Verification",
     "__version__",
     "aquote",
+    "decode",
     "export_market",
     "family",
     "health",

@@ -10,7 +10,7 @@ from weakref import finalize
 
 from swapcli.core.errors import MarketUnavailable
 from swapcli.quoting.price_policy import PriceRequest
-from swapcli.quoting.swap_quote import CheckedSwap, PreparedSwap, SwapQuote
+from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from swapcli.core.model.network import Network
     from swapcli.core.model.order import Order
     from swapcli.core.model.pool import Pool
+    from swapcli.core.model.route_result import RouteResult
     from swapcli.core.model.state_source import StateSource
     from swapcli.core.model.swap_terms import SwapTerms
     from swapcli.core.model.token import Token
@@ -42,13 +43,14 @@ if TYPE_CHECKING:
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.pool_listing import PoolList
+    from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.program_markets import ProgramMarkets
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.quoting.quote_options import QuoteOptions
     from swapcli.quoting.quote_results import QuoteResult
-    from swapcli.quoting.review.presign_checker import PayloadChecker
+    from swapcli.quoting.slippage_measures import SlippageAdvice
     from swapcli.quoting.sources.quote_source import QuoteSource
-    from swapcli.quoting.swap_builder import SwapBuilder
+    from swapcli.quoting.swap_builder import RequestedChecks, SwapBuilder
     from swapcli.quoting.token_prices import PriceList
     from swapcli.quoting.verification.hindsight import Hindsight
     from swapcli.quoting.verification.transaction_verification import Verification
@@ -57,8 +59,8 @@ if TYPE_CHECKING:
 
 
 _LOWER_LEVEL = frozenset({
-    "bind", "check_swap", "compare_order", "past_quotes", "quote_and_build", "quote_order", "resolve_amount", "source",
-    "watch_order",
+    "advise", "bind", "check_route", "check_swap", "compare_order", "past_quotes", "quote_and_build", "quote_order",
+    "resolve_amount", "source", "watch_order",
 })  # fmt: skip
 """What the command line uses below a quote."""
 
@@ -535,14 +537,36 @@ class Market:
         with self._lock:
             return self._builder().permit(quote, owner, deadline)
 
-    def check_swap(
-        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
-    ) -> CheckedSwap:
-        """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
-        from swapcli.quoting.review.presign_checker import check_swap
+    def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
+        """Return the transactions of a route that was found earlier, a `SwapQuote.to_dict`, on the present state.
+
+        All amounts come from the replay of the route. The default slippage is that of the settings. Raises as
+        `transactions`, and `InvalidInput` for what is not a route, `SlippageExceeded` if its output has fallen by more
+        than the slippage.
+        """
+        with self._lock:
+            return self._builder().execute(route, terms)
+
+    def advise(self, quote: SwapQuote) -> SlippageAdvice | None:
+        """Return the slippage that the past of the route's pools suggests; None for wrapping and a service's quote."""
+        from swapcli.quoting.slippage_advice import advise_on
 
         with self._lock:
-            return check_swap(quote, payload, terms, checker, self._nodes, self._routers, self)
+            return advise_on(quote.answer, self.source, quote.terms.ttl_s)
+
+    def check_swap(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
+    ) -> PreparedSwap:
+        """Return a quote of this market and its payload after the checks. Raises as `transactions`."""
+        with self._lock:
+            return self._builder().check_swap(quote, payload, terms, checks)
+
+    def check_route(
+        self, route: RouteResult, payload: UnsignedTransaction, terms: SwapTerms, checks: RequestedChecks
+    ) -> PreparedRoute:
+        """Return the payload of a route that this market has built after the checks. Raises as `transactions`."""
+        with self._lock:
+            return self._builder().check_route(route, payload, terms, checks)
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one, on prices that are real or that you requested.

@@ -52,10 +52,6 @@ class Session:
         """The settings of the command."""
         return self.setup.settings
 
-    def with_settings(self, settings: Settings) -> Session:
-        """Return a session with other settings and the same output."""
-        return Session(self.setup._replace(settings=settings), self.output, self.config_file)
-
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one next to the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
