@@ -119,8 +119,8 @@ exactness: setup ## Replay the recorded swaps of contracts, and write docs/exact
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py
 
-family: setup ## Add the skeleton of the pool family NAME, in FOLDER: docs/families.md.
-	$(RUN) -m tests.generate.family $(NAME) $(if $(FOLDER),--folder $(FOLDER))
+family: setup ## Add the skeleton of the pool family NAME, in FOLDER, to NETWORK: docs/families.md.
+	$(RUN) -m tests.generate.family $(NAME) $(if $(FOLDER),--folder $(FOLDER)) $(if $(NETWORK),--network $(NETWORK))
 	$(RUN) -m ruff format --quiet swapcli tests
 
 clean: ## Remove everything that was installed or built in this folder.
