@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from swapcli.quoting.alternatives import Comparison
     from swapcli.quoting.amounts import Amount
     from swapcli.quoting.backtest import BacktestOrder
-    from swapcli.quoting.config import Settings
     from swapcli.quoting.depth_result import Depth
     from swapcli.quoting.many_quotes import ManyQuote, PreparedOrder
     from swapcli.quoting.openers.nodes import NodeOpener
     from swapcli.quoting.openers.router_memory import RouterMemory
     from swapcli.quoting.ordered_answers import Executors
     from swapcli.quoting.pool_listing import PoolList
-    from swapcli.quoting.quote_keywords import Percentage, QuoteKeywords
+    from swapcli.quoting.quote_keywords import QuoteKeywords
     from swapcli.quoting.sources.in_memory import InMemorySource
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.token_prices import PriceList
@@ -227,55 +226,8 @@ class MarketQuotes:
 
     def resolve(self, exact_output: bool, options: QuoteKeywords) -> QuoteOptions:
         """Return the options of one quote over the settings. Raises `ConfigError`, `InvalidOption`."""
-        return self._resolve(exact_output, **options)
-
-    def _resolve(
-        self,
-        exact_output: bool,
-        *,
-        direct: bool = False,
-        certify: bool = False,
-        max_pools: int | None = None,
-        simple: bool = False,
-        **overrides: Any,
-    ) -> QuoteOptions:
-        return resolve_options(
-            self._with_overrides(**overrides),
-            self._network,
-            self._nodes.setup.api_key,
-            reverse=exact_output,
-            direct=direct,
-            certify=certify,
-            max_pools=max_pools,
-            simple=simple,
-        )
-
-    def _with_overrides(
-        self,
-        *,
-        slippage: Percentage | None = None,
-        max_hops: object = None,
-        exclude_protocols: object = None,
-        extended_protocols: object = None,
-        shares: object = None,
-        gas_price: object = None,
-        solve_time_s: object = None,
-        api_version: object = None,
-    ) -> Settings:
-        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
-        from swapcli.quoting.config import override_settings
-
-        values = {
-            "slippage": None if slippage is None else str(slippage),
-            "max_hops": max_hops,
-            "exclude_protocols": exclude_protocols,
-            "extended_protocols": extended_protocols,
-            "shares": shares,
-            "gas_price": gas_price,
-            "solve_time_s": solve_time_s,
-            "api_version": api_version,
-        }
-        return override_settings(self._nodes.setup.settings, values)
+        setup = self._nodes.setup
+        return resolve_options(setup.settings, self._network, setup.api_key, reverse=exact_output, **options)
 
 
 def quote_many(

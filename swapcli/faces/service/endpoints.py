@@ -48,7 +48,6 @@ from swapcli.quoting.pictures.picture_width import parse_width
 from swapcli.quoting.pictures.route_flow import build_route_flow
 from swapcli.quoting.pictures.svg import render_svg
 from swapcli.quoting.quote_figures import compute_figures
-from swapcli.quoting.quote_options import order_values, request_values
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.resolve import excluded_protocols
 from swapcli.quoting.sources.in_memory import InMemorySource
@@ -388,14 +387,9 @@ def _quote_requests(
     quote_requests = []
     for each, (integrator, excluded) in zip(orders, checked, strict=True):
         values = {**registry.rules.values, **_SERVED, **dict(each.values), "reverse": each.reverse}
-        order = Order(
-            source.token(each.token_in),
-            source.token(each.token_out),
-            each.amount,
-            excluded_protocols=excluded,
-            **order_values(values),
-        )
-        quote_requests.append(QuoteRequest(order, api_version, integrator, **request_values(values)))
+        tokens = source.token(each.token_in), source.token(each.token_out)
+        order = Order.from_values(*tokens, each.amount, excluded, values)
+        quote_requests.append(QuoteRequest.from_values(order, api_version, integrator, values))
     return source, quote_requests
 
 
