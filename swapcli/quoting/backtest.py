@@ -128,6 +128,13 @@ class Backtest(NamedTuple):
     summary: BacktestSummary
     quotes: tuple[BacktestQuote, ...] | None
 
+    @classmethod
+    def of(
+        cls, network: Network, blocks: Sequence[int], orders: Sequence[BacktestOrder], quotes: Sequence[BacktestQuote]
+    ) -> Backtest:
+        """Return the backtest of orders with these quotes."""
+        return cls(network, blocks, summarize_backtest(orders, quotes), tuple(quotes))
+
     def document(self) -> BacktestJson:
         """Return the JSON of `swapcli backtest`."""
         network, blocks, summary, quotes = self

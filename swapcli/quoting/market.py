@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 
 
 _LOWER_LEVEL = frozenset({
-    "advise", "bind", "check_route", "check_swap", "compare_order", "past_quotes", "quote_and_build", "quote_order",
+    "advise", "bind", "check_route", "check_swap", "choose_aggregators", "compare_order", "past_quotes",
+    "quote_and_build", "quote_order",
     "resolve_amount", "source", "watch_order",
 })  # fmt: skip
 """What the command line uses below a quote."""
@@ -340,6 +341,10 @@ class Market:
         with self._lock:
             quotes = self._quotes()
             return quotes.compare(token_in, token_out, amount, quotes.choose_aggregators(aggregators, sender), options)
+
+    def choose_aggregators(self, names: str | Sequence[str], sender: str | None) -> AggregatorOptions | None:
+        """Return which aggregators `compare_order` asks, and the hosts that see the order. Raises as `compare`."""
+        return self._quotes().choose_aggregators(names, sender)
 
     def compare_order(
         self,

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import UpstreamError
-from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes, summarize_backtest
+from swapcli.quoting.backtest import Backtest, BacktestOrder, PastQuotes
 from swapcli.quoting.openers.past_nodes import open_archive_node, open_past_node
 from swapcli.quoting.sources.quote_source import PoolSource, QuoteSource, require_pools
 from swapcli.quoting.verification.hindsight import Hindsight, SwapHindsight, look_back, summarize
@@ -70,8 +70,8 @@ class MarketHistory:
         """Return what orders would have paid at past blocks. Raises as `Market.backtest`."""
         with self.past_quotes(orders, options, use_cache=use_cache) as past:
             past.check(max(blocks))
-            quotes = tuple(quote for block in blocks for quote in past.at(block))
-        return Backtest(self._source.network, blocks, summarize_backtest(orders, quotes), quotes)
+            quotes = [quote for block in blocks for quote in past.at(block)]
+        return Backtest.of(self._source.network, blocks, orders, quotes)
 
     def _known(self) -> PoolSource:
         """Return the source, whose pools need not be found by their contracts. Raises `InvalidOption` for a service."""

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _NO_NET_SWAP = "its swaps do not add up to one token sold and one bought"
 UNKNOWN_VENUE = "unknown"
 """Stands for the protocol of a pool that is not known."""
+MAX_CHART_ROWS = 12
+"""Protocols in the picture, each a line of dots."""
 EQUAL_BPS = 0.01
 """Differences below this count as equal: a hundredth of a basis point is less than searches differ by."""
 
@@ -163,6 +165,33 @@ class Hindsight(NamedTuple):
             ],
             "swaps": [_swap_document(self.network, swap) for swap in self.swaps],
         }
+
+    def svg(self, width: int | None = None) -> str:
+        """Return the chart as SVG: for each protocol, how much more the best routes would have paid."""
+        from swapcli.quoting.pictures.picture_width import parse_width
+        from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
+
+        network, swaps, summary = self
+        spreads = []
+        for venue in summary.venues:
+            values = tuple(
+                SpreadValue(bps, f"{swap.transaction}: {bps:+,.2f} bps")
+                for swap in swaps
+                if venue.name in swap.venues and (bps := swap.compared_bps) is not None and swap.is_explained
+            )
+            if values:
+                spreads.append(Spread(venue.name, values))
+        left_out = len(spreads) - MAX_CHART_ROWS
+        notes = [f"{summary.explained} explained, {summary.not_explained} not"]
+        if left_out > 0:
+            notes.append(f"{left_out} more protocols are left out")
+        chart = SpreadChart(
+            f"What the best routes would have paid more on {network.name}",
+            "basis points after gas, by the protocols that a transaction used",
+            tuple(spreads[:MAX_CHART_ROWS]),
+            "; ".join(notes),
+        )
+        return render_spread_chart(chart, parse_width("width", None if width is None else str(width)))
 
     def rows(self) -> list[dict[str, object]]:
         """Return a row for each transaction, with the symbols and decimals of its tokens; amounts are as in JSON."""

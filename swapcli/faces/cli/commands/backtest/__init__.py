@@ -83,7 +83,6 @@ def backtest(
     from swapcli.faces.cli.commands.backtest.results import open_results
     from swapcli.faces.cli.progress import ProgressLine
     from swapcli.faces.garbage_collection import enable_garbage_collection
-    from swapcli.quoting.backtest import summarize_backtest
     from swapcli.state.clock import SYSTEM_CLOCK
 
     enable_garbage_collection()
@@ -112,7 +111,7 @@ def backtest(
             if file is not None:
                 file.write(answer.quotes, found)
             progress.add()
-    result = Backtest(where, numbers, summarize_backtest(found, quotes), tuple(quotes))
+    result = Backtest.of(where, numbers, found, quotes)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(result if results is None else result._replace(quotes=None))
     elif session.output.format is OutputFormat.CSV:

@@ -19,13 +19,12 @@ from swapcli.faces.cli.options import (
     split_lists,
 )
 from swapcli.faces.cli.output import LIST_FORMATS, OutputFormat
-from swapcli.faces.cli.quote_context import open_local_context, read_order, split_words
+from swapcli.faces.cli.quote_context import QuoteContext, open_local_context, read_order, split_words
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swapcli import Network
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
 
@@ -127,7 +126,7 @@ def compare(
     context = open_local_context(session, network, skip_bad_pools=source.skip_bad_pools)
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=block is not None)
-    asked = _aggregator_options(session, context.network, names, sender)
+    asked = _aggregator_options(context, names, sender)
     from swapcli.faces.cli.commands.compare.view import build_comparison_details, csv_documents
 
     with ExitStack() as stack:
@@ -163,14 +162,13 @@ def _service_urls(session: Session, given: "tuple[str, ...] | list[str]", *, is_
     return list(dict.fromkeys(given or configured))
 
 
-def _aggregator_options(
-    session: Session, network: "Network", names: list[str], sender: str | None
-) -> "AggregatorOptions | None":
+def _aggregator_options(context: QuoteContext, names: list[str], sender: str | None) -> "AggregatorOptions | None":
     """Return what asks aggregators, None if none is named. Raises `InvalidOption`, `InvalidAddress`."""
     if not names:
         if sender is not None:
             raise InvalidOption("--from is for offers of aggregators", hint="add --aggregators")
         return None
+    session, network = context.session, context.network
     if session.setup.is_offline:
         raise InvalidOption(
             "aggregators are asked over the network, so --offline cannot be combined with --aggregators",
@@ -178,10 +176,10 @@ def _aggregator_options(
         )
     from swapcli.core.networks.address import display_address
     from swapcli.faces.cli.account_options import SENDER, parse_account_option
-    from swapcli.quoting.aggregator_options import choose_aggregator_options
 
     address = None if sender is None else parse_account_option(sender, network, session, SENDER)
-    chosen = choose_aggregator_options(names, address, network, session.nodes, session.routers)
+    chosen = context.market.choose_aggregators(names, address)
+    assert chosen is not None
     whose = ", which nobody owns," if sender is None else ""
     shown = display_address(chosen.sender, network.kind)
     session.output.note(f"the tokens, the amount and the sender {shown}{whose} are sent to {', '.join(chosen.hosts)}")

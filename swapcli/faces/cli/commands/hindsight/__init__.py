@@ -76,9 +76,7 @@ def hindsight(
         found = market.hindsight(hashes, use_cache=not no_cache)
     drawn = None
     if svg is not None:
-        from swapcli.faces.cli.commands.hindsight.view import draw_hindsight
-
-        drawn = draw_hindsight(found, width)
+        drawn = found.svg(width)
         if svg != STDIN:
             write_text_file(svg, drawn)
     if session.output.format is OutputFormat.JSON:

@@ -10,7 +10,6 @@ from swapcli.core.model.distribution import Distribution
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
-from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
 
 VENUE_COLUMNS = (
     Column("protocol"),
@@ -29,8 +28,6 @@ SWAP_COLUMNS = (
     Column("after gas", is_whole=True),
 )
 REASON_COLUMNS = (Column("not explained", has_pool_ids=True), Column("reason"))
-_MAX_ROWS = 12
-"""Protocols in the picture, each a line of dots."""
 
 
 def build_hindsight_view(found: Hindsight) -> DetailView:
@@ -57,31 +54,6 @@ def build_hindsight_view(found: Hindsight) -> DetailView:
         lists.append(ListView(REASON_COLUMNS, rows, ()))
     title = f"{len(swaps)} mined transaction{'s' if len(swaps) != 1 else ''} on {network.name}"
     return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
-
-
-def draw_hindsight(found: Hindsight, width: int) -> str:
-    """Return the picture as SVG: for each protocol, how much more the best routes would have paid."""
-    network, swaps, summary = found
-    spreads = []
-    for venue in summary.venues:
-        values = tuple(
-            SpreadValue(bps, f"{swap.transaction}: {bps:+,.2f} bps")
-            for swap in swaps
-            if venue.name in swap.venues and (bps := swap.compared_bps) is not None and swap.is_explained
-        )
-        if values:
-            spreads.append(Spread(venue.name, values))
-    left_out = len(spreads) - _MAX_ROWS
-    notes = [f"{summary.explained} explained, {summary.not_explained} not"]
-    if left_out > 0:
-        notes.append(f"{left_out} more protocols are left out")
-    chart = SpreadChart(
-        f"What the best routes would have paid more on {network.name}",
-        "basis points after gas, by the protocols that a transaction used",
-        tuple(spreads[:_MAX_ROWS]),
-        "; ".join(notes),
-    )
-    return render_spread_chart(chart, width)
 
 
 def _facts(summary: HindsightSummary) -> Iterator[Fact]:
