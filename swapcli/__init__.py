@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         store_info,
         stores,
     )
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.syncing.open_sync import sync
     from swapcli.quoting.syncing.results import ChainStep, SyncResult
@@ -178,6 +179,7 @@ _MODULES = {
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
+    "SwapCheck": "swapcli.quoting.swap_check",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "SyncResult": "swapcli.quoting.syncing.results",
@@ -298,6 +300,7 @@ __all__ = [
     "StateSource",
     "StoreInfo",
     "StoreList",
+    "SwapCheck",
     "SwapDiffers",
     "SwapQuote",
     "SwapReverts",

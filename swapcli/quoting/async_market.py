@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.pool_listing import PoolList
     from swapcli.quoting.prepared_payload import PreparedRoute
     from swapcli.quoting.quote_keywords import QuoteKeywords, TransactionKeywords
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.token_prices import PriceList
 
@@ -153,6 +154,10 @@ class AsyncMarket:
     async def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
         """As `Market.prepare`."""
         return await self._call(lambda market: market.prepare(quote, **terms))
+
+    async def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
+        """Return the verdict on the transactions of a quote, with its warnings and figures. See `Market.check`."""
+        return await self._call(lambda market: market.check(quote, **terms))
 
     async def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
         """Return the transactions of a route that was found earlier, on the present state. See `Market.execute`."""
