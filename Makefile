@@ -102,9 +102,10 @@ mutants: setup ## Change the router contract in small ways, which its tests must
 markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the command tree that completion reads, and the scripts of the shells.
+completions: setup ## Write the command tree that completion reads, the scripts of the shells and the example settings.
 	$(RUN) -m tests.generate.command_tree
 	$(RUN) -m tests.generate.llms_text
+	$(RUN) -m tests.generate.example_settings
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish
@@ -118,8 +119,8 @@ exactness: setup ## Replay the recorded swaps of contracts, and write docs/exact
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/faces/cli/test_render.py tests/test_docs.py tests/quoting/pictures/test_svg.py
 
-family: setup ## Add the skeleton of the pool family NAME, in FOLDER: docs/families.md.
-	$(RUN) -m tests.generate.family $(NAME) $(if $(FOLDER),--folder $(FOLDER))
+family: setup ## Add the skeleton of the pool family NAME, in FOLDER, to NETWORK: docs/families.md.
+	$(RUN) -m tests.generate.family $(NAME) $(if $(FOLDER),--folder $(FOLDER)) $(if $(NETWORK),--network $(NETWORK))
 	$(RUN) -m ruff format --quiet swapcli tests
 
 clean: ## Remove everything that was installed or built in this folder.

@@ -91,11 +91,15 @@ if TYPE_CHECKING:
     from swapcli.core.version import __version__
     from swapcli.faces.service.key_file import ApiKey, CreatedKey, KeyList
     from swapcli.faces.service.keys import KeyStore
+    from swapcli.faces.service.service_sources import ReadyService
     from swapcli.families import family
     from swapcli.interface.json_schemas import DocumentList, JsonSchema, schema
     from swapcli.quoting.account_holdings import Allowance, Holdings, TokenBalance
+    from swapcli.quoting.alternatives import Alternative, AlternativeKind, Comparison, SimulationOutcome
     from swapcli.quoting.async_market import AsyncMarket, aquote
+    from swapcli.quoting.backtest import Backtest, BacktestOrder, BacktestQuote, BacktestSummary, OrderSummary
     from swapcli.quoting.config.display import SettingList, SettingRow
+    from swapcli.quoting.depth_result import Depth, DepthLevel, DepthPoint
     from swapcli.quoting.health import Health
     from swapcli.quoting.many_quotes import ManyQuote
     from swapcli.quoting.market import Market, quote
@@ -126,24 +130,38 @@ if TYPE_CHECKING:
     from swapcli.quoting.token_list import ListedToken, TokenList, tokens
     from swapcli.quoting.token_prices import PriceList, TokenPrice
     from swapcli.quoting.user_settings import setting, settings
+    from swapcli.quoting.verification.hindsight import Hindsight, HindsightSummary, SwapHindsight
+    from swapcli.quoting.verification.transaction_verification import Verification
     from swapcli.state.rpc.node_checks import NodeReport
 
 _MODULES = {
     "Allowance": "swapcli.quoting.account_holdings",
+    "Alternative": "swapcli.quoting.alternatives",
+    "AlternativeKind": "swapcli.quoting.alternatives",
     "ApiKey": "swapcli.faces.service.key_file",
     "ApiVersion": "swapcli.core.model.api_version",
     "AsyncMarket": "swapcli.quoting.async_market",
+    "Backtest": "swapcli.quoting.backtest",
+    "BacktestOrder": "swapcli.quoting.backtest",
+    "BacktestQuote": "swapcli.quoting.backtest",
+    "BacktestSummary": "swapcli.quoting.backtest",
     "BlockTag": "swapcli.core.model.block_tag",
     "Certificate": "swapcli.core.model.quote",
     "ChainStep": "swapcli.quoting.syncing.results",
+    "Comparison": "swapcli.quoting.alternatives",
     "CreatedKey": "swapcli.faces.service.key_file",
     "DecodedPayload": "swapcli.quoting.review.decoded_payload",
     "DeploymentPayload": "swapcli.quoting.router_deployment",
+    "Depth": "swapcli.quoting.depth_result",
+    "DepthLevel": "swapcli.quoting.depth_result",
+    "DepthPoint": "swapcli.quoting.depth_result",
     "DocumentList": "swapcli.interface.json_schemas",
     "ExportedMarket": "swapcli.quoting.stores",
     "Finding": "swapcli.core.model.finding",
     "Health": "swapcli.quoting.health",
     "HealthReport": "swapcli.quoting.network_health",
+    "Hindsight": "swapcli.quoting.verification.hindsight",
+    "HindsightSummary": "swapcli.quoting.verification.hindsight",
     "Holdings": "swapcli.quoting.account_holdings",
     "JsonSchema": "swapcli.interface.json_schemas",
     "KeyList": "swapcli.faces.service.key_file",
@@ -161,6 +179,7 @@ _MODULES = {
     "NodeReport": "swapcli.state.rpc.node_checks",
     "NodeReports": "swapcli.quoting.network_list",
     "Order": "swapcli.core.model.order",
+    "OrderSummary": "swapcli.quoting.backtest",
     "Pool": "swapcli.core.model.pool",
     "PoolList": "swapcli.quoting.pool_listing",
     "PreparedRoute": "swapcli.quoting.prepared_payload",
@@ -170,16 +189,19 @@ _MODULES = {
     "ProtocolList": "swapcli.quoting.protocol_list",
     "QuoteFigures": "swapcli.core.model.quote_figures",
     "QuoteRequest": "swapcli.core.model.quote_request",
+    "ReadyService": "swapcli.faces.service.service_sources",
     "RemoteQuote": "swapcli.quoting.quote_results",
     "RemovedStore": "swapcli.quoting.stores",
     "RouteResult": "swapcli.core.model.route_result",
     "Router": "swapcli.core.routing.router",
     "SettingList": "swapcli.quoting.config.display",
     "SettingRow": "swapcli.quoting.config.display",
+    "SimulationOutcome": "swapcli.quoting.alternatives",
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
     "SwapCheck": "swapcli.quoting.swap_check",
+    "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
     "SyncResult": "swapcli.quoting.syncing.results",
@@ -187,6 +209,7 @@ _MODULES = {
     "TokenBalance": "swapcli.quoting.account_holdings",
     "TokenList": "swapcli.quoting.token_list",
     "TokenPrice": "swapcli.quoting.token_prices",
+    "Verification": "swapcli.quoting.verification.transaction_verification",
     "__version__": "swapcli.core.version",
     "aquote": "swapcli.quoting.async_market",
     "decode": "swapcli.quoting.review.decode",
@@ -212,26 +235,38 @@ _MODULES = {
 
 __all__ = [
     "Allowance",
+    "Alternative",
+    "AlternativeKind",
     "AmbiguousToken",
     "ApiKey",
     "ApiVersion",
     "AsyncMarket",
+    "Backtest",
+    "BacktestOrder",
+    "BacktestQuote",
+    "BacktestSummary",
     "BlockMismatch",
     "BlockTag",
     "Cancelled",
     "Certificate",
     "ChainReorganized",
     "ChainStep",
+    "Comparison",
     "ConfigError",
     "CreatedKey",
     "DecodedPayload",
     "DeploymentPayload",
+    "Depth",
+    "DepthLevel",
+    "DepthPoint",
     "DocumentList",
     "ExportedMarket",
     "FeeOnTransfer",
     "Finding",
     "Health",
     "HealthReport",
+    "Hindsight",
+    "HindsightSummary",
     "Holdings",
     "InputOutputError",
     "InsufficientBalance",
@@ -270,6 +305,7 @@ __all__ = [
     "NodesDisagree",
     "NotMined",
     "Order",
+    "OrderSummary",
     "Overloaded",
     "Pool",
     "PoolError",
@@ -283,6 +319,7 @@ __all__ = [
     "QuoteFigures",
     "QuoteRequest",
     "RateLimited",
+    "ReadyService",
     "RemoteQuote",
     "RemovedStore",
     "RequestBudgetSpent",
@@ -293,6 +330,7 @@ __all__ = [
     "SettingList",
     "SettingRow",
     "SimulationError",
+    "SimulationOutcome",
     "SlippageExceeded",
     "SlippageTooHigh",
     "StaleError",
@@ -302,6 +340,7 @@ __all__ = [
     "StoreList",
     "SwapCheck",
     "SwapDiffers",
+    "SwapHindsight",
     "SwapQuote",
     "SwapReverts",
     "SwapTerms",
@@ -326,6 +365,7 @@ __all__ = [
     "UpstreamRejected",
     "UpstreamTimeout",
     "VerdictBlocks",
+    "Verification",
     "__version__",
     "aquote",
     "decode",

@@ -1,3 +1,3 @@
 """What people and programs see: the command line, the HTTP service and tools for agents."""
 
-PUBLIC = ("cli", "service.key_file", "service.keys")
+PUBLIC = ("cli", "service.key_file", "service.keys", "service.service_sources")

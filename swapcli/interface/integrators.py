@@ -30,8 +30,14 @@ def build_integrator(
     would receive the share, `InvalidAddress` if it would be lost.
     """
     check_integrator_shares(fee_bps, surplus_bps, path)
-    if address is not None:
-        return Integrator(require_token_holder(path + ADDRESS, address, kind), fee_bps, surplus_bps, name)
-    if fee_bps or surplus_bps:
+    if address is None and not (fee_bps or surplus_bps):
+        return None
+    holder = require_token_holder(path + ADDRESS, require_integrator(address, path), kind)
+    return Integrator(holder, fee_bps, surplus_bps, name)
+
+
+def require_integrator(address: str | None, path: str = "") -> str:
+    """Return the address of the integrator. Raises `InvalidInput` if there is none."""
+    if address is None:
         raise InvalidInput(f"{path}{ADDRESS} should not be null or undefined", details={"field": path + ADDRESS})
-    return None
+    return address

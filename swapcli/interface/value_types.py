@@ -82,24 +82,18 @@ def whole_number(minimum: int, maximum: int) -> ValueType[int]:
 def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
     """Return the type of durations in seconds, above zero unless zero is allowed."""
     expected = f"a number of seconds {'0 or more' if allow_zero else 'above 0'}, at most {maximum:g}"
-
-    def is_valid(number: float) -> bool:
-        return 0 <= number <= maximum and (allow_zero or number > 0)
-
-    def parse(value: object) -> float:
-        is_number_text = isinstance(value, str) and re.fullmatch(_DECIMAL_NUMBER, value)
-        return parse_number(value, expected, is_valid, allow_text=bool(is_number_text))
-
-    return ValueType(expected, parse, lambda number: f"{number:g}")
+    return _number(expected, lambda number: 0 <= number <= maximum and (allow_zero or number > 0))
 
 
 def amount(maximum: float) -> ValueType[float]:
     """Return the type of amounts of money, from zero up."""
-    expected = f"a number from 0 to {maximum:g}"
+    return _number(f"a number from 0 to {maximum:g}", lambda number: 0 <= number <= maximum)
 
+
+def _number(expected: str, is_valid: Callable[[float], bool]) -> ValueType[float]:
     def parse(value: object) -> float:
         is_number_text = isinstance(value, str) and re.fullmatch(_DECIMAL_NUMBER, value)
-        return parse_number(value, expected, lambda number: 0 <= number <= maximum, allow_text=bool(is_number_text))
+        return parse_number(value, expected, is_valid, allow_text=bool(is_number_text))
 
     return ValueType(expected, parse, lambda number: f"{number:g}")
 

@@ -85,9 +85,7 @@ class BuiltPayload(NamedTuple):
         if self.checked and self.checked.simulation:
             found["simulation"] = _simulation_field(self.checked.simulation, self.network)
         if self.verdict:
-            from swapcli.payload.verdict.verdict_document import render_verdict
-
-            found["verdict"] = render_verdict(self.verdict)
+            found["verdict"] = self.verdict.document()
         return found
 
 

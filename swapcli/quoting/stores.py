@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.core.errors import InvalidInput, MarketError, SwapcliError
@@ -103,7 +103,7 @@ class ExportedMarket(NamedTuple):
 
 
 class RemovedStore(NamedTuple):
-    """A store that was or is to be removed; `pools` is None if it is damaged."""
+    """A store that was removed, or is to be; `pools` is None if it is damaged."""
 
     network: str
     path: str
@@ -192,24 +192,27 @@ def export_market(
     return ExportedMarket(market, text, file or "", StateSource.of(market, SYSTEM_CLOCK.now_s()))
 
 
-def find_removable(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> RemovedStore:
-    """Return the store of a network that `remove_store` would remove. Raises `ConfigError` without one."""
-    sources = open_program_sources(settings)
-    try:
-        with sources.markets.open_store(network) as stored:
-            return RemovedStore(stored.network.name, stored.path, stored.read_summary().pools)
-    except MarketError:
-        return RemovedStore(sources.networks.find(network).name, str(sources.markets.store_file(network)), None)
-
-
-def remove_store(network: str, *, settings: Mapping[str, object] | SourceChooser | None = None) -> RemovedStore:
+def remove_store(
+    network: str,
+    *,
+    confirm: Callable[[RemovedStore], object] | None = None,
+    settings: Mapping[str, object] | SourceChooser | None = None,
+) -> RemovedStore:
     """Remove the store of a network, also a damaged one; quotes use the embedded market from then on.
 
-    Raises `ConfigError` without a store, or if another process has it open.
+    `confirm` receives the store first, and may raise. Raises `ConfigError` without a store, or if another process has
+    it open.
     """
     from swapcli.state.store import remove_store as remove
 
-    found = find_removable(network, settings=settings)
+    sources = open_program_sources(settings)
+    try:
+        with sources.markets.open_store(network) as stored:
+            found = RemovedStore(stored.network.name, stored.path, stored.read_summary().pools)
+    except MarketError:
+        found = RemovedStore(sources.networks.find(network).name, str(sources.markets.store_file(network)), None)
+    if confirm is not None:
+        confirm(found)
     remove(found.path)
     return found
 

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 from swapcli.core.errors import InvalidOption
 from swapcli.core.records import NamedTuple
 from swapcli.interface.slippage import SLIPPAGE_RANGE
-from swapcli.quoting.accounts import check_allowed_recipient
 from swapcli.quoting.config import override_settings
 from swapcli.quoting.live_choice import own_node_hint
 from swapcli.quoting.prepared_payload import BuiltPayload, PreparedRoute
 from swapcli.quoting.price_policy import PriceUse, check_use
-from swapcli.quoting.quote_options import parse_account, parse_address_option, require_swap_terms
+from swapcli.quoting.quote_options import (
+    check_allowed_recipient,
+    parse_account,
+    parse_address_option,
+    require_swap_terms,
+)
 from swapcli.quoting.quote_results import LocalQuote
 from swapcli.quoting.review.presign_checker import (
     BuiltSwap,

@@ -45,9 +45,7 @@ class SwapCheck(NamedTuple):
         """Return the JSON of the tool `check`."""
         if self.verdict is None or not self.is_blocked:
             return cast("SwapCheckJson", without_payload(cast("Mapping[str, Any]", self.prepared.document())))
-        from swapcli.payload.verdict.verdict_document import render_verdict
-
-        return cast("SwapCheckJson", _blocked({**render_verdict(self.verdict)}, self.prepared.network.name))
+        return cast("SwapCheckJson", _blocked({**self.verdict.document()}, self.prepared.network.name))
 
 
 def without_payload(document: Mapping[str, Any]) -> dict[str, Any]:

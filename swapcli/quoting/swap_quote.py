@@ -163,6 +163,10 @@ class SwapQuote:
         """When the quote is too old to use, in Unix seconds."""
         return self.figures.expires_at_s
 
+    def document(self) -> dict[str, object]:
+        """Return the JSON of `swapcli route`; amounts are text, in base units."""
+        return self.to_dict()
+
     def to_dict(self) -> dict[str, object]:
         """Return the document of `swapcli route --json`; amounts are text, in base units."""
         from swapcli.interface.quote_fields import render_quote_fields
@@ -184,6 +188,13 @@ class SwapQuote:
         from swapcli.quoting.pictures.svg import render_svg
 
         return render_svg(build_route_flow(self.answer), parse_width("width", None if width is None else str(width)))
+
+    def mermaid(self) -> str:
+        """Return the route as a Mermaid flowchart."""
+        from swapcli.quoting.pictures.mermaid import render_mermaid
+        from swapcli.quoting.pictures.route_flow import build_route_flow
+
+        return render_mermaid(build_route_flow(self.answer))
 
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of the swap in the order to send them. See `Market.transactions`."""

@@ -21,7 +21,7 @@ from tests.chain.test_checks_commands import POOR, Client
 from tests.chain.trader import USER, Trader
 from tests.support.command import clean_environment, run_swapcli
 
-PASSING_FIELDS: Final = {"ageS", "timestamp", "expiresAt", "time", "deadline"}
+PASSING_FIELDS: Final = {"timeS", "ageS", "timestamp", "expiresAt", "time", "deadline"}
 """Fields that count from the moment of the quote."""
 
 
@@ -37,6 +37,9 @@ def on_base(ask: Callable[[Market], Result]) -> Callable[[], Result]:
 
 CALLS: Final[Mapping[str, Callable[[], Result]]] = {
     "price base ETH cbBTC --offline": on_base(lambda market: market.prices("ETH", "cbBTC")),
+    "compare base ETH USDC 25 --offline": on_base(lambda market: market.compare("ETH", "USDC", "25")),
+    "depth base ETH USDC --amounts 1,2k --offline": on_base(lambda market: market.depth("ETH", "USDC", ["1", "2k"])),
+    "route base ETH USDC 1.5 --offline": on_base(lambda market: market.quote("ETH", "USDC", "1.5")),
     "price base AERO --in USDC --offline": on_base(lambda market: market.prices("AERO", unit="USDC")),
     "pools base ETH USDC --offline": on_base(lambda market: market.pool_list("ETH", "USDC", limit=20)),
     "networks": swapcli.networks,

@@ -13,7 +13,6 @@ from pathlib import Path
 from random import Random
 
 import swapcli
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
@@ -46,7 +45,7 @@ class SumContract(ContractPool):
             coin.send("mint", DEPLOYER, 10**30)
 
     def read(self) -> Pool:
-        return read_pool(self.chain, ContractKind(NAME), self.pool.address.lower(), (18, 18))
+        return read_pool(self.chain, NAME, self.pool.address.lower(), (18, 18))
 
     def sell(self, token_in: str, token_out: str, amount_in: int) -> int | None:
         del token_out

@@ -20,6 +20,7 @@ DIALECTS: Final = {
 }
 """Tables of routers that execute some families only; a new one is not among them."""
 ONLY_WORDS: Final = {
+    "core/model/contract_kind.py": {"ekubo", "ekubo_evm", "iziswap", "sampled", "smardex", "vault"},
     "core/model/network.py": {"wrapper"},
     "core/networks/definition.py": {"bridge", "psm", "vault"},
     "faces/cli/render/quote_facts.py": {"sampled"},

@@ -1,4 +1,4 @@
-"""A pool family is added by two source files, its tests, and a row in each table: nothing else knows it.
+"""A pool family is added by two source files, its rows in the folder, and a line in the index: nothing else knows it.
 
 The files below, and the rows that `make family` writes, go into a copy of the program, which then reads, trades,
 encodes and describes the family.
@@ -19,7 +19,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 import swapcli
-from tests.generate.family import Family, add_family, rows_of
+from tests.generate.family import INDEX, Family, add_family
 
 HERE: Final = Path(__file__).parent
 PACKAGE: Final = Path(swapcli.__file__).parent
@@ -28,10 +28,11 @@ SOURCES: Final = {
     "families/fixed_rate/constant_sum.py": HERE / "constant_sum.py",
     "families/fixed_rate/constant_sum_reader.py": HERE / "constant_sum_reader.py",
 }
-ROWS: Final = {row.file.removeprefix("swapcli/") for row in rows_of(FAMILY)}
-"""The files of the program in which a family has a row."""
+ROWS: Final = {path.removeprefix("swapcli/") for path in (INDEX, FAMILY.rows, FAMILY.definition)}
+"""The files of the program in which a family has a line."""
 # The router calls it as a pair of Liquidity Book: `swap(bool, address)`.
-CALL: Final = ("RouterFamily(None, _nothing)", "RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold)")
+ROW: Final = f'"{FAMILY.name}": FamilyRow(("reserves",)'
+CALL: Final = ", RouterCall(RouterPoolKind.LIQUIDITY_BOOK, is_first_sold)"
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +45,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     }
     for name, source in SOURCES.items():
         shutil.copy(source, folder / "swapcli" / name)
-    calls = folder / "swapcli/payload/evm/extra_data.py"
-    row = f'"{FAMILY.name}": '
-    calls.write_text(calls.read_text().replace(row + CALL[0], row + CALL[1]))
+    rows = folder / FAMILY.rows
+    rows.write_text(rows.read_text().replace(ROW, ROW + CALL))
     process = subprocess.run(
         [sys.executable, "-m", "tests.new_family.in_the_copy", str(folder)],
         cwd=folder,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading.calls import ContractCall, ReturnData
@@ -35,7 +34,7 @@ class ContractPool(ABC):
         del rng
 
 
-def read_pool(chain: BaseChain, kind: ContractKind, address: str, decimals: tuple[int, ...]) -> Pool:
+def read_pool(chain: BaseChain, kind: str, address: str, decimals: tuple[int, ...]) -> Pool:
     """Read a pool as from a node: its reference by a factory, then its state."""
     family = KINDS[kind].families[0]
     factory, reader = Factory(address, kind, (ProtocolInfo(1, "test", "Test", family),)), pool_reader(kind)
@@ -44,7 +43,7 @@ def read_pool(chain: BaseChain, kind: ContractKind, address: str, decimals: tupl
     return load_pool(chain, kind, ref._replace(decimals=decimals))
 
 
-def load_pool(chain: BaseChain, kind: ContractKind, ref: PoolRef) -> Pool:
+def load_pool(chain: BaseChain, kind: str, ref: PoolRef) -> Pool:
     """Read the state of a pool as from a node."""
     (pool,) = run_batched([(ref.address, pool_reader(kind).load(ref))], _sender(chain))
     assert isinstance(pool, Pool), pool

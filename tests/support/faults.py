@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.families.reading.lockstep_reads import BatchRead
 from swapcli.families.reading.pool_readers import pool_reader
@@ -26,7 +25,7 @@ READER_STAGES = ("call", "first step", "after the first round")
 
 
 def break_reader(
-    monkeypatch: pytest.MonkeyPatch, kind: ContractKind, key: str, stage: str, error: type[Exception] = ValueError
+    monkeypatch: pytest.MonkeyPatch, kind: str, key: str, stage: str, error: type[Exception] = ValueError
 ) -> None:
     """Make the reader of a kind raise for one pool: when it is called, at its first step, or after its first round."""
     reader = pool_reader(kind)

@@ -1,4 +1,4 @@
-"""The kinds of contracts that pools belong to."""
+"""The kinds of contracts that code tells apart by name; `swapcli.families.KIND_NAMES` has all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ContractKind(StrEnum):
-    """Kinds of contracts, by how they are read."""
+    """Names of kinds, which are equal to the names in definitions and stores."""
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"
@@ -16,36 +16,11 @@ class ContractKind(StrEnum):
     RAMSES_V3 = "ramses_v3"
     ALGEBRA = "algebra_integral"
     UNISWAP_V4 = "uniswap_v4"
-    STABLESWAP = "stableswap"
-    CRYPTOSWAP = "cryptoswap"
-    JEDISWAP = "jediswap"
-    TENKSWAP = "10kswap"
-    SITHSWAP = "sithswap"
-    STARKDEFI = "starkdefi"
-    NOSTRA = "nostra"
     JEDISWAP_CL = "jediswap_cl"
     EKUBO = "ekubo"
     EKUBO_EVM = "ekubo_evm"
-    INFINITY_CL = "infinity_cl"
-    INFINITY_BIN = "infinity_bin"
-    BALANCER_V2 = "balancer_v2"
-    BALANCER_V3 = "balancer_v3"
-    FLUID_T1 = "fluid_t1"
-    PSM = "psm"
     VAULT = "vault"
-    BRIDGE = "bridge"
-    TOKEN_MIGRATION = "token_migration"
-    LIQUIDITY_BOOK = "liquidity_book"
-    CLOBER_V2 = "clober_v2"
-    KURU = "kuru"
-    DODO_V2 = "dodo_v2"
     IZISWAP = "iziswap"
-    MAVERICK_V2 = "maverick_v2"
     SMARDEX = "smardex"
-    GMX_VAULT = "gmx_vault"
-    EULER_SWAP = "euler_swap"
-    HANJI = "hanji"
-    VALANTIS_STEX = "valantis_stex"
-    RING_PAIR = "ring_pair"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `swapcli/families/sampled/sampled_pools_reader.py`."""

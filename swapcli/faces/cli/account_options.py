@@ -20,7 +20,7 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
 
     Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
     """
-    from swapcli.quoting.accounts import find_account
+    from swapcli.quoting.quote_options import find_account
 
     found = find_account(session.sources, text, network, label)
     if found.name:
@@ -33,7 +33,7 @@ def check_recipient_option(
     recipient: str, allowed: str | None, source: QuoteSource, label: str = ALLOW_RECIPIENT
 ) -> None:
     """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the `allowed` one."""
-    from swapcli.quoting.accounts import check_allowed_recipient
+    from swapcli.quoting.quote_options import check_allowed_recipient
 
     check_allowed_recipient(source, recipient, allowed, label)
 

@@ -122,7 +122,7 @@ class Output(NamedTuple):
     def print_document(self, result: Result | object) -> None:
         """Print the JSON of a result, indented on a terminal, else on one line; or the fields of --get, one a line."""
         self.end_waiting()
-        document = result.document() if hasattr(result, "document") else result
+        document = document_of(result)
         if self.fields is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
@@ -132,7 +132,7 @@ class Output(NamedTuple):
 
     def print_line(self, result: Result | object) -> None:
         """Print the JSON of one of several results on a line, or the fields of --get with tabs between, and flush."""
-        self.print_ready_line(self.format_line(result.document() if hasattr(result, "document") else result))
+        self.print_ready_line(self.format_line(document_of(result)))
 
     def format_line(self, document: object) -> str:
         """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
@@ -255,6 +255,17 @@ class Output(NamedTuple):
             from swapcli.faces.cli.render.terminal_tables import new_console, print_details
 
             print_details(sheet, new_console(self.color))
+
+
+def document_of(result: Result | object) -> object:
+    """Return the document of a result. Raises `TypeError` for a value without one."""
+    if isinstance(result, (dict, list)):  # commands that are not built on the library
+        return result
+    document = getattr(result, "document", None)
+    if document is None:
+        name = type(result).__name__
+        raise TypeError(f"give {name} a method document() that returns a type of interface/document_types")
+    return document()
 
 
 class FormatOptions(NamedTuple):

@@ -83,6 +83,13 @@ class Session:
         source = self.sources.open_local(network, skip_bad_pools=skip_bad_pools)
         return Market(source, self.nodes, self.routers)
 
+    def open_known_market(self, network: str) -> Market:
+        """Return the market of the store of `network`, else the embedded one, whose state is read for past blocks."""
+        self.start_waiting(network)
+        from swapcli.quoting.market import Market
+
+        return Market(self.sources.pools.open_known(network), self.nodes, self.routers)
+
     def network_name(self, name: str | None) -> str:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network

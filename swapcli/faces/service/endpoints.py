@@ -22,7 +22,7 @@ from swapcli.faces.service.node_verdicts import BuiltResponse, amend_with_verdic
 from swapcli.faces.service.quote_headers import payload_headers, quote_headers
 from swapcli.interface import requests
 from swapcli.interface.fields import render_felts
-from swapcli.interface.integrators import build_integrator
+from swapcli.interface.integrators import require_integrator
 from swapcli.interface.interface_by_network import network_variant
 from swapcli.interface.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.interface.quote_fields import render_quote_fields
@@ -68,9 +68,10 @@ could still run no script. The picture has its style inside."""
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/route and GET /{network}/v2/route."""
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
+    limits = _limits(registry, order)
     answer = _quote(registry, request, order, order_parameters.api_version)
-    document = {**render_result(answer.result, request.network), **_details(registry, order, answer)}
-    return EndpointResponse(document, quote_headers(_limits(registry, order), answer))
+    document = {**render_result(answer.result, request.network), **_details(limits, order, answer)}
+    return EndpointResponse(document, quote_headers(limits, answer))
 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -309,18 +310,17 @@ def _with_details(
     payload: UnsignedTransaction,
 ) -> Mapping[str, Any]:
     """Return a document whose `route` has the figures of the quote, if the order requests them."""
-    details = _details(registry, order, answer, payload)
+    details = _details(_limits(registry, order), order, answer, payload)
     return {**document, "route": {**document["route"], **details}} if details else document
 
 
 def _details(
-    registry: MarketRegistry, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
+    limits: SwapTerms, order: OrderRequest, answer: LocalQuote, payload: UnsignedTransaction | None = None
 ) -> Mapping[str, Any]:
     """Return the figures of a quote, and of its payload if there is one, if the order requests them; else nothing."""
     if not order.details:
         return {}
-    terms = registry.with_limits(SwapTerms(order.slippage_ppm, integrator=answer.result.integrator))
-    figures = compute_figures(answer, terms)
+    figures = compute_figures(answer, limits._replace(recipient=None, integrator=answer.result.integrator))
     if payload is not None:
         figures = figures._replace(warnings=(*figures.warnings, *exact_output_warnings(answer.order, payload)))
     return render_quote_fields(figures, answer.network)
@@ -376,7 +376,13 @@ def _quote_requests(
 ) -> tuple[InMemorySource, list[QuoteRequest]]:
     """Return the requests for quotes on orders, and the source that has their tokens."""
     network = request.network
-    checked = [(_find_integrator(each, request), _find_excluded(each, network)) for each in orders]
+    checked = [
+        (
+            _integrator(each.integrator_address, each.fee_bps, each.surplus_bps, request),
+            _find_excluded(each, network),
+        )
+        for each in orders
+    ]
     sold_and_bought = [token for each in orders for token in (each.token_in, each.token_out)]
     source = _source(registry, request, [network.to_wrapped(token) for token in sold_and_bought])
     quote_requests = []
@@ -403,12 +409,8 @@ def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
         raise
 
 
-def _find_integrator(order: OrderRequest, request: EndpointRequest) -> Integrator | None:
-    return _integrator(order.integrator_address, order.fee_bps, order.surplus_bps, request)
-
-
 def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
-    """Return the integrator who earns on an order or a posted route, None without one.
+    """Return the integrator who earns on an order or a posted route, whose address was checked; None without one.
 
     Raises `Unauthorized` without an API key, `InvalidRoute` if the router cannot pay an integrator, `InvalidInput`.
     """
@@ -416,9 +418,9 @@ def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: En
         return None
     if request.api_key is None:
         raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
-    integrator = build_integrator(address, fee_bps, surplus_bps, request.network.kind, name=request.api_key.name)
     if not (fee_bps or surplus_bps):
         return None
+    integrator = Integrator(require_integrator(address), fee_bps, surplus_bps, request.api_key.name)
     if not router_dialect(request.network).pays_integrators:
         raise InvalidRoute(f"the router on {request.network.name} cannot pay an integrator")
     return integrator

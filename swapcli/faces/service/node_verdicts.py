@@ -47,7 +47,6 @@ def amend_with_verdict(
     def judge(node: StateOverrideNode) -> object:
         from swapcli.payload.checks.simulated_variants import TradedTokens
         from swapcli.payload.verdict.swap_rehearsal import JudgedSwap, judge_swap, price_guard
-        from swapcli.payload.verdict.verdict_document import render_verdict
         from swapcli.quoting.review.presign_checker import traded_tokens
         from swapcli.quoting.review.verdict import catalogue_tokens
 
@@ -55,6 +54,6 @@ def amend_with_verdict(
         ends = TradedTokens(*traded_tokens(described, payload, network), network.native)
         swap = JudgedSwap(payload, described, pools, network, ends, origin, catalogue_tokens(network))
         guard = price_guard(swap, known, now_s, registry.rules.price_limits_ppm)
-        return amend(render_verdict(judge_swap(node, swap, None, guard)))
+        return amend(judge_swap(node, swap, None, guard).document())
 
     return judge

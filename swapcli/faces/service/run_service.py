@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swapcli.core.records import NamedTuple
 from swapcli.faces.garbage_collection import enable_garbage_collection
@@ -15,45 +18,74 @@ from swapcli.faces.service.app import get_metrics, get_policy, open_metrics_port
 from swapcli.faces.service.log_writer import log_stream
 from swapcli.faces.service.market_followers import FollowerThreads
 from swapcli.faces.service.server import bind, metrics_url, serve
-from swapcli.faces.service.service_sources import METRICS_PORT, ServicePolicy, ServiceSources, open_app
+from swapcli.faces.service.service_sources import (
+    METRICS_PORT,
+    ReadyService,
+    ServicePolicy,
+    ServiceSources,
+    open_app,
+    open_service_sources,
+    read_policy,
+)
 
-OnReady = Callable[[str, str | None, Callable[[str], object]], None]
-"""Receives the URL of the service, that of its metrics if they have a separate port, and a writer of log lines."""
+if TYPE_CHECKING:
+    from swapcli.quoting.openers.choose_source import SourceChooser
+
+OnReady = Callable[[ReadyService, Callable[[str], object]], None]
+"""Receives the service that accepts connections, and a writer of log lines."""
+
+
+class ServiceSetup(NamedTuple):
+    """What the user has set for a service: what opens its sources, and the file of its API keys."""
+
+    sources: SourceChooser
+    keys_file: Path
+
+    def policy(self) -> ServicePolicy:
+        """Read the policy. Raises `ConfigError` if the file of keys is invalid."""
+        return read_policy(self.sources.markets.setup.settings.service, self.keys_file)
 
 
 class ServiceRun(NamedTuple):
-    """How to run a service. `read_policy` reads the policy again on SIGHUP.
+    """A service to run on `networks`, by default all. `read_again` reads the setup again on SIGHUP.
 
-    It exits after `max_requests`, if any, and when `is_terminal_gone`. `live_timeout_s` is the time that the first
-    state may take before a limited number of requests is served.
+    It exits after `max_requests`, if any, and when `is_terminal_gone`.
     """
 
-    sources: ServiceSources
-    policy: ServicePolicy
-    read_policy: Callable[[], ServicePolicy]
+    setup: ServiceSetup
+    networks: Sequence[str]
+    read_again: Callable[[], ServiceSetup]
     on_ready: OnReady
     is_terminal_gone: Callable[[], bool] | None
-    live_timeout_s: float
     max_requests: int | None = None
+    skip_bad_pools: bool = False
+
+    def announce(
+        self, sources: ServiceSources, log: Callable[[str], object], url: str, metrics_url: str | None
+    ) -> None:
+        """Say that connections are accepted."""
+        lines = tuple(sources.describe(url))
+        self.on_ready(ReadyService(url, os.getpid(), sources.names, sources.modelled, metrics_url, lines), log)
 
 
 def run_service(run: ServiceRun, log: Callable[[str], object]) -> int:
     """Run a service in the workers of its settings; `log` writes a line without a log. Return the exit status.
 
-    With a number of requests there is one process, which counts them.
+    With a number of requests there is one process, which counts them. Raises as `open_service_sources`, `read_policy`
+    and `serve_by_workers`.
     """
-    policy, sources = run.policy, run.sources
-    settings = policy.settings
-    if settings.workers > 1 and run.max_requests is None:
+    sources = open_service_sources(run.setup.sources, run.networks, log, skip_bad_pools=run.skip_bad_pools)
+    policy = run.setup.policy()
+    if policy.settings.workers > 1 and run.max_requests is None:
         from swapcli.faces.service.worker_processes import serve_by_workers
 
-        return serve_by_workers(
-            sources,
-            policy,
-            lambda url, metrics: run.on_ready(url, metrics, log),
-            run.read_policy,
-            run.is_terminal_gone,
-        )
+        announce = partial(run.announce, sources, log)
+        return serve_by_workers(sources, policy, announce, lambda: run.read_again().policy(), run.is_terminal_gone)
+    return _serve_here(run, sources, policy)
+
+
+def _serve_here(run: ServiceRun, sources: ServiceSources, policy: ServicePolicy) -> int:
+    settings, timeout_s = policy.settings, run.setup.sources.markets.setup.settings.live_timeout_s
     enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
         access_log = AccessLog(stream)
@@ -69,10 +101,12 @@ def run_service(run: ServiceRun, log: Callable[[str], object]) -> int:
                 service,
                 host=settings.host,
                 port=settings.port,
-                on_ready=lambda url: run.on_ready(url, url_of_metrics, lambda line: stream.write(line + "\n")),
+                on_ready=lambda url: run.announce(sources, lambda line: stream.write(line + "\n"), url, url_of_metrics),
                 # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=partial(followers.are_settled, run.live_timeout_s) if run.max_requests else None,
-                on_hangup=PolicyReloader(get_policy(service), run.read_policy, access_log, sources.registry.clock),
+                is_prepared=partial(followers.are_settled, timeout_s) if run.max_requests else None,
+                on_hangup=PolicyReloader(
+                    get_policy(service), lambda: run.read_again().policy(), access_log, sources.registry.clock
+                ),
                 is_terminal_gone=run.is_terminal_gone,
                 max_requests=run.max_requests,
                 max_connections=settings.max_connections,

@@ -79,6 +79,8 @@ class ReadyService(NamedTuple):
     networks: tuple[str, ...]
     modelled: tuple[str, ...]
     metrics_url: str | None = None
+    lines: tuple[str, ...] = ()
+    """What a terminal shows about it."""
 
     def document(self) -> ReadyJson:
         """Return the line of JSON of `swapcli serve`."""

@@ -22,8 +22,9 @@ def find_terminal() -> Callable[[], bool] | None:
     return None if descriptor is None else lambda: not os.isatty(descriptor)
 
 
-def await_hangups(is_terminal_gone: Callable[[], bool] | None) -> None:
-    """Until a service handles SIGHUP itself, end at one that means a closed terminal, and ignore all others."""
+def watch_terminal() -> Callable[[], bool] | None:
+    """Return `find_terminal`; until a service handles SIGHUP itself, end if the terminal closes, and ignore others."""
+    is_terminal_gone = find_terminal()
 
     def on_hangup(number: int, _frame: object) -> None:
         if is_terminal_gone is not None and is_terminal_gone():
@@ -33,3 +34,4 @@ def await_hangups(is_terminal_gone: Callable[[], bool] | None) -> None:
     if _HANGUP is not None:
         with suppress(ValueError):  # not in the main thread
             signal.signal(_HANGUP, on_hangup)
+    return is_terminal_gone

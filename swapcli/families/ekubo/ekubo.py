@@ -15,7 +15,6 @@ returns the state before that withdrawal, which is enough for further swaps in t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.core.errors import InvalidPoolState, SwapReverts
@@ -28,6 +27,7 @@ from swapcli.families.ekubo.ekubo_pool import (
     read_id_and_fee,
     read_price,
     read_spaced_ticks,
+    replace_position,
     tick_scale,
     ticks_state,
 )
@@ -54,9 +54,10 @@ fee_ppm_of: Final = LATEST_CORE.fee_ppm_of
 """Returns a fee with 128 fractional bits in parts per million."""
 
 
-@dataclass(frozen=True, slots=True)
 class Ekubo(EkuboPool):
     """A pool of Starknet's core; see `EkuboPool`."""
+
+    __slots__ = ()
 
     family: ClassVar[str] = "ekubo"
     # No figure of Starknet's resource bounds is known; these are Uniswap V3's, which has the same steps.
@@ -117,6 +118,9 @@ class Ekubo(EkuboPool):
             "extension": key.extension,
             "skipAhead": key.skip_ahead,
         }
+
+
+Ekubo.at = replace_position(Ekubo)
 
 
 def _read_extension(fields: StateFields) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, floor, log
 from typing import ClassVar, Final, Self
@@ -34,6 +33,7 @@ from swapcli.families.ekubo.ekubo_pool import (
     read_id_and_fee,
     read_price,
     read_spaced_ticks,
+    replace_position,
     tick_scale,
     ticks_state,
 )
@@ -82,12 +82,13 @@ _MEV_POINTS: Final = 128
 """Corners of the curve with a fee that rises with the price's move, closer to each other near its start."""
 
 
-@dataclass(frozen=True, slots=True)
 class EkuboEvm(EkuboPool):
     """A pool of an EVM network's core; see `EkuboPool`.
 
     Outside the range of a stableswap pool, `liquidity` is 0, although the core keeps that of the range.
     """
+
+    __slots__ = ()
 
     family: ClassVar[str] = "ekubo_evm"
     swap_gas: ClassVar[int] = 64_800
@@ -180,12 +181,15 @@ class EkuboEvm(EkuboPool):
         key = self.pool_key
         if not key.tick_spacing:
             return self.swap_gas
-        return EkuboPool.gas_units_at(self, tick) + (0 if key.first_tick is None else _MEV_CAPTURE_GAS)
+        return super().gas_units_at(tick) + (0 if key.first_tick is None else _MEV_CAPTURE_GAS)
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the PoolConfig, with which a swap names the pool beside the two tokens, and the id."""
         key = self.pool_key
         return {"poolId": key.pool_id, "config": config_of(key)}
+
+
+EkuboEvm.at = replace_position(EkuboEvm)
 
 
 def _tick_of_rate(rate: float, down: bool) -> float:

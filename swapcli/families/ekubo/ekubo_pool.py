@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import expm1, log, log1p
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, RateCurve
@@ -100,6 +100,8 @@ class EkuboPool(Pool):
     liquidity: int
     pool_key: EkuboKey
 
+    at: ClassVar[Callable[..., Any]]
+    """Returns the pool at another `sqrt_ratio`, `tick` and `liquidity`; see `replace_position`."""
     crossing_gas: ClassVar[int]
     """Gas units of crossing an initialised tick."""
     requires_exact_payment: ClassVar[bool] = True
@@ -121,20 +123,15 @@ class EkuboPool(Pool):
         if amount_in >> bits:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^{bits} - 1")
         down = is_forward(self, token_in, token_out)
-        amount_out, *position = walk_ticks(self, amount_in, down=down, skip_ahead=self.pool_key.skip_ahead)
-        amount_out = self.paid_of(amount_out, position[1])
+        gross, sqrt_ratio, tick, liquidity = walk_ticks(self, amount_in, down=down, skip_ahead=self.pool_key.skip_ahead)
+        amount_out = self.paid_of(gross, tick)
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
-        return amount_out, self.at(*position)
+        return amount_out, self.at(sqrt_ratio, tick, liquidity)
 
     @abstractmethod
     def paid_of(self, amount_out: int, tick: int) -> int:
         """Return what a swap pays of the output of its steps; `tick` is the one after it. Raises `SwapReverts`."""
-
-    def at(self, sqrt_ratio: int, tick: int, liquidity: int) -> Self:
-        """Return the pool at another price."""
-        moved: Self = fast_replace(type(self), "sqrt_ratio", "tick", "liquidity")(self, sqrt_ratio, tick, liquidity)
-        return moved
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats. It builds its table of ticks on first use."""
@@ -176,6 +173,11 @@ class EkuboPool(Pool):
         """Return `gas_units` of a swap that ends at `tick`."""
         ticks = self.pool_key.ticks
         return self.swap_gas + self.crossing_gas * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
+
+
+def replace_position(family: type[EkuboPool]) -> Callable[..., Any]:
+    """Return `at` of a family, which is compiled for its class."""
+    return fast_replace(family, "sqrt_ratio", "tick", "liquidity")
 
 
 def tick_scale(ratio_at: Callable[[int], int]) -> TickScale:

@@ -161,7 +161,8 @@ def _sell_orders(pool: Ekubo, rates: tuple[int, int], seconds: int) -> Ekubo:
 def sell_up_to(pool: Ekubo, amount: int, limit: int, *, sells_token0: bool) -> Ekubo:
     """Return the pool after a sale that ends when `amount` is spent, or at the square-root ratio `limit`."""
     _, *position = walk_ticks(pool, amount, down=sells_token0, limit=limit)
-    return pool.at(*position)
+    after: Ekubo = pool.at(*position)
+    return after
 
 
 def _read_orders(fields: StateFields) -> VirtualOrders:

@@ -15,12 +15,11 @@ from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_list_call, invalid_response, read_list, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.tick_bitmap import PriceState
+from swapcli.families.rounding import UINT256_LIMIT
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
-_LIQUIDITY_OFFSET: Final = 3
-_TICKS_OFFSET: Final = 4
-_BITMAP_OFFSET: Final = 5
-_WRAP: Final = 1 << 256
+_LIQUIDITY_OFFSET, _TICKS_OFFSET, _BITMAP_OFFSET = 3, 4, 5
+"""Storage slots after that of the pool's first word, in the order of `Pool.State`."""
 
 
 class ConcentratedInManager:
@@ -109,7 +108,7 @@ def require_unpaused(flag: int = 0) -> None:
 
 def mapping_slot(key: int, slot: int) -> int:
     """Return the slot of the entry `key` of a mapping at `slot`."""
-    return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % _WRAP)))
+    return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % UINT256_LIMIT)))
 
 
 def _narrow(value: int, bits: int) -> int:

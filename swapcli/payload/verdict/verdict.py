@@ -6,7 +6,11 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from swapcli.core.model.finding import Finding, Level, worst_level
+from swapcli.core.model.network import Kind
+from swapcli.core.model.swap_terms import PPM_PER_PERCENT
+from swapcli.core.networks.address import display_address
 from swapcli.core.records import NamedTuple
+from swapcli.interface.json_types import TokenPowersJson, TriedSaleJson, VerdictJson
 from swapcli.payload.evm.token_powers import TokenPowers
 
 
@@ -71,10 +75,59 @@ class Verdict(NamedTuple):
         """The level in the words of the JSON: "ok", "warn" or "block"."""
         return "ok" if self.level is Level.INFO else self.level.value
 
+    def document(self) -> VerdictJson:
+        """Return the JSON of the self."""
+        facts = self.facts
+        return {
+            "status": self.status,
+            "reasons": [
+                {"code": str(each.code), "status": each.level.value, "message": each.message, "hint": each.hint or ""}
+                for each in self.findings
+            ],
+            "facts": {
+                "block": facts.block,
+                "sender": None if facts.sender is None else display_address(facts.sender, Kind.EVM),
+                "received": _text(facts.received),
+                "sales": [_render_sale(sale) for sale in facts.sales],
+                "powers": [_render_powers(each) for each in facts.powers],
+                "priceReferences": [
+                    {
+                        "kind": each.kind.value,
+                        "source": each.source,
+                        "amountOut": str(each.amount_out),
+                        "lossPercent": each.loss_ppm / PPM_PER_PERCENT,
+                    }
+                    for each in facts.references
+                ],
+            },
+        }
+
     def settle(self, name_setting: Callable[[str], str] = str) -> None:
         """Raise `VerdictBlocks` if a finding blocks. `name_setting` is as in `settle`."""
         if self.level is Level.BLOCK:
             from swapcli.payload.checks.settlement import settle
-            from swapcli.payload.verdict.verdict_document import render_verdict
 
-            settle(self.findings, name_setting=name_setting, details={"verdict": render_verdict(self)})
+            settle(self.findings, name_setting=name_setting, details={"verdict": self.document()})
+
+
+def _render_powers(powers: TokenPowers) -> TokenPowersJson:
+    return {
+        "token": display_address(powers.token, Kind.EVM),
+        "owner": None if powers.owner is None else display_address(powers.owner, Kind.EVM),
+        "powers": [{"power": each.power.value, "evidence": each.evidence} for each in powers.powers],
+    }
+
+
+def _render_sale(sale: TriedSale) -> TriedSaleJson:
+    is_address = len(sale.pool) == len(sale.token_out)
+    return {
+        "pool": display_address(sale.pool, Kind.EVM) if is_address else sale.pool,
+        "amountIn": str(sale.amount_in),
+        "tokenOut": display_address(sale.token_out, Kind.EVM),
+        "received": _text(sale.received),
+        "expected": _text(sale.expected),
+    }
+
+
+def _text(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)

@@ -89,17 +89,6 @@ def variable_of(key: str) -> str:
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "_").replace("-", "_")
 
 
-class _Row(NamedTuple):
-    """What the body of a class of settings says of one: a row without its name in files, if `key` is empty."""
-
-    key: str
-    value_type: ValueType[Any]
-    default: object
-    help: str
-    example: str
-    on_command_line: bool
-
-
 def setting(
     default: object,
     value_type: ValueType[Any],
@@ -110,14 +99,14 @@ def setting(
     on_command_line: bool = True,
 ) -> Any:
     """Return the field of a setting. `key` is its name in files, where that leaves out the unit of the field."""
-    return _Row(key, value_type, default, text, example, on_command_line)
+    return Setting(key, value_type, default, text, example, on_command_line)
 
 
 def quote_setting(name: str) -> Any:
     """Return the field of a setting that the table of quote parameters describes; `name` is its name there."""
     row = PARAMETERS[name]
     key = (row.key or row.name).rpartition(".")[2]
-    return _Row(key, row.value_type, row.default, row.setting, row.example, on_command_line=True)
+    return Setting(key, row.value_type, row.default, row.setting, row.example, on_command_line=True)
 
 
 _Class = TypeVar("_Class", bound=type[Any])
@@ -133,8 +122,8 @@ def in_table(prefix: str = "") -> Callable[[_Class], _Class]:
 
     def enter(holder: _Class) -> _Class:
         defaults: dict[str, Any] = holder._field_defaults
-        rows = {name: row for name, row in defaults.items() if isinstance(row, _Row)}
-        _ROWS[holder] = {name: Setting(prefix + (row.key or name), *row[1:]) for name, row in rows.items()}
+        rows = {name: row for name, row in defaults.items() if isinstance(row, Setting)}
+        _ROWS[holder] = {name: row._replace(key=prefix + (row.key or name)) for name, row in rows.items()}
         defaults |= {name: row.default for name, row in rows.items()}
         holder.__new__.__defaults__ = tuple(defaults.values())
         return holder

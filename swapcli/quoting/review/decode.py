@@ -14,10 +14,9 @@ from swapcli.core.records import NamedTuple
 from swapcli.payload.decode.decode_payload import decode_payload, describes_other, guess_network, parse_value
 from swapcli.payload.decode.documents import PayloadInput, parse_payload
 from swapcli.payload.review.reviewed_payload import Signing, SlippageLimits
-from swapcli.quoting.accounts import find_account
 from swapcli.quoting.config import network_names_from, override_settings
 from swapcli.quoting.openers.choose_source import SourceChooser, open_source_chooser
-from swapcli.quoting.quote_options import parse_address_option
+from swapcli.quoting.quote_options import find_account, parse_address_option
 from swapcli.quoting.review.decoded_payload import DecodedPayload
 from swapcli.quoting.review.document_review import review_document
 from swapcli.quoting.review.node_warnings import read_node

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from swapcli.core.errors import PoolError
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
@@ -59,7 +58,7 @@ class Scene:
         """Return the pool's reference, as its registration at the vault gives it."""
         topics = (topic_of("PoolRegistered(bytes32,address,uint8)"), f"0x{self.real.pool_id.hex()}")
         log = Log(self.real.vault.address, (*topics, f"0x{self.real.address[2:]:0>64}"), bytes(32), BLOCK, 0)
-        vault = Factory(self.real.vault.address, ContractKind.BALANCER_V2, PROTOCOLS)
+        vault = Factory(self.real.vault.address, "balancer_v2", PROTOCOLS)
         (found,) = read_created_pools(packed_reader(self.node), {vault.address: vault}, [log], None)
         assert isinstance(found, PoolRef), found
         decimals = dict(zip(self.real.given.tokens, self.real.given.decimals, strict=True)) | {self.real.address: 18}
@@ -166,7 +165,7 @@ def test_a_known_pool_is_read_from_the_vault_that_it_names() -> None:
     assert isinstance(pool, BalancerV2Stable)
     ref = ref_of_pool(pool, find_network("base"))
     assert ref is not None
-    assert (ref.kind, ref.constants) == (ContractKind.BALANCER_V2, BalancerV2Constants("", pool.pool_id))
+    assert (ref.kind, ref.constants) == ("balancer_v2", BalancerV2Constants("", pool.pool_id))
     assert scene.read(ref) == pool
 
 

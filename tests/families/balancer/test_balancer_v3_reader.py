@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
@@ -97,9 +96,9 @@ class Scene:
             self.set_hooks(SURGE_FLAGS, self.hook.address)
 
     def find(self) -> PoolRef | SkippedItem:
-        created = topic_of(KINDS[ContractKind.BALANCER_V3].created[0])
+        created = topic_of(KINDS["balancer_v3"].created[0])
         topics = (created, f"0x{self.pool.address[2:]:0>64}", f"0x{'00' * 32}")
-        vault = Factory(self.vault.address, ContractKind.BALANCER_V3, PROTOCOLS)
+        vault = Factory(self.vault.address, "balancer_v3", PROTOCOLS)
         reader = packed_reader(self.node)
         (found,) = read_created_pools(
             reader, {vault.address: vault}, [Log(vault.address, topics, bytes(32), BLOCK, 0)], None
@@ -107,7 +106,7 @@ class Scene:
         return found._replace(decimals=(18, 6, 18)) if isinstance(found, PoolRef) else found
 
     def read(self, family: str) -> Pool | SkippedItem:
-        ref = PoolRef(self.pool.address, family, family, ContractKind.BALANCER_V3, TOKENS, (18, 6, 18))
+        ref = PoolRef(self.pool.address, family, family, "balancer_v3", TOKENS, (18, 6, 18))
         (found,) = load_pools(packed_reader(self.node), [ref])
         return found
 
@@ -230,7 +229,7 @@ class SaleScene(Scene):
         self.answer(self.pool, "isProjectTokenSwapInBlocked()", ["bool"], True)
 
     def read_sale(self) -> Pool | SkippedItem:
-        ref = PoolRef(self.pool.address, LBP, LBP, ContractKind.BALANCER_V3, TOKENS[:2], (18, 18))
+        ref = PoolRef(self.pool.address, LBP, LBP, "balancer_v3", TOKENS[:2], (18, 18))
         (found,) = load_pools(packed_reader(self.node), [ref])
         return found
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool, PoolIdentity
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.balancer import balancer_v3_reader as balancer_v3
@@ -144,7 +143,7 @@ class RecordedVault:
             self.pool.address,
             self.pool.protocol,
             self.pool.family,
-            ContractKind.BALANCER_V3,
+            "balancer_v3",
             self.pool.tokens,
             self.pool.decimals,
         )
@@ -158,8 +157,8 @@ class RecordedVault:
         protocols = tuple(
             protocol for protocol in network.protocols if (protocol.family or "").startswith("balancer_v3")
         )
-        factory = Factory(VAULT, ContractKind.BALANCER_V3, protocols)
-        topic = topic_of(KINDS[ContractKind.BALANCER_V3].created[0])
+        factory = Factory(VAULT, "balancer_v3", protocols)
+        topic = topic_of(KINDS["balancer_v3"].created[0])
         log = Log(VAULT, (topic, f"0x{self.pool.address[2:]:0>64}", f"0x{0:064x}"), b"", 1, 0)
         result: PoolRef | SkippedItem = self.read(balancer_v3.read_created(factory, log, None))
         return result

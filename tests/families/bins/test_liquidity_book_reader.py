@@ -10,7 +10,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.bins.liquidity_book import LiquidityBook
 from swapcli.families.bins.liquidity_book_reader import REACH, complete_ref, load, read_constants
@@ -64,7 +63,7 @@ def run(read: BatchRead[_T], answer: Answer) -> tuple[_T, int]:
         return end.value, rounds
 
 
-REF = PoolRef(POOL.address, "test", "liquidity_book", ContractKind.LIQUIDITY_BOOK, POOL.tokens, POOL.decimals)
+REF = PoolRef(POOL.address, "test", "liquidity_book", "liquidity_book", POOL.tokens, POOL.decimals)
 
 
 def test_a_pair_is_read_in_two_rounds_and_again_in_one() -> None:
@@ -84,7 +83,7 @@ def test_bins_out_of_reach_are_left_out() -> None:
 
 def test_tokens_are_in_the_order_of_the_pair() -> None:
     swapped = replace(POOL, tokens=POOL.tokens[::-1])
-    factory = Factory("0x" + "fa" * 20, ContractKind.LIQUIDITY_BOOK, (BOOK,))
+    factory = Factory("0x" + "fa" * 20, "liquidity_book", (BOOK,))
     ref, rounds = run(read_constants(factory, POOL.address), pair_of(swapped))
     assert (ref.tokens, ref.protocol, ref.address, rounds) == (swapped.tokens, "book", POOL.address, 1)
 

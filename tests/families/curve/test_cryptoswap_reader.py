@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.families.curve import cryptoswap_reader as cryptoswap
@@ -21,7 +20,7 @@ from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 PROTOCOL = ProtocolInfo(1, "test", "Test", "cryptoswap")
-FACTORY = Factory("0x" + "fa" * 20, ContractKind.CRYPTOSWAP, (PROTOCOL,))
+FACTORY = Factory("0x" + "fa" * 20, "cryptoswap", (PROTOCOL,))
 
 
 def recorded() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -60,7 +59,7 @@ def test_pools_are_found_and_read_as_recorded() -> None:
 def test_a_known_pool_is_read_again_in_one_round() -> None:
     pool, step = next(recorded())
     contract, known = RecordedCurvePool(pool, step), as_recorded(pool, step)
-    bare = PoolRef(ADDRESS, "test", "cryptoswap", ContractKind.CRYPTOSWAP, known.tokens, known.decimals, known.fee_ppm)
+    bare = PoolRef(ADDRESS, "test", "cryptoswap", "cryptoswap", known.tokens, known.decimals, known.fee_ppm)
     assert read(contract, cryptoswap.complete_ref(bare, known)) == known
     assert contract.rounds == 1
     assert read(contract, bare) == known

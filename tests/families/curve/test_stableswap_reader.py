@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.families.curve import stableswap_reader as stableswap
 from swapcli.families.curve.curve_meta import CurveMeta
@@ -58,11 +57,11 @@ def word(value: int) -> bytes:
 
 def test_plain_pools_of_a_curve_factory_are_found() -> None:
     reader = MulticallReader(CurveFactoryNode(), BLOCK, None)
-    (listing,) = read_pool_lists(reader, [Factory(FACTORY, ContractKind.STABLESWAP, (STABLE,))])
+    (listing,) = read_pool_lists(reader, [Factory(FACTORY, "stableswap", (STABLE,))])
     assert isinstance(listing, PoolList)
     assert listing.length == 3
     plain, meta, broken = read_listed_pools(reader, listing, 0, 3)
-    assert plain == PoolRef(PLAIN, "stable", "stableswap", ContractKind.STABLESWAP, TOKENS[:3], ())
+    assert plain == PoolRef(PLAIN, "stable", "stableswap", "stableswap", TOKENS[:3], ())
     assert isinstance(meta, SkippedItem)
     assert "a metapool of version none, only v7.0.0 is supported" in meta.reason
     assert isinstance(broken, SkippedItem)
@@ -76,7 +75,7 @@ def recorded_metapools() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def test_metapools_are_found_and_read_as_recorded() -> None:
-    factory = Factory(FACTORY, ContractKind.STABLESWAP, (STABLE, META_PROTOCOL))
+    factory = Factory(FACTORY, "stableswap", (STABLE, META_PROTOCOL))
     in_ramp = 0
     for pool, step in recorded_metapools():
         contracts = RecordedMetapool(FACTORY, pool, step)
@@ -107,7 +106,7 @@ def state_without_ramps(pool: CurveMeta) -> dict[str, object]:
 def test_metapools_of_other_versions_are_left_out(changed: str, role: str) -> None:
     contracts = RecordedMetapool(FACTORY, *next(recorded_metapools()))
     contracts.put_version(changed, "v6.0.1")
-    factory = Factory(FACTORY, ContractKind.STABLESWAP, (STABLE, META_PROTOCOL))
+    factory = Factory(FACTORY, "stableswap", (STABLE, META_PROTOCOL))
     (skipped,) = run_batched([(ADDRESS, stableswap.read_constants(factory, ADDRESS))], contracts.send)
     assert isinstance(skipped, SkippedItem)
     assert f"a {role} of version v6.0.1" in skipped.reason
@@ -115,7 +114,7 @@ def test_metapools_of_other_versions_are_left_out(changed: str, role: str) -> No
 
 def test_a_factory_without_a_protocol_for_metapools_skips_them() -> None:
     contracts = RecordedMetapool(FACTORY, *next(recorded_metapools()))
-    factory = Factory(FACTORY, ContractKind.STABLESWAP, (STABLE,))
+    factory = Factory(FACTORY, "stableswap", (STABLE,))
     (skipped,) = run_batched([(ADDRESS, stableswap.read_constants(factory, ADDRESS))], contracts.send)
     assert isinstance(skipped, SkippedItem)
     assert "the catalogue has no protocol for it" in skipped.reason

@@ -10,7 +10,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.dodo.dodo_v2 import DodoState, DodoV2
@@ -28,7 +27,7 @@ from tests.families.random_pools import ADDRESS, TOKENS
 from tests.support.outside_ids import topic_of
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}
-FACTORY = Factory("0x" + "fa" * 20, ContractKind.DODO_V2, (ProtocolInfo(42, "dodoDVM", "DVM", "dodo_v2"),))
+FACTORY = Factory("0x" + "fa" * 20, "dodo_v2", (ProtocolInfo(42, "dodoDVM", "DVM", "dodo_v2"),))
 Answer = Callable[[str], ReturnData]
 _T = TypeVar("_T")
 
@@ -66,7 +65,7 @@ def run(read: BatchRead[_T], answer: Answer) -> tuple[_T, int]:
 
 
 def ref_of(pool: DodoV2) -> PoolRef:
-    return PoolRef(pool.address, "test", "dodo_v2", ContractKind.DODO_V2, pool.tokens, pool.decimals)
+    return PoolRef(pool.address, "test", "dodo_v2", "dodo_v2", pool.tokens, pool.decimals)
 
 
 def test_pools_of_each_kind_are_read_in_one_round() -> None:
@@ -107,7 +106,7 @@ def test_events_announce_pools(indexed: int) -> None:
 
 
 def test_the_event_of_stable_pools_is_that_of_the_bindings() -> None:
-    created = KINDS[ContractKind.DODO_V2].created
+    created = KINDS["dodo_v2"].created
     topic = "0xbc1083a2c1c5ef31e13fb436953d22b47880cf7db279c2c5666b16083afd6b9d"
     assert topic in {topic_of(signature) for signature in created}
 
@@ -115,7 +114,7 @@ def test_the_event_of_stable_pools_is_that_of_the_bindings() -> None:
 def test_base_has_a_factory_of_each_kind() -> None:
     factories, _ = find_factories(find_network("base"), ["dodoDPP", "dodoDSP", "dodoDVM"])
     assert len({factory.address for factory in factories}) == 3
-    assert {factory.kind for factory in factories} == {ContractKind.DODO_V2}
+    assert {factory.kind for factory in factories} == {"dodo_v2"}
 
 
 def test_the_event_of_a_swap_says_its_amounts() -> None:

@@ -9,7 +9,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.euler.euler_swap import MAX_RESERVE, EulerSwap
@@ -117,7 +116,7 @@ def run(read: BatchRead[_T], answer: Callable[[ContractCall], ReturnData]) -> tu
         return end.value, rounds
 
 
-REF = PoolRef(ADDRESS, "test", "euler_swap", ContractKind.EULER_SWAP, TOKENS[:2], (18, 18), 0)
+REF = PoolRef(ADDRESS, "test", "euler_swap", "euler_swap", TOKENS[:2], (18, 18), 0)
 FIRST: Answers = {
     (EVC, "getControllers(address)"): (32, 0),
     (ADDRESS, "getParams()"): PARAMETERS,
@@ -220,11 +219,11 @@ def test_a_pool_without_an_end_needs_no_time() -> None:
 
 
 def test_pools_are_listed_with_their_tokens() -> None:
-    factory = Factory(EVC, ContractKind.EULER_SWAP, (ProtocolInfo(102, "euler", "EulerSwap", "euler_swap"),))
+    factory = Factory(EVC, "euler_swap", (ProtocolInfo(102, "euler", "EulerSwap", "euler_swap"),))
     listed = encode(["address[]"], [[ADDRESS, ACCOUNT]])
     assert run(read_list(factory), lambda _: listed)[0] == (ADDRESS, ACCOUNT)
     ref, rounds = run(read_constants(factory, ADDRESS), contracts())
-    assert (ref.tokens, ref.kind, rounds) == (TOKENS[:2], ContractKind.EULER_SWAP, 1)
+    assert (ref.tokens, ref.kind, rounds) == (TOKENS[:2], "euler_swap", 1)
 
 
 def swap_of(types: str, *values: int) -> SwapAmounts:
@@ -252,5 +251,5 @@ def test_the_event_of_the_first_version_leaves_the_fee_out() -> None:
 
 @pytest.mark.parametrize(("name", "count"), [("base", 2), ("monad", 1)])
 def test_the_networks_name_factory_and_registry(name: str, count: int) -> None:
-    factories = [each for each in find_factories(find_network(name))[0] if each.kind == ContractKind.EULER_SWAP]
+    factories = [each for each in find_factories(find_network(name))[0] if each.kind == "euler_swap"]
     assert len(factories) == count

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.fluid import fluid_t1_reader as fluid_t1
@@ -26,9 +25,7 @@ from tests.families.random_pools import ADDRESS, TOKENS
 from tests.families.recorded import read_vectors
 
 RESOLVER, WRAPPED, NATIVE = "0x" + "5e" * 20, "0x" + "42" * 20, "0x" + "ee" * 20
-FACTORY = Factory(
-    RESOLVER, ContractKind.FLUID_T1, (ProtocolInfo(1, "test", "Test", "fluid_t1"),), wrapped_native=WRAPPED
-)
+FACTORY = Factory(RESOLVER, "fluid_t1", (ProtocolInfo(1, "test", "Test", "fluid_t1"),), wrapped_native=WRAPPED)
 LIMITS = (2**128, 2**128, 2**128, 2**128)
 
 
@@ -92,11 +89,11 @@ def test_pools_are_read_in_one_round_as_recorded() -> None:
 
 def test_the_resolver_lists_the_pools() -> None:
     contracts = Contracts(*next(recorded()))
-    (addresses,) = run_batched([("", pool_reader(ContractKind.FLUID_T1).read_list(FACTORY))], contracts.send)
+    (addresses,) = run_batched([("", pool_reader("fluid_t1").read_list(FACTORY))], contracts.send)
     assert addresses == (ADDRESS,)
     assert FACTORY.is_enumerable
     factories = find_factories(find_network("base"))[0]
-    (of_base,) = (each for each in factories if each.kind == ContractKind.FLUID_T1)
+    (of_base,) = (each for each in factories if each.kind == "fluid_t1")
     assert of_base.wrapped_native == find_network("base").wrapped_native_address
 
 
@@ -109,7 +106,7 @@ def test_native_currency_is_its_wrapped_form() -> None:
     state = read(contracts, ref, pool)
     assert isinstance(state, FluidT1)
     assert state.is_native
-    bare = PoolRef(ADDRESS, "test", "fluid_t1", ContractKind.FLUID_T1, ref.tokens, state.decimals)
+    bare = PoolRef(ADDRESS, "test", "fluid_t1", "fluid_t1", ref.tokens, state.decimals)
     assert read(contracts, fluid_t1.complete_ref(bare, state), pool) == state
     unknown = read(contracts, bare, pool)
     assert isinstance(unknown, SkippedItem)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.pool import Pool
 from swapcli.core.networks.catalogue import find_network
@@ -25,7 +24,7 @@ from tests.families.recorded import read_vectors
 from tests.families.recorded_swaps import replay_recorded_swaps
 from tests.support.outside_ids import topic_of
 
-FACTORY = Factory(ADDRESS, ContractKind.GMX_VAULT, (ProtocolInfo(1, "test", "Test", "gmx_vault"),))
+FACTORY = Factory(ADDRESS, "gmx_vault", (ProtocolInfo(1, "test", "Test", "gmx_vault"),))
 VIEWS = {
     "reserves": "poolAmounts(address)",
     "usdg": "usdgAmounts(address)",
@@ -144,7 +143,7 @@ def is_price(call: tuple[str, bytes]) -> bool:
 def test_the_catalogue_knows_the_vault_of_base() -> None:
     factories, _ = find_factories(find_network("base"), ["bmx"])
     assert [(each.address, each.kind) for each in factories] == [
-        ("0xec8d8d4b215727f3476ff0ab41c406fa99b4272c", ContractKind.GMX_VAULT)
+        ("0xec8d8d4b215727f3476ff0ab41c406fa99b4272c", "gmx_vault")
     ]
 
 

@@ -9,7 +9,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidPoolState, InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.order_books.clober_tick_math import MAX_TICK
@@ -157,7 +156,7 @@ def test_events_name_the_book(event: str, in_order: bool) -> None:
         log_index=0,
     )
     assert changed_pool(log) == ref.key
-    assert ref.kind == ContractKind.CLOBER_V2
+    assert ref.kind == "clober_v2"
     everything = (1 << 2048) - 1
     assert list(find_possible_changes(everything, [(ref.key, ref.address, ref.family)])) == [ref.key]
     assert not list(find_possible_changes(0, [(ref.key, ref.address, ref.family)]))

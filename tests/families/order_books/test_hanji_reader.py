@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.order_books.hanji import Hanji
 from swapcli.families.order_books.hanji_reader import REACH, load, read_created
@@ -35,7 +34,7 @@ def created() -> PoolRef:
     assert factory.lens
     values = (BOOK, WETH, USDC, True, 10**14, 1, BOOK, BOOK, BOOK, False, 0, 1, 0, 0)
     types = ["address"] * 3 + ["bool"] + ["uint256"] * 2 + ["address"] * 3 + ["bool"] + ["uint64"] * 4
-    topics = (topic_of(KINDS[ContractKind.HANJI].created[0]), f"0x{0:064x}")
+    topics = (topic_of(KINDS["hanji"].created[0]), f"0x{0:064x}")
     log = Log(factory.address, topics, encode(types, values), 1, 0)
     (ref,) = run_batched([("", read_created(factory, log, WETH))], lambda _: [])
     assert isinstance(ref, PoolRef), ref

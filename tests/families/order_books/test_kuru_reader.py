@@ -9,7 +9,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.order_books.kuru import Kuru
@@ -37,7 +36,7 @@ def registered(base: str, quote: str, wrapped: str | None = WMON) -> PoolRef:
     (factory,) = find_factories(MONAD, ["kuru"])[0]
     values = (base, quote, MARKET, MARKET, 10**4, 10**8, 1, 1, 10**9, 30, 10, 100)
     data = encode(["address"] * 4 + ["uint256"] * 8, values)
-    log = Log(factory.address, (topic_of(KINDS[ContractKind.KURU].created[0]),), data, 1, 0)
+    log = Log(factory.address, (topic_of(KINDS["kuru"].created[0]),), data, 1, 0)
     (ref,) = run_batched([("", read_created(factory, log, wrapped))], lambda _: [])
     if isinstance(ref, SkippedItem):
         raise InvalidUpstreamResponse(ref.reason)
@@ -127,5 +126,5 @@ def test_a_native_token_needs_its_wrapped_form() -> None:
 
 
 def test_a_market_emits_the_events_of_its_changes() -> None:
-    for event in KINDS[ContractKind.KURU].events:
+    for event in KINDS["kuru"].events:
         assert changed_pool(Log(MARKET, (topic_of(event),), b"", 1, 0)) == MARKET

@@ -37,7 +37,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
         known = random_pool(rng, balancer, factory)
         real = RealWeighted(balancer, factory, known)
         address = f"0x{real.pool_id.hex()[:40]}"
-        place = PoolRef(address, "test", "weighted", ContractKind.BALANCER_V2, known.tokens, known.decimals)
+        place = PoolRef(address, "test", "weighted", "balancer_v2", known.tokens, known.decimals)
         pool = read(balancer.chain, place)
         assert isinstance(pool, Weighted)
         assert pool == Weighted(
@@ -80,7 +80,7 @@ def test_stableswap_pools_swap_as_their_contract(symbols: tuple[str, ...]) -> No
     world = ContractFixture(Chain(), pools=False)
     real = world.open_stableswap(*symbols)
     decimals = tuple(world.tokens[symbol].decimals for symbol in symbols)
-    place = PoolRef(real.contract.address, "curveFi", "stableswap", ContractKind.STABLESWAP, real.tokens, decimals)
+    place = PoolRef(real.contract.address, "curveFi", "stableswap", "stableswap", real.tokens, decimals)
     pool = read(world.chain, place)
     assert pool.fee_ppm == 400
     for amount in (10**7, 123_456_789, 10**11):
@@ -122,10 +122,10 @@ def test_the_catalogue_tells_how_each_protocol_is_read() -> None:
         "aerodromeV3": ContractKind.UNISWAP_V3,
         "QuickswapAlgebra": ContractKind.ALGEBRA,
         "uniswapV4": ContractKind.UNISWAP_V4,
-        "curveFiStableNG": ContractKind.STABLESWAP,
-        "balancerV2Weighted": ContractKind.BALANCER_V2,
+        "curveFiStableNG": "stableswap",
+        "balancerV2Weighted": "balancer_v2",
         "wrapper": None,
-        "FluidDex": ContractKind.FLUID_T1,
+        "FluidDex": "fluid_t1",
         "kipseli": None,
     }
     for name, kind in expected.items():

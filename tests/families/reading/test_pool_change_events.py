@@ -32,7 +32,7 @@ ARTIFACTS = {
     ),
     ContractKind.ALGEBRA: ("@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json",),
     ContractKind.UNISWAP_V4: ("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",),
-    ContractKind.BALANCER_V2: (
+    "balancer_v2": (
         f"{_BALANCER}/20210418-vault/artifact/Vault.json",
         f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json",
         f"{_BALANCER}/20230206-composable-stable-pool-v3/artifact/ComposableStablePool.json",
@@ -50,7 +50,7 @@ IGNORED = {
 IGNORED_BY_KIND = {
     ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"},
     ContractKind.UNISWAP_V4: {"Initialize"},
-    ContractKind.BALANCER_V2: {"TokenRateCacheUpdated"},
+    "balancer_v2": {"TokenRateCacheUpdated"},
 }
 """Those of a pair come with a Sync; that of a manager announces a new pool; pools with rates are read at each block."""
 
@@ -67,7 +67,7 @@ def test_every_kind_has_a_row_of_events() -> None:
 
 
 @pytest.mark.parametrize("kind", ARTIFACTS)
-def test_every_event_is_followed_or_changes_no_swap(kind: ContractKind) -> None:
+def test_every_event_is_followed_or_changes_no_swap(kind: str) -> None:
     for path in ARTIFACTS[kind]:
         for entry in load_artifact(path).abi:
             if entry["type"] != "event":

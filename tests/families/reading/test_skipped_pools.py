@@ -56,7 +56,7 @@ def say_version(pool: Contract, version: str) -> None:
 
 def read_curve(pool: Contract) -> Pool | SkippedItem:
     assert isinstance(pool.chain, Chain)
-    return load(pool.chain, PoolRef(pool.address, "curve", "stableswap", ContractKind.STABLESWAP, COINS, (6, 18)))
+    return load(pool.chain, PoolRef(pool.address, "curve", "stableswap", "stableswap", COINS, (6, 18)))
 
 
 def test_stableswap_ng_rates_and_fees_use_the_family_units(curve: Contract) -> None:
@@ -176,23 +176,23 @@ def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
         ContractKind.UNISWAP_V2,
         ContractKind.UNISWAP_V3,
         ContractKind.SOLIDLY,
-        ContractKind.STABLESWAP,
-        ContractKind.BALANCER_V2,
+        "stableswap",
+        "balancer_v2",
     ],
 )
-def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKind, word: int) -> None:
+def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: str, word: int) -> None:
     pool = Chain().deploy(sources()["OddToken"])
     for signature in SELECTORS:
         pool.send("say", signature, word.to_bytes(32) * 4)
     families = {
         ContractKind.UNISWAP_V3: "concentrated",
-        ContractKind.STABLESWAP: "stableswap",
-        ContractKind.BALANCER_V2: "weighted",
+        "stableswap": "stableswap",
+        "balancer_v2": "weighted",
     }
     place = PoolRef(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
     assert isinstance(pool.chain, Chain)
     contract: PoolConstants = FactoryConstants(pool.address)
-    if kind == ContractKind.BALANCER_V2:
+    if kind == "balancer_v2":
         contract = BalancerV2Constants(pool.address)
     found = load(pool.chain, place._replace(constants=contract))
     assert isinstance(found, SkippedItem) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.pool import Pool
 from swapcli.families import family
 from swapcli.families.uniswap.constant_product import ConstantProduct
@@ -135,7 +134,7 @@ class WrappedPair(ContractPool):
         return self.chain.at(address, load_artifact("@uniswap/v2-core/build/UniswapV2Pair.json"))
 
     def read(self) -> Pool:
-        pool = read_pool(self.chain, ContractKind.RING_PAIR, self.pair.address, (18, 18))
+        pool = read_pool(self.chain, "ring_pair", self.pair.address, (18, 18))
         return family("ring_pair").from_state(pool.identity._replace(fee_ppm=FEE_PPM), pool.state())
 
     def sell(self, token_in: str, token_out: str, amount_in: int) -> int | None:

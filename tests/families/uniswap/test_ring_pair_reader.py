@@ -9,7 +9,6 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.networks.catalogue import find_network
 from swapcli.families.reading.call_encoding import encode_call
@@ -23,7 +22,7 @@ from swapcli.state.discovery.pool_discovery import find_factories
 from tests.families.uniswap.test_ring_pair import FEE_PPM, WRAPPERS, valid_pool
 
 PROTOCOL = ProtocolInfo(32, "test", "RingSwap", "ring_pair")
-FACTORY = Factory("0x" + "fa" * 20, ContractKind.RING_PAIR, (PROTOCOL,), fee_ppm=FEE_PPM)
+FACTORY = Factory("0x" + "fa" * 20, "ring_pair", (PROTOCOL,), fee_ppm=FEE_PPM)
 _T = TypeVar("_T")
 
 

@@ -10,7 +10,6 @@ import pytest
 from eth_abi.abi import decode, encode
 
 from swapcli.core.errors import InvalidUpstreamResponse
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.units import WAD
 from swapcli.core.networks.catalogue import find_network
@@ -110,7 +109,7 @@ def run(read: BatchRead[_T], answer: Answer) -> tuple[_T, int]:
 
 
 def ref_of(pool: ValantisStex) -> PoolRef:
-    return PoolRef(pool.address, "test", "valantis_stex", ContractKind.VALANTIS_STEX, pool.tokens, pool.decimals)
+    return PoolRef(pool.address, "test", "valantis_stex", "valantis_stex", pool.tokens, pool.decimals)
 
 
 @pytest.mark.parametrize("pool", [valid_pool(), STEPWISE])
@@ -139,7 +138,7 @@ def test_answers_that_the_maths_does_not_explain_are_refused(changes: dict[str, 
 
 def test_an_amm_names_its_pool_and_that_its_tokens() -> None:
     pool = valid_pool()
-    factory = Factory(AMM, ContractKind.VALANTIS_STEX, (PROTOCOL,))
+    factory = Factory(AMM, "valantis_stex", (PROTOCOL,))
     assert run(valantis_stex.read_list(factory), contracts_of(pool)) == ((pool.address,), 1)
     ref, rounds = run(read_constants(factory, pool.address), contracts_of(pool))
     assert (ref.tokens, ref.address, ref.protocol, rounds) == (pool.tokens, pool.address, "Valantis", 1)

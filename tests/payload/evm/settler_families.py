@@ -66,7 +66,7 @@ class DodoPools(FamilyPools):
         del time_s
         tokens = [str(place.call(name)[0]).lower() for name in ("_BASE_TOKEN_", "_QUOTE_TOKEN_")]
         decimals = tuple(self.world.decimals[token] for token in tokens)
-        return replace(read_pool(self.world.chain, ContractKind.DODO_V2, place.address, decimals), protocol=protocol)
+        return replace(read_pool(self.world.chain, "dodo_v2", place.address, decimals), protocol=protocol)
 
 
 class GmxPools(FamilyPools):
@@ -106,7 +106,7 @@ class GmxPools(FamilyPools):
     def read(self, protocol: str, place: Any, time_s: int) -> Pool:
         del time_s
         decimals = tuple(self.world.decimals[token.address] for token in self.world.tokens)
-        pool = read_pool(self.world.chain, ContractKind.GMX_VAULT, place.address, decimals)
+        pool = read_pool(self.world.chain, "gmx_vault", place.address, decimals)
         return replace(pool, protocol=protocol)
 
 

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from eth_abi.abi import encode
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.core.model.network import ProtocolInfo
 from swapcli.core.model.order import ZERO_ADDRESS
 from swapcli.core.model.pool import Pool
@@ -34,7 +33,7 @@ _LATEST: Final = 2**63
 class OrderBooks(FamilyPools):
     """Books whose places are a contract, its tokens and the constants of its reference."""
 
-    kind: ContractKind
+    kind: str
 
     def read(self, protocol: str, place: Any, time_s: int) -> Pool:
         del time_s
@@ -59,7 +58,7 @@ class KuruMarkets(OrderBooks):
     """Markets with the orders of a maker, and most with those of a vault."""
 
     family = "kuru"
-    kind = ContractKind.KURU
+    kind = "kuru"
     protocols = {"kuru": "BASIC"}  # noqa: RUF012
     source = "Kuru's router and markets (github Kuru-Labs/Kuru-contracts-dex-public @2060bb2, compiled by solc 0.8.26)"
 
@@ -116,7 +115,7 @@ class CloberBooks(OrderBooks):
     """Two books for each pair of tokens, one in each direction."""
 
     family = "clober_v2"
-    kind = ContractKind.CLOBER_V2
+    kind = "clober_v2"
     protocols = {"cloberV2": "BASIC"}  # noqa: RUF012
     source = "Clober's books and controller (github clober-dex/v2-core @984774e, v2-periphery @c694288, solc 0.8.26)"
 

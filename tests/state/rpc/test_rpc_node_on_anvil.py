@@ -69,36 +69,38 @@ def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list
 READ_ELSEWHERE = {
     ContractKind.SOLIDLY_V1: test_solidly,
     ContractKind.SOLIDLY_V3: test_solidly,
-    ContractKind.BALANCER_V3: test_boosted_shares,
-    ContractKind.CRYPTOSWAP: test_cryptoswap,
-    ContractKind.INFINITY_CL: test_infinity_cl,
-    ContractKind.INFINITY_BIN: test_infinity_cl,
-    ContractKind.LIQUIDITY_BOOK: test_liquidity_book,
-    ContractKind.FLUID_T1: test_fluid_t1,
-    ContractKind.PSM: test_fixed_rate_readers,
+    "balancer_v3": test_boosted_shares,
+    "cryptoswap": test_cryptoswap,
+    "infinity_cl": test_infinity_cl,
+    "infinity_bin": test_infinity_cl,
+    "liquidity_book": test_liquidity_book,
+    "fluid_t1": test_fluid_t1,
+    "psm": test_fixed_rate_readers,
     ContractKind.VAULT: test_fixed_rate_readers,
-    ContractKind.BRIDGE: test_fixed_rate_readers,
+    "bridge": test_fixed_rate_readers,
     ContractKind.SAMPLED: test_sampled_pools,
     ContractKind.RAMSES_V3: test_forks,
 }
 """The tests of readers whose kinds have no pool on the test chain, where they are not at the mirrored path."""
 
 
-def reader_tests(kind: ContractKind) -> ModuleType | None:
-    """Return the tests of a kind's reader at the mirrored path; None if there are none."""
-    folder, _, name = reader_name(kind).rpartition(".")
-    path = f"{folder.replace('swapcli', 'tests')}.test_{name}"
-    return import_module(path) if find_spec(path) else None
+def reader_tests(kind: str) -> ModuleType | None:
+    """Return the tests of a kind's reader, or those of the family with it; None if there are none."""
+    package, name, folder, module = reader_name(kind).rsplit(".", 3)
+    assert (package, name) == ("swapcli", "families")
+    paths = (f"tests.families.{folder}.test_{each}" for each in (module, module.removesuffix("_reader")))
+    return next((import_module(path) for path in paths if find_spec(path)), None)
 
 
 def test_every_kind_is_read_here_or_by_tests_of_its_own(world: ContractFixture) -> None:
     here = {place.kind for place in places(world).values()}
     assert not here & READ_ELSEWHERE.keys()
-    evm = {ContractKind(kind) for kind in KINDS if KINDS[kind].network_kind is Kind.EVM}
+    evm = {kind for kind in KINDS if KINDS[kind].network_kind is Kind.EVM}
     elsewhere = {kind: READ_ELSEWHERE.get(kind) or reader_tests(kind) for kind in evm - here}
     for kind, tests in elsewhere.items():
         assert tests, f"{kind} has no test of its reader"
-        assert re.search(rf"\b({kind.name}|{kind.value})\b", inspect.getsource(tests)), kind
+        names = {kind, *(each.name for each in ContractKind if each == kind)}
+        assert re.search(rf"\b({'|'.join(names)})\b", inspect.getsource(tests)), kind
 
 
 @pytest.mark.parametrize("with_multicall", [True, False])

@@ -157,7 +157,7 @@ def test_pools_in_a_real_block_are_followed_by_their_events() -> None:
     """Syncs of JediSwap, 10kSwap and SithSwap, and Ekubo's swaps, whose pool is in the data."""
     with replayed({}) as node:
         logs = node.read_logs(LogFilter((), (), EVENTS_BLOCK, EVENTS_BLOCK))
-    pair_events = {topic_of(name): key_of for name, key_of in KINDS[ContractKind.JEDISWAP].events.items()}
+    pair_events = {topic_of(name): key_of for name, key_of in KINDS["jediswap"].events.items()}
     pairs = {pair_events[log.topics[0]](log) for log in logs if log.topics[0] in pair_events}
     assert len(pairs) == 3
     key_of = KINDS[ContractKind.EKUBO].events["Swapped"]

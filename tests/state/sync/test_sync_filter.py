@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.core.model.contract_kind import ContractKind
 from swapcli.families.reading.pool_ref import PoolRef
 from swapcli.state.sync.sync_filter import SyncFilter
 
@@ -16,7 +15,7 @@ POOL, A, B, C = (f"0x{k:040x}" for k in range(1, 5))
     [((A, B), True), ((A, B, POOL), True), ((A, C), False), ((A, C, POOL), False), ((A, POOL), False)],
 )
 def test_a_pools_own_token_need_not_be_in_the_filter(tokens: tuple[str, ...], is_admitted: bool) -> None:
-    ref = PoolRef(POOL, "some", "some", ContractKind.BALANCER_V2, tokens, ())
+    ref = PoolRef(POOL, "some", "some", "balancer_v2", tokens, ())
     assert SyncFilter(tokens=frozenset({A, B})).admits(ref) == is_admitted
     assert SyncFilter(tokens=frozenset(tokens)).admits(ref)
     assert SyncFilter(protocols=frozenset({"some"})).admits(ref)

@@ -15,7 +15,7 @@ from swapcli.faces.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli import StoreInfo
+    from swapcli import RemovedStore, StoreInfo
 
 app = CommandApp("Import, export, show and remove stored pools.")
 
@@ -121,12 +121,12 @@ def remove(
     """
     session = open_session(output, settings_of(store=store))
     from swapcli import remove_store
-    from swapcli.quoting.stores import find_removable
 
-    found = find_removable(network, settings=session.sources)
-    content = "the damaged store" if found.pools is None else f"{found.pools:,} stored pools"
-    confirm(f"remove {content} of {printable(found.network)} ({printable(found.path)})?", yes)
-    removed = remove_store(network, settings=session.sources)
+    def confirm_removal(found: "RemovedStore") -> None:
+        content = "the damaged store" if found.pools is None else f"{found.pools:,} stored pools"
+        confirm(f"remove {content} of {printable(found.network)} ({printable(found.path)})?", yes)
+
+    removed = remove_store(network, confirm=confirm_removal, settings=session.sources)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(removed)
     else:

@@ -16,7 +16,6 @@ from swapcli.quoting.warnings import NOT_LIVE, format_age
 
 if TYPE_CHECKING:
     from swapcli import ExportedMarket, RemovedStore, StateSource, StoreInfo, StoreList
-    from swapcli.state.store import StoreSummary
 
 GWEI_DECIMALS = 9
 EMPTY = "empty"
@@ -47,7 +46,7 @@ def build_store_details(
         title=title,
         facts=(*_facts(found), *more),
         copyable=(("Store", printable(summary.path)),),
-        lists=(_holdings(summary), *listings) if summary.protocols else tuple(listings),
+        lists=(_holdings(found), *listings) if summary.protocols else tuple(listings),
     )
 
 
@@ -89,7 +88,7 @@ def _facts(found: StoreInfo) -> Iterator[Fact]:
         yield Fact("Time", format_time(state_source.timestamp), format_age(state_source.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
-    if transfers := _transfers(summary):
+    if transfers := _transfers(found):
         yield transfers
     yield Fact("Size", format_megabytes(summary.size_bytes))
 
@@ -105,9 +104,9 @@ def _pools(pools: int, tokens: int) -> Fact:
     return Fact("Pools", f"{pools:,}", f"of {tokens:,} tokens")
 
 
-def _transfers(summary: StoreSummary) -> Fact | None:
+def _transfers(found: StoreInfo) -> Fact | None:
     """Return how the tokens transfer, or None if none was tested."""
-    counts = dict(summary.transfers)
+    counts = dict(found.summary.transfers)
     untried = counts.pop(TransferKind.UNKNOWN, 0)
     if not counts:
         return None
@@ -128,10 +127,10 @@ def _back(undoable: int) -> str:
     return f"the last {undoable:,} can be undone" if undoable else ""
 
 
-def _holdings(summary: StoreSummary) -> ListView:
+def _holdings(found: StoreInfo) -> ListView:
     rows = tuple(
         (printable(each.protocol), each.family, f"{each.pools:,}", f"${each.depth_usd:,.0f}")
-        for each in summary.protocols
+        for each in found.summary.protocols
     )
     return ListView(columns=HOLDING_COLUMNS, rows=rows, documents=())
 

@@ -22,7 +22,7 @@ SUM = 10**24
 
 def place(fixture: ContractFixture) -> EulerSwap:
     """Open a pool of EulerSwap that is a constant sum, and return it as it is read."""
-    folder = Path(__file__).parents[3] / "core" / "pools" / "euler"
+    folder = Path(__file__).parents[3] / "families" / "euler"
     hooks = f"0x{0xE << 152 | OWN_HOOK:040x}"
     hook = fixture.chain.place(hooks, compile_solidity("own_hook.sol", root=folder)["OwnHook"])
     hook.send("set", *PRICES, FEE)

@@ -5,7 +5,7 @@
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.core.errors import InvalidOption
+from swapcli import InvalidOption
 from swapcli.core.model.live_mode import CHECK_MODES, CheckMode
 from swapcli.faces.cli import exit_codes, options
 from swapcli.faces.cli.command_app import CommandApp, OptionalValue
@@ -25,7 +25,7 @@ from swapcli.faces.cli.session import Session, open_session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swapcli.core.model.network import Network
+    from swapcli import Network
     from swapcli.quoting.aggregator_options import AggregatorOptions
     from swapcli.quoting.sources.quote_source import QuoteSource
 
@@ -128,25 +128,20 @@ def compare(
     order = context.build_order(written)
     urls = _service_urls(session, api_url or (), is_past=block is not None)
     asked = _aggregator_options(session, context.network, names, sender)
-    from swapcli.faces.cli.commands.compare.view import build_comparison_details, comparison_document, csv_documents
-    from swapcli.quoting.comparison import compare_alternatives
-    from swapcli.state.clock import SYSTEM_CLOCK
+    from swapcli.faces.cli.commands.compare.view import build_comparison_details, csv_documents
 
     with ExitStack() as stack:
         services = _open_services(session, context.network.name, urls)
         for each in services:
             stack.enter_context(closing(each[1]))
-        request = context.options.build_request(order)
-        found = compare_alternatives(
-            context.market.source, services, request, context.options.terms, SYSTEM_CLOCK, asked
-        )
+        found = context.market.compare_order(order, context.options, services, asked)
     failure = found.split.error
     if failure and all(each.amount_out is None for each in found.alternatives):
         raise failure
     if found.figures:
         session.output.warn(found.figures.warnings, is_labelled=session.output.is_for_people)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document(comparison_document(found))
+        session.output.print_document(found)
     elif session.output.format is OutputFormat.CSV:
         session.output.print_rows(csv_documents(found))
     else:

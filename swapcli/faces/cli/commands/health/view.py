@@ -15,7 +15,6 @@ from swapcli.quoting.warnings import format_age
 
 if TYPE_CHECKING:
     from swapcli import Health, HealthReport, StateSource
-    from swapcli.quoting.health import Sample
 
 ABSENT = "-"
 COLUMNS = (
@@ -55,7 +54,7 @@ def _row(health: Health) -> tuple[str, ...]:
         health.prices or ABSENT,
         _state(health.state_source),
         ABSENT if health.pools is None else f"{health.pools:,}",
-        _sample(health.sample) if health.sample else ABSENT,
+        _sample(health),
         f"{health.time_s * 1000:,.1f} ms",
         printable(health.message) if shows_message else ABSENT,
     )
@@ -69,7 +68,10 @@ def _state(state_source: StateSource | None) -> str:
     return f"{state_source.kind}{tag}{age}"
 
 
-def _sample(sample: Sample) -> str:
+def _sample(health: Health) -> str:
+    sample = health.sample
+    if sample is None:
+        return ABSENT
     token_in, token_out = sample.token_in, sample.token_out
     amount_in = f"{whole_tokens(sample.amount_in, token_in.decimals)} {symbol(token_in)}"
     return f"{amount_in} → {format_short_amount(sample.amount_out, token_out.decimals)} {symbol(token_out)}"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from swapcli import Hindsight, HindsightSummary, SwapHindsight
 from swapcli.core.encoding.text import printable
 from swapcli.core.model.distribution import Distribution
-from swapcli.core.model.network import Network
 from swapcli.faces.cli.render.detail_view import DetailView
 from swapcli.faces.cli.render.list_view import Column, ListView
 from swapcli.faces.cli.render.quote_facts import Fact, exact_amount
 from swapcli.quoting.pictures.spread_chart import Spread, SpreadChart, SpreadValue, render_spread_chart
-from swapcli.quoting.verification.hindsight import HindsightSummary, SwapHindsight
 
 VENUE_COLUMNS = (
     Column("protocol"),
@@ -34,8 +33,9 @@ _MAX_ROWS = 12
 """Protocols in the picture, each a line of dots."""
 
 
-def build_hindsight_view(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network) -> DetailView:
+def build_hindsight_view(found: Hindsight) -> DetailView:
     """Build the view: the summary, then protocols, transactions, and those that are not explained."""
+    network, swaps, summary = found
     explained = [swap for swap in swaps if swap.is_explained]
     others = [swap for swap in swaps if not swap.is_explained]
     lists = []
@@ -59,8 +59,9 @@ def build_hindsight_view(summary: HindsightSummary, swaps: Sequence[SwapHindsigh
     return DetailView(printable(title), tuple(_facts(summary)), lists=tuple(lists))
 
 
-def draw_hindsight(summary: HindsightSummary, swaps: Sequence[SwapHindsight], network: Network, width: int) -> str:
+def draw_hindsight(found: Hindsight, width: int) -> str:
     """Return the picture as SVG: for each protocol, how much more the best routes would have paid."""
+    network, swaps, summary = found
     spreads = []
     for venue in summary.venues:
         values = tuple(

@@ -2,7 +2,6 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +17,7 @@ from swapcli.faces.cli.output import print_to_stderr
 from swapcli.faces.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from swapcli.faces.service.service_sources import ServicePolicy
+    from swapcli import ReadyService
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
@@ -99,10 +98,9 @@ def serve(
         live=live,
     )
     # Imported here, since the package of the service is not loaded for help pages.
-    from swapcli.faces.service.terminal import await_hangups, find_terminal
+    from swapcli.faces.service.terminal import watch_terminal
 
-    is_terminal_gone = find_terminal()
-    await_hangups(is_terminal_gone)
+    is_terminal_gone = watch_terminal()
 
     def read_session() -> Session:
         return open_session(output, flags, offline=offline)
@@ -115,35 +113,28 @@ def serve(
         raise InvalidOption(
             "a feed cannot be combined with --store: its pools come from a Redis server", hint="leave one out"
         )
-    from swapcli.faces.service.run_service import ServiceRun, run_service
-    from swapcli.faces.service.service_sources import ReadyService, open_service_sources, read_policy
+    from swapcli.faces.service.run_service import ServiceRun, ServiceSetup, run_service
 
-    sources = open_service_sources(
-        session.sources, options.split_lists(networks or ()), print_to_stderr, skip_bad_pools=skip_bad_pools
-    )
-
-    def policy_of(session: Session) -> "ServicePolicy":
-        return read_policy(session.settings.service, session.keys_file())
-
-    def on_ready(url: str, metrics_url: str | None, warn: Callable[[str], object]) -> None:
+    def on_ready(ready: "ReadyService", warn: Callable[[str], object]) -> None:
         _warn_of_settings(session, warn)
-        ready = ReadyService(url, os.getpid(), sources.names, sources.modelled, metrics_url)
         if ready_file is not None:
             write_text_file(ready_file, to_json(ready.document()) + "\n")
         session.output.print_line(ready)
         if sys.stderr is not None and sys.stderr.isatty():
-            for line in sources.describe(url):
+            for line in ready.lines:
                 warn(line)
 
-    timeout_s = session.settings.live_timeout_s
+    def setup_of(session: Session) -> ServiceSetup:
+        return ServiceSetup(session.sources, session.keys_file())
+
     run = ServiceRun(
-        sources,
-        policy_of(session),
-        lambda: policy_of(read_session()),
+        setup_of(session),
+        options.split_lists(networks or ()),
+        lambda: setup_of(read_session()),
         on_ready,
         is_terminal_gone,
-        timeout_s,
         request_limit,
+        skip_bad_pools=skip_bad_pools,
     )
     return run_service(run, print_to_stderr)
 
