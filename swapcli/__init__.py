@@ -123,6 +123,7 @@ if TYPE_CHECKING:
         store_info,
         stores,
     )
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.swap_quote import PreparedSwap, SwapQuote
     from swapcli.quoting.syncing.open_sync import sync
     from swapcli.quoting.syncing.results import ChainStep, SyncResult
@@ -199,6 +200,7 @@ _MODULES = {
     "StateSource": "swapcli.core.model.state_source",
     "StoreInfo": "swapcli.quoting.stores",
     "StoreList": "swapcli.quoting.stores",
+    "SwapCheck": "swapcli.quoting.swap_check",
     "SwapHindsight": "swapcli.quoting.verification.hindsight",
     "SwapQuote": "swapcli.quoting.swap_quote",
     "SwapTerms": "swapcli.core.model.swap_terms",
@@ -336,6 +338,7 @@ __all__ = [
     "StateSource",
     "StoreInfo",
     "StoreList",
+    "SwapCheck",
     "SwapDiffers",
     "SwapHindsight",
     "SwapQuote",

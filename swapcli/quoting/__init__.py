@@ -15,5 +15,5 @@ PUBLIC = (
     "quote_options", "quote_results", "remote.url_document", "resolve", "review", "router_deployment",
     "slippage_advice", "slippage_measures", "sources.freshness", "sources.in_memory", "sources.local_quotes",
     "sources.public", "sources.quote_source", "sources.remote", "sources.state_confirmation", "stores", "swap_builder",
-    "swap_quote", "syncing", "token_list", "token_prices", "user_settings", "verification", "warnings",
+    "swap_check", "swap_quote", "syncing", "token_list", "token_prices", "user_settings", "verification", "warnings",
 )  # fmt: skip

@@ -102,6 +102,7 @@ class AsyncMarket:
     transactions = _awaited(Market.transactions)
     transaction = _awaited(Market.transaction)
     prepare = _awaited(Market.prepare)
+    check = _awaited(Market.check)
     execute = _awaited(Market.execute)
     permit = _awaited(Market.permit)
     verify = _awaited(Market.verify)

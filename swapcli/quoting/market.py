@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from swapcli.quoting.slippage_measures import SlippageAdvice
     from swapcli.quoting.sources.quote_source import QuoteSource
     from swapcli.quoting.swap_builder import RequestedChecks, SwapBuilder
+    from swapcli.quoting.swap_check import SwapCheck
     from swapcli.quoting.token_prices import PriceList
     from swapcli.quoting.verification.hindsight import Hindsight
     from swapcli.quoting.verification.transaction_verification import Verification
@@ -541,6 +542,15 @@ class Market:
         """
         with self._lock:
             return self._builder().permit(quote, owner, deadline)
+
+    def check(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> SwapCheck:
+        """Return the verdict on the transactions of a quote, with its warnings and figures.
+
+        A node of the settings rehearses the swap and a sale of what it bought; `SwapCheck.is_blocked` says that it must
+        not be signed. Raises as `transactions`, but no `VerdictBlocks`.
+        """
+        with self._lock:
+            return self._builder().check(quote, terms)
 
     def execute(self, route: Mapping[str, object], **terms: Unpack[TransactionKeywords]) -> PreparedRoute:
         """Return the transactions of a route that was found earlier, a `SwapQuote.to_dict`, on the present state.

@@ -30,6 +30,7 @@ from swapcli.quoting.review.presign_checker import (
     traded_tokens,
 )
 from swapcli.quoting.sources.quote_source import payload_impact, route_pools
+from swapcli.quoting.swap_check import SwapCheck
 from swapcli.quoting.swap_quote import PreparedSwap, PreparesSwaps, SwapQuote, bind_quote
 from swapcli.state.clock import SYSTEM_CLOCK
 
@@ -54,11 +55,12 @@ if TYPE_CHECKING:
 
 class RequestedChecks(NamedTuple):
     """The checker of a payload, if any, and whether the approvals are shown. `option_name` returns how errors call a
-    setting."""
+    setting. A verdict that blocks the swap is an error if it `refuses`."""
 
     checker: PayloadChecker | None = None
     with_approval: bool = True
     option_name: Callable[[str], str] = str
+    refuses: bool = True
 
     @property
     def sender(self) -> str | None:
@@ -83,6 +85,10 @@ class SwapBuilder:
     def prepare(self, quote: SwapQuote, options: TransactionKeywords) -> PreparedSwap:
         """Return the transactions of a quote with the warnings to read before signing. Raises as `Market.prepare`."""
         return self._prepare(quote, options)
+
+    def check(self, quote: SwapQuote, options: TransactionKeywords) -> SwapCheck:
+        """Return the verdict on a quote and its warnings. Raises as `Market.check`."""
+        return SwapCheck(self._prepare(quote, options, refuses=False))
 
     def permit(self, quote: SwapQuote, owner: str, deadline: int | str) -> dict[str, Any]:
         """Return the message whose signature replaces the approval of the router. Raises as `Market.permit`."""
@@ -112,7 +118,7 @@ class SwapBuilder:
             check_use(state, PriceUse.PAYLOAD, self._price_request, node_hint=own_node_hint(network))
         return self.check_route(route, payload, terms, self._checks(network, settings, options), settings)
 
-    def _prepare(self, quote: SwapQuote, options: TransactionKeywords) -> PreparedSwap:
+    def _prepare(self, quote: SwapQuote, options: TransactionKeywords, *, refuses: bool = True) -> PreparedSwap:
         from swapcli.quoting.warnings import settle_impact
 
         network, settings = quote.network, self._settings(options)
@@ -127,7 +133,8 @@ class SwapBuilder:
         settle_impact(quote.price_impact, quote.state, settings, unread_gain_bps=quote.figures.unread_gain_bps)
         terms = self._with_sender(quote.route, terms, options)
         payload = self._source.build(quote.answer, terms)
-        return self.check_swap(quote, payload, terms, self._checks(network, settings, options))
+        checks = self._checks(network, settings, options)._replace(refuses=refuses)
+        return self.check_swap(quote, payload, terms, checks)
 
     def _settings(self, options: TransactionKeywords) -> Settings:
         values = {name: options.get(name) for name in ("slippage", "max_impact", "max_slippage")}
@@ -260,7 +267,7 @@ class SwapBuilder:
     def _judge(self, built: BuiltSwap, checks: RequestedChecks) -> Verdict | None:
         """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
         verdict = judge_built(self._nodes, built, checks.sender)
-        if verdict is not None:
+        if verdict is not None and checks.refuses:
             verdict.settle(checks.option_name)
         return verdict
 
