@@ -8,6 +8,9 @@ from swapcli.core.errors import SwapReverts
 
 WORD_BITS: Final = 256
 UINT256_LIMIT: Final = 1 << WORD_BITS
+UINT128_LIMIT: Final = 1 << 128
+CAPACITY_MARGIN: Final = 1.0 - 2.0**-46
+"""Keeps the capacity of a curve below its real value, in spite of floats' rounding."""
 
 
 def div_up(numerator: int, denominator: int) -> int:

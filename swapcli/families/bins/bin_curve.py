@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Final
 
+from swapcli.families.rounding import CAPACITY_MARGIN
+
 _TILT: Final = 1e-7
 """Relative fall of the rate along a bin: far below the fees and the smallest bin step, 10^-4; far above the rounding of
 a float."""
-_CAPACITY_MARGIN: Final = 1.0 - 2.0**-46
-"""The contract rounds inputs up, so the true capacity is never below its real value; a float's might be above."""
 
 
 class BinCurve:
@@ -46,7 +46,7 @@ class BinCurve:
             self._ins.append(self._ins[-1] + size)
             self._outs.append(self._outs[-1] + received)
         self.start_rate: float = self._rates[0] * (1.0 + _TILT / 2) if segments else 0.0
-        self.capacity: float = min(self._ins[-1] * _CAPACITY_MARGIN, float(max_amount_in))
+        self.capacity: float = min(self._ins[-1] * CAPACITY_MARGIN, float(max_amount_in))
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return (amount_in, amount_out, slope); see `RateCurve`."""

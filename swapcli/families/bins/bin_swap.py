@@ -15,13 +15,12 @@ from swapcli.core.errors import SwapReverts
 from swapcli.core.records import NamedTuple
 from swapcli.families.bins.bin_math import SCALE_BITS, output_of, price_of_bin, value_up
 from swapcli.families.bins.bin_state import Bins
-from swapcli.families.rounding import mul_div_up
+from swapcli.families.rounding import UINT128_LIMIT, mul_div_up
 
 FEE_SCALE: Final = 10**18
 """A fee of 100%."""
 _MAX_LIQUIDITY: Final = 65_251_743_116_719_673_010_965_625_540_244_653_191_619_923_014_385_985_379_600_384_103_134_737
 """`MAX_LIQUIDITY_PER_BIN` of the contracts, in Y with 128 fractional bits."""
-_AMOUNT_LIMIT: Final = 1 << 128
 
 
 class BinFees(Protocol):
@@ -66,7 +65,7 @@ def swap_through_bins(
             amount_out += bought
             gain = sold - fees.protocol_part(fee_amount)
             x, y = (x + gain, y - bought) if swap_for_y else (x - bought, y + gain)
-            if x >= _AMOUNT_LIMIT or y >= _AMOUNT_LIMIT or x * price + (y << SCALE_BITS) > _MAX_LIQUIDITY:
+            if x >= UINT128_LIMIT or y >= UINT128_LIMIT or x * price + (y << SCALE_BITS) > _MAX_LIQUIDITY:
                 raise SwapReverts(f"bin {active_id} would hold more than the contract allows")
             amounts[i] = (x, y)
         if not amount_left:
@@ -79,7 +78,7 @@ def _swap_in_bin(reserve: int, price: int, swap_for_y: bool, amount_left: int, f
     value = value_up(reserve, price, swap_for_y)
     fee_amount = mul_div_up(value, fee, FEE_SCALE - fee)
     input_to_empty = value + fee_amount
-    if input_to_empty >= _AMOUNT_LIMIT:
+    if input_to_empty >= UINT128_LIMIT:
         raise SwapReverts("the input that empties a bin exceeds 2^128 - 1")
     if amount_left >= input_to_empty:
         return input_to_empty, reserve, fee_amount

@@ -35,12 +35,12 @@ from swapcli.families.reading.manager_storage import (
     slot_of_id,
 )
 from swapcli.families.reading.pool_ref import LastBins, PoolRef
+from swapcli.families.rounding import WORD_BITS
 from swapcli.families.row import InfinityConstants
 
 REACH: Final = 4
 """Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times
 itself."""
-_WORD_BITS: Final = 256
 _POOLS_SLOT: Final = 5
 """The storage slot of the manager's mapping from pool id to pool."""
 _RESERVES_OFFSET: Final = 1
@@ -132,10 +132,10 @@ class _BinsInManager:
         (answer,) = yield [self.leaves_call(active_id)]
         words = _words_around(active_id)
         return [
-            number * _WORD_BITS + bit
+            number * WORD_BITS + bit
             for number, leaves in zip(words, read_extsload(answer, len(words)), strict=True)
             if leaves
-            for bit in range(_WORD_BITS)
+            for bit in range(WORD_BITS)
             if leaves >> bit & 1
         ]
 
@@ -154,8 +154,8 @@ class _BinsInManager:
 
 def _words_around(active_id: int) -> range:
     """Return the numbers of the tree's words around a bin."""
-    own = active_id // _WORD_BITS
-    return range(max(own - REACH, 0), min(own + REACH, MAX_ID // _WORD_BITS) + 1)
+    own = active_id // WORD_BITS
+    return range(max(own - REACH, 0), min(own + REACH, MAX_ID // WORD_BITS) + 1)
 
 
 def _with_active(active_id: int, listed: Sequence[int]) -> list[int]:

@@ -27,13 +27,13 @@ from swapcli.families.bins.volatility_fee import (
 )
 from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
+from swapcli.families.rounding import UINT128_LIMIT
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
 BIN_GAS: Final = 13_800
 """Gas units of each bin after the first, measured on the contract's bytecode in anvil: a swap took 112,000 gas in two
 bins and 236,400 in eleven."""
-_AMOUNT_LIMIT: Final = 1 << 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class LiquidityBook(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`; the contract has no partial fills."""
         swap_for_y = is_forward(self, token_in, token_out)
-        if amount_in >= _AMOUNT_LIMIT:
+        if amount_in >= UINT128_LIMIT:
             raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 2^128 - 1")
         fees = self._fees()
         result = swap_through_bins(self.bins, self.active_id, self.bin_step, swap_for_y, amount_in, fees)
@@ -76,7 +76,7 @@ class LiquidityBook(Pool):
         """Return the direction in floats: one rate per bin."""
         swap_for_y = is_forward(self, token_in, token_out)
         outputs = self.bins.amounts_y if swap_for_y else self.bins.amounts_x
-        return BinCurve(((rate, outputs[i]) for i, rate in self._rates(swap_for_y)), _AMOUNT_LIMIT - 1)
+        return BinCurve(((rate, outputs[i]) for i, rate in self._rates(swap_for_y)), UINT128_LIMIT - 1)
 
     def state(self) -> dict[str, object]:
         """Return the family's fields of `swap-market/1`."""

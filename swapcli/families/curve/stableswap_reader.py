@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from swapcli.core.model.pool import Pool
+from swapcli.core.model.units import WAD
 from swapcli.families.curve.curve_meta import CurveMeta
 from swapcli.families.curve.rows import MetapoolConstants
 from swapcli.families.curve.stableswap import NG, PLAIN, PLAIN_EMA
+from swapcli.families.curve.stableswap_math import A_PRECISION, FEE_DENOMINATOR
 from swapcli.families.identity_checks import MAX_TOKENS
 from swapcli.families.reading.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.families.reading.call_encoding import (
@@ -51,9 +53,6 @@ _NAMES = ("A()", _FEE)
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
 """Functions that some older pools lack."""
 _RATES_AT = len(_NAMES) + _NEWER_NAMES.index(_RATES)
-_FEE_DENOMINATOR = 10**10
-_A_PRECISION = 100
-_WAD = 10**18
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -100,7 +99,7 @@ def _state_calls(address: str, coin_count: int) -> list[ContractCall]:
 
 
 def _fee_wad(answers: Sequence[ReturnData]) -> int:
-    return fee_in_wad(read_word(answers[1], _FEE), _FEE_DENOMINATOR, _FEE)
+    return fee_in_wad(read_word(answers[1], _FEE), FEE_DENOMINATOR, _FEE)
 
 
 def _base_fee(answers: Sequence[ReturnData]) -> dict[str, object]:
@@ -195,16 +194,16 @@ def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
     if not precise:
         return {"amp": amp}
     now = read_word(precise, "A_precise()")
-    if now // _A_PRECISION != amp:
+    if now // A_PRECISION != amp:
         raise invalid_response("A()", f"{amp} does not fit A_precise(), {now}")
     is_ramping = bool(goal) and read_word(goal, "future_A()") != now
-    return {"amp": amp, "amp_hundredths": now % _A_PRECISION, "is_ramping": is_ramping}
+    return {"amp": amp, "amp_hundredths": now % A_PRECISION, "is_ramping": is_ramping}
 
 
 def _rates(answer: ReturnData, decimals: Sequence[int], count: int) -> Sequence[int]:
     """Return the rates without the scaling to 18 decimals that the contract's rates include."""
     if not answer or max(decimals) > MAX_DECIMALS:
-        return [_WAD] * len(decimals)
+        return [WAD] * len(decimals)
     rates = read_list(answer, _RATES)
     if len(rates) != count:
         raise invalid_response(_RATES, f"{len(rates)} rates for {count} coins")

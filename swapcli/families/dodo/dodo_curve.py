@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Final
 
-_CAPACITY_MARGIN: Final = 1.0 - 2.0**-46
-"""Keeps the capacity below its real value, in spite of floats' rounding."""
+from swapcli.families.rounding import CAPACITY_MARGIN
+
 _LEAST: Final = 1e-300
 """In place of a positive difference that floats round to zero or less, where k is far below their precision."""
 
@@ -48,7 +48,7 @@ class DodoCurve:
         # Of the second part: its balance and its target; (0, 0) if there is none.
         self._second = (balance_out, target_out) if target_out and balance_out else (0.0, 0.0)
         limit = float(max_in) if self._second[0] else min(length, float(max_in))
-        self.capacity: float = limit * _CAPACITY_MARGIN
+        self.capacity: float = limit * CAPACITY_MARGIN
         self.start_rate: float = self._start_rate() if self.capacity > 0.0 else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

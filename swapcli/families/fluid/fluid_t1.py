@@ -27,7 +27,8 @@ from swapcli.families.reserves import change_decimals
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import is_forward
 
-_DECIMALS: Final = 12
+POOL_DECIMALS: Final = 12
+"""Decimals of the amounts that the pools compute with."""
 PRICE_ONE: Final = 10**27
 """A price of one unit of the second token for one of the first, both with 12 decimals."""
 _MIN_ADJUSTED, _MAX_ADJUSTED = 10**6, (1 << 96) - 1
@@ -191,14 +192,14 @@ class FluidT1(Pool):
         )
 
     def _to_adjusted(self, k: int, amount: int) -> int:
-        return change_decimals(amount, self.decimals[k], _DECIMALS)
+        return change_decimals(amount, self.decimals[k], POOL_DECIMALS)
 
     def _from_adjusted(self, k: int, amount: int) -> int:
-        return change_decimals(amount, _DECIMALS, self.decimals[k])
+        return change_decimals(amount, POOL_DECIMALS, self.decimals[k])
 
     def _base_units(self, k: int) -> float:
         """Return the base units of one unit with 12 decimals."""
-        return 10.0 ** (self.decimals[k] - _DECIMALS)
+        return 10.0 ** (self.decimals[k] - POOL_DECIMALS)
 
     def _collateral_part(self, adjusted: int, collateral: _Direction, debt: _Direction) -> int:
         """Return how much of the input goes to the collateral side; the rest goes to the debt side."""

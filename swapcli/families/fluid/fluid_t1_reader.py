@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.core.model.pool import Pool
-from swapcli.families.fluid.fluid_t1 import FluidT1
+from swapcli.families.fluid.fluid_t1 import POOL_DECIMALS, FluidT1
 from swapcli.families.fluid.rows import FluidConstants
 from swapcli.families.reading.build_pool import build_pool
 from swapcli.families.reading.call_encoding import (
@@ -33,7 +33,6 @@ _NATIVE: Final = "0x" + "ee" * 20
 """What Fluid calls native currency."""
 _WORD_COUNT: Final = 27
 """Pool, two tokens, fee, centre price; four reserves of collateral; six numbers of the debt; four limits of three."""
-_DECIMALS: Final = 12
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -94,7 +93,7 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
 
 def _check_scales(ref: PoolRef, scales: tuple[int, ...]) -> None:
     """Raise `InvalidUpstreamResponse` unless the pool scales its tokens to 12 decimals."""
-    expected = [10 ** max(sign * (_DECIMALS - places), 0) for places in ref.decimals for sign in (1, -1)]
+    expected = [10 ** max(sign * (POOL_DECIMALS - places), 0) for places in ref.decimals for sign in (1, -1)]
     if list(scales) != expected:
         raise invalid_response(_SCALES, "the pool scales its tokens in another way than by their decimals")
 

@@ -15,12 +15,12 @@ from swapcli.core.networks.address import keccak256
 from swapcli.families.reading.call_encoding import encode_list_call, invalid_response, read_list, to_address
 from swapcli.families.reading.calls import ContractCall, Log, ReturnData
 from swapcli.families.reading.tick_bitmap import PriceState
+from swapcli.families.rounding import UINT256_LIMIT
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
 _LIQUIDITY_OFFSET: Final = 3
 _TICKS_OFFSET: Final = 4
 _BITMAP_OFFSET: Final = 5
-_WRAP: Final = 1 << 256
 
 
 class ConcentratedInManager:
@@ -109,7 +109,7 @@ def require_unpaused(flag: int = 0) -> None:
 
 def mapping_slot(key: int, slot: int) -> int:
     """Return the slot of the entry `key` of a mapping at `slot`."""
-    return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % _WRAP)))
+    return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % UINT256_LIMIT)))
 
 
 def _narrow(value: int, bits: int) -> int:

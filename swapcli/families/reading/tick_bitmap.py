@@ -16,12 +16,11 @@ from swapcli.core.records import NamedTuple
 from swapcli.families.reading.calls import ContractCall, ReturnData
 from swapcli.families.reading.lockstep_reads import with_prefetch
 from swapcli.families.reading.pool_ref import LastTicks
+from swapcli.families.rounding import WORD_BITS
 from swapcli.families.tick_math import MAX_TICK
 
 REACH: Final = 6
 """Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""
-
-_BITS: Final = 256
 
 
 class PriceState(NamedTuple):
@@ -122,23 +121,23 @@ def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) 
 
 def words_around(tick: int, spacing: int, reach: int) -> WordRange:
     """Return the word that contains `tick`, and up to `reach` more on either side."""
-    own, bounds = tick // spacing // _BITS, all_words(spacing)
+    own, bounds = tick // spacing // WORD_BITS, all_words(spacing)
     return WordRange(max(own - reach, bounds.first), min(own + reach, bounds.last))
 
 
 def all_words(spacing: int) -> WordRange:
     """Return the range of words that can contain a tick."""
     max_index = MAX_TICK // spacing
-    return WordRange(-max_index // _BITS, max_index // _BITS)
+    return WordRange(-max_index // WORD_BITS, max_index // WORD_BITS)
 
 
 def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
     """Return the ticks whose bits are set, ascending."""
     return [
-        (number * _BITS + bit) * spacing
+        (number * WORD_BITS + bit) * spacing
         for number in sorted(bitmap)
         if bitmap[number]
-        for bit in range(_BITS)
+        for bit in range(WORD_BITS)
         if bitmap[number] >> bit & 1
     ]
 
@@ -177,4 +176,4 @@ def close_between(
 
 def _ends(words: WordRange) -> tuple[int, int]:
     """Return the first and the last tick of the words, in units of the spacing."""
-    return words.first * _BITS, words.last * _BITS + _BITS - 1
+    return words.first * WORD_BITS, words.last * WORD_BITS + WORD_BITS - 1

@@ -28,7 +28,7 @@ UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"
 SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
 
-_MAX_RESERVE = (1 << 112) - 1
+MAX_RESERVE = (1 << 112) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ConstantProduct(Pool):
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
         """Return the direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
-        max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else _MAX_RESERVE - x
+        max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
 
     def state(self) -> dict[str, object]:
@@ -167,7 +167,7 @@ class ConstantProductCurve:
 
 def _swap_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
     x_after = x + amount_in
-    if x_after > _MAX_RESERVE:
+    if x_after > MAX_RESERVE:
         raise SwapReverts(f"pool {pool.key}: {amount_in} would lift a reserve above 2^112 - 1")
     scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
     return scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee), x_after

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from swapcli.core.encoding.abi import ADDRESS_BYTES
 from swapcli.core.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.core.model.pool import Pool, PoolIdentity, SharedState
 from swapcli.core.model.units import PPM
@@ -20,10 +21,7 @@ from swapcli.families.fast_replace import fast_replace
 from swapcli.families.identity_checks import check_pair
 from swapcli.families.state_fields import StateFields
 from swapcli.families.token_positions import token_indices
-from swapcli.families.uniswap.constant_product import ConstantProductCurve
-
-_MAX_RESERVE = (1 << 112) - 1
-_ADDRESS_BYTES = 20
+from swapcli.families.uniswap.constant_product import MAX_RESERVE, ConstantProductCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class RingPair(Pool):
         x, y = self.reserves[i], self.reserves[j]
         if not (x and y):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        if x + amount_in > _MAX_RESERVE:
+        if x + amount_in > MAX_RESERVE:
             raise SwapReverts(f"pool {self.key}: {amount_in} would lift a reserve above 2^112 - 1")
         scaled_in = amount_in * (PPM - self.fee_ppm)
         amount_out = scaled_in * y // (x * PPM + scaled_in)
@@ -77,7 +75,7 @@ class RingPair(Pool):
         """Return the direction in floats, up to what the wrapper of the bought token holds."""
         i, j = token_indices(self, token_in, token_out)
         x, y, held = self.reserves[i], self.reserves[j], self.deposits[j]
-        max_in = _MAX_RESERVE - x
+        max_in = MAX_RESERVE - x
         if held < y:
             max_in = min(max_in, held * x * PPM // ((y - held) * (PPM - self.fee_ppm)))
         return ConstantProductCurve(x, y, self.fee_ppm, max_in)
@@ -96,7 +94,7 @@ class RingPair(Pool):
         check_pair(identity)
         fields = StateFields(state)
         first, second = (
-            fields.parse(path, entry, parse_hex, _ADDRESS_BYTES) for path, entry in fields.items("wrappers", 2, 2)
+            fields.parse(path, entry, parse_hex, ADDRESS_BYTES) for path, entry in fields.items("wrappers", 2, 2)
         )
         if first == second:
             raise InvalidPoolState("wrappers", "both are the same contract")
